@@ -171,6 +171,18 @@ const shared = z
         service: z.strictObject({ annotations: strings }).partial(),
       })
       .partial(),
+    mediaStorage: z
+      .strictObject({
+        url: z.string().regex(/^(https?:\/\/[^/\s]+.*)?$/),
+        bucket: z.string().regex(/^([a-z\d][a-z\d.-]{1,61}[a-z\d])?$/),
+        region: text,
+        prefix: z.string().regex(/^[\w./-]{0,200}$/),
+        existingSecret: z
+          .strictObject({ name: objectName, accessKeyId: text, secretAccessKey: text })
+          .partial(),
+        peers,
+      })
+      .partial(),
     payments: z.strictObject({ existingSecret: objectName, peers }).partial(),
     ingress: z
       .strictObject({

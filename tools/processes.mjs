@@ -20,6 +20,7 @@ export const PROCESSES = [
     'retrievalWorkerConfig',
     'Reads files, and searches and reads the web.',
   ],
+  ['media-worker', 'media-worker.config', 'mediaWorkerConfig', 'Makes videos and music.'],
   ['x402-payments', 'x402-payments.config', 'x402PaymentsConfig', 'Payments.'],
 ];
 

@@ -122,6 +122,7 @@ export const rooms = {
     records: [],
     files: [],
     steps: ['records', 'files'],
+    api: [],
   },
   payments: {
     header: [],

@@ -25,6 +25,7 @@ const GIVEN = {
   characters: { existingConfigMap: 'characters' },
   payments: { existingSecret: 'payments' },
   browser: { enabled: true },
+  mediaStorage: { url: 'https://s3.example', bucket: 'media', existingSecret: { name: 'media' } },
   tls: { caSecret: { name: 'authorities' } },
 };
 

@@ -17,7 +17,7 @@ const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 /** The initial configuration, until a test requires another. */
 const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url));
 
-const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2 };
+const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2, media: 2 };
 
 /**
  * A cluster for each worker of the end-to-end tests. Each is started when the first file of its worker needs
@@ -97,6 +97,7 @@ async function startTarget(): Promise<RunningTarget> {
         apiUrl: cluster.url,
         gatewayUrls: cluster.replicas('gateway').map(({ port }) => `http://127.0.0.1:${port}`),
         operatorUrl: cluster.operatorUrl,
+        mediaDir: join(logs, 'media'),
         env: { SVC_CATALOG: files.catalog, SVC_CHARACTERS: files.characters },
       };
     },

@@ -111,6 +111,8 @@ interface Served {
 interface Home {
   readonly dir: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Of a shared deployment. */
+  readonly mediaDir?: string;
   /** Restores the configuration of a shared deployment. */
   readonly leave?: () => Promise<void>;
 }
@@ -141,7 +143,7 @@ export class Platform extends Deployment {
       const { leave, ...deployed } = await arrange({ env, catalog, characters });
       return new Platform(
         simulator,
-        { dir, env: { ...env, ...deployed.env }, leave },
+        { dir, env: { ...env, ...deployed.env }, mediaDir: deployed.mediaDir, leave },
         { ...deployed, service: undefined },
       );
     }
@@ -234,6 +236,11 @@ export class Platform extends Deployment {
     const pid = Number(pidFile.split('\n')[0]);
     // If it was already shutting down, the file is gone.
     if (pid > 1) process.kill(pid, 'SIGKILL');
+  }
+
+  /** Where videos and music are. */
+  get mediaDir(): string {
+    return this.home.mediaDir ?? join(this.dataDir, 'media');
   }
 
   /** Restarts the process on the same data, and kills it after this time, whatever its state. */

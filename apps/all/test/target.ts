@@ -17,6 +17,8 @@ export interface Deployed {
   /** Of each gateway, without the balancer. */
   readonly gatewayUrls: readonly string[];
   readonly operatorUrl: string;
+  /** Where videos and music are. */
+  readonly mediaDir: string;
   /** Where the files are that every process reads. */
   readonly env: { readonly SVC_CATALOG: string; readonly SVC_CHARACTERS: string };
 }

@@ -4,6 +4,7 @@ import { gatewayConfig } from '@svc/gateway';
 import { ledgerClientConfig } from '@svc/ledger';
 import { limiterClientConfig } from '@svc/limiter';
 import { imagesConfig } from '@svc/media';
+import { mediaJobsClientConfig } from '@svc/media-jobs';
 import { paymentsClientConfig } from '@svc/payments';
 import { retrievalClientConfig } from '@svc/retrieval';
 import { routerClientConfig } from '@svc/router';
@@ -16,6 +17,7 @@ export const apiGatewayConfig = {
   ...imagesConfig,
   ...ledgerClientConfig,
   ...limiterClientConfig,
+  ...mediaJobsClientConfig,
   ...paymentsClientConfig,
   ...retrievalClientConfig,
   ...routerClientConfig,

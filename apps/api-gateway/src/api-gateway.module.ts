@@ -7,7 +7,7 @@ import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { LedgerClientModule } from '@svc/ledger';
 import { LimitLogModule, LimiterClientModule } from '@svc/limiter';
 import { ImagesModule } from '@svc/media';
-import { MediaJobsModule } from '@svc/media-jobs';
+import { MediaJobsClientModule } from '@svc/media-jobs';
 import { PaymentsClientModule } from '@svc/payments';
 import { RetrievalClientModule } from '@svc/retrieval';
 import { RouterClientModule } from '@svc/router';
@@ -40,7 +40,7 @@ export class ApiGatewayModule {
           LedgerClientModule.at({ config, token }),
           LimitLogModule,
           LimiterClientModule.at(limiterOptions(config)),
-          MediaJobsModule.none(),
+          MediaJobsClientModule.at({ config, token }),
           PaymentsClientModule.at({ config, token }),
           RetrievalClientModule.at({ ...config, token }),
           RouterClientModule.at({ ...config, token }),

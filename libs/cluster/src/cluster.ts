@@ -84,7 +84,15 @@ export class Cluster {
         LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
         GATEWAY_PROXY_LISTEN: socketOf(name),
       };
-      return ownOf(kind, { HOST: '127.0.0.1', ...urls, ...given, ...shared, ...instead, ...own });
+      return ownOf(kind, {
+        HOST: '127.0.0.1',
+        MEDIA_DIR: join(folder, 'media'),
+        ...urls,
+        ...given,
+        ...shared,
+        ...instead,
+        ...own,
+      });
     };
     const processes = new Map<Kind, ReplicaProcess[]>(kinds.map((kind) => [kind, []]));
     try {

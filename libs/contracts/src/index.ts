@@ -389,8 +389,8 @@ export {
   type UsagePlace,
 } from './ports/usage-history.js';
 export { invalidRequest, validate, validateInSlices } from './problems/validate.js';
-export { BackendJob, BackendJobStatus, MediaJobs, MediaOrder } from './ports/media-jobs.js';
+export { BackendJob, BackendJobStatus, MEDIA_JOBS_WIRE, MediaJobs, MediaOrder } from './ports/media-jobs.js';
 export type { EarlierMediaJob, MediaJob, MediaJobFailure, MediaJobName } from './ports/media-jobs.js';
-export type { MediaKind, NewMediaJob, StoredMedia } from './ports/media-jobs.js';
+export type { MediaJobCalls, MediaKind, NewMediaJob, StoredMedia } from './ports/media-jobs.js';
 export { MediaComplete, MediaProgress, MediaRetrieve } from './http/media-jobs/media-jobs.js';
 export { MusicOrder, MusicQuote, VideoOrder, VideoQuote } from './http/media-jobs/media-jobs.js';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Infra } from './infra.js';
 import { type KafkaIdentity, KafkaServer, kafkaBrokers } from './kafka-server.js';
+import { LocalS3 } from './local-s3.js';
 import { birthOf } from './processes.js';
 import type { Server } from './server.js';
 
@@ -17,6 +18,9 @@ export async function temporaryInfra(): Promise<Infra> {
   const { KAFKA_BROKERS: _brokers, REDIS_URL: _redis, DATABASE_URL: _database, ...programs } = process.env;
   return new Infra(await temporaryFolder(), programs);
 }
+
+/** A server of S3 for one test, with an empty bucket. */
+export const temporaryS3 = (): Promise<LocalS3> => LocalS3.start(process.env);
 
 /** Replicated brokers for one test, not started yet. They need a majority to work. */
 export interface TemporaryBrokers {

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Books } from '@svc/contracts';
+import { Books, Charges } from '@svc/contracts';
 import { closedAtEnd } from '@svc/runtime';
 import type { z } from 'zod';
 import { LedgerPorts } from './api/ledger-ports.js';
@@ -11,7 +11,7 @@ interface BooksClientOptions {
   readonly token: string;
 }
 
-/** The books of another process, for a process that settles no requests. */
+/** The books of another process, and its charges, for a process that settles no requests. */
 @Module({})
 export class BooksClientModule {
   static at({ config, token }: BooksClientOptions): DynamicModule {
@@ -22,8 +22,9 @@ export class BooksClientModule {
         { provide: LedgerPorts, useFactory: () => new LedgerPorts({ url, token, waitMs }) },
         closedAtEnd(LedgerPorts),
         { provide: Books, useFactory: ({ books }: LedgerPorts) => books, inject: [LedgerPorts] },
+        { provide: Charges, useFactory: ({ charges }: LedgerPorts) => charges, inject: [LedgerPorts] },
       ],
-      exports: [Books],
+      exports: [Books, Charges],
     };
   }
 }

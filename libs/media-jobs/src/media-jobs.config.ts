@@ -1,7 +1,7 @@
-import { whole } from '@svc/runtime';
-import type { z } from 'zod';
+import { durationMs, neighbourUrl, whole } from '@svc/runtime';
+import { z } from 'zod';
 
-/** Settings of jobs that make media, for the processes that take them and that do them. */
+/** Settings of the process that has jobs and does them. */
 export const mediaJobsConfig = {
   MEDIA_LIVE_JOBS: whole(1, 10_000)
     .default(20)
@@ -18,3 +18,51 @@ export const mediaJobsConfig = {
 };
 
 export type MediaJobsConfig = z.infer<z.ZodObject<typeof mediaJobsConfig>>;
+
+/** Where a process keeps media that others should be able to read too. */
+export const mediaStoreConfig = {
+  MEDIA_S3_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'The URL of an S3-compatible server for videos and music, without the bucket, which is added to the path',
+    ),
+  MEDIA_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/)
+    .optional()
+    .describe('The bucket for videos and music; required with MEDIA_S3_URL'),
+  MEDIA_S3_REGION: z
+    .string()
+    .regex(/^[\w-]{1,64}$/)
+    .default('us-east-1')
+    .describe('The region of the bucket; most servers other than AWS have us-east-1'),
+  MEDIA_S3_PREFIX: z
+    .string()
+    .regex(/^[\w./-]{0,200}$/)
+    .default('')
+    .describe('What the names of all objects begin with, such as `media/`'),
+  MEDIA_S3_ACCESS_KEY_ID: z.string().optional().describe('The access key of the bucket'),
+  MEDIA_S3_SECRET_ACCESS_KEY: z.string().optional().describe('The secret of the access key'),
+  MEDIA_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A folder for videos and music, used if MEDIA_S3_URL is not set. Several workers need the same one, on a shared file system',
+    ),
+};
+
+export type MediaStoreConfig = z.infer<z.ZodObject<typeof mediaStoreConfig>>;
+
+/** Settings of a process that passes jobs on to the process that does them. */
+export const mediaJobsClientConfig = {
+  MEDIA_JOBS_URL: neighbourUrl
+    .optional()
+    .describe(
+      'The URL of the media worker; those of several replicas are separated by commas. If unset, videos and music are NOT_AVAILABLE',
+    ),
+  MEDIA_JOBS_WAIT_MS: durationMs.default(10_000).describe('How long a call of the media worker may take'),
+};
+
+export type MediaJobsClientConfig = z.infer<z.ZodObject<typeof mediaJobsClientConfig>>;

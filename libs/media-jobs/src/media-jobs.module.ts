@@ -9,13 +9,13 @@ import { Charges, InferenceRouter, MediaJobs } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import type { MediaStore } from './files/media-store.js';
-import { LocalMediaJobs, NoMediaJobs } from './local-media-jobs.js';
+import { LocalMediaJobs } from './local-media-jobs.js';
 import type { MediaJobsConfig } from './media-jobs.config.js';
 import { JobStore } from './records/job.store.js';
 import { JobRunner } from './steps/job-runner.js';
 import { JobSteps } from './steps/job-steps.js';
 
-interface MediaJobsOptions {
+export interface MediaJobsOptions {
   readonly config: MediaJobsConfig;
   readonly files: MediaStore;
 }
@@ -55,15 +55,6 @@ export class MediaJobsModule {
         },
         RunnerTimes,
       ],
-      exports: [MediaJobs],
-    };
-  }
-
-  /** Refuses all jobs. */
-  static none(): DynamicModule {
-    return {
-      module: MediaJobsModule,
-      providers: [{ provide: MediaJobs, useClass: NoMediaJobs }],
       exports: [MediaJobs],
     };
   }

@@ -128,15 +128,6 @@ describe('a job', () => {
     expect(made.books.refunded.size).toBe(0);
   });
 
-  it('is shown to its own account, under its own model and kind only', async () => {
-    const made = world();
-    const id = await running(made);
-    const port = made.port();
-    expect(await port.find({ ...nameOf(made, id), accountId: randomUUID() })).toBeUndefined();
-    expect(await port.find({ ...nameOf(made, id), model: 'other' })).toBeUndefined();
-    expect(await port.find({ ...nameOf(made, id), kind: 'music' })).toBeUndefined();
-  });
-
   it('that a backend refuses is paid back, and shows why', async () => {
     const made = world();
     const id = await running(made);
@@ -182,24 +173,5 @@ describe('a job', () => {
     expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'failed' });
     expect(made.books.refunded.size).toBe(1);
     expect(made.files.objects.size).toBe(0);
-  });
-
-  it('is found by its idempotency key, and another request with that key is refused', async () => {
-    const made = world();
-    const id = await made.order({ idempotencyKey: 'once' });
-    const key = { accountId: made.accountId, kind: 'video', idempotencyKey: 'once' } as const;
-    expect(await made.port().earlier({ ...key, bodySha256: 'hash' })).toMatchObject({ id });
-    await expect(made.port().earlier({ ...key, bodySha256: 'other' })).rejects.toMatchObject({
-      code: 'IDEMPOTENCY_KEY_REUSED',
-    });
-    await expect(made.order({ idempotencyKey: 'once' })).rejects.toMatchObject({
-      code: 'REQUEST_IN_PROGRESS',
-    });
-  });
-
-  it('is refused beyond the most of its account', async () => {
-    const made = world();
-    for (let count = 0; count < 5; count += 1) await made.order();
-    await expect(made.order()).rejects.toMatchObject({ code: 'TOO_MANY_JOBS' });
   });
 });

@@ -7,6 +7,7 @@ import {
   type InferenceCall,
   InferenceRouter,
   MediaOrder,
+  type NewMediaJob,
   Problem,
 } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
@@ -38,6 +39,7 @@ interface BackendEntry {
 /** A model server that keeps its jobs in memory, and may lose its responses. */
 export class WorldBackend extends InferenceRouter {
   readonly jobs = new Map<string, BackendEntry>();
+  readonly orders: MediaOrder[] = [];
   submits = 0;
   cancels = 0;
   /** What it returns as media. */
@@ -57,7 +59,7 @@ export class WorldBackend extends InferenceRouter {
     await Promise.resolve();
     if (this.chance(0.1)) throw new Problem('MODEL_AT_CAPACITY');
     if (call.kind === 'job-submit') {
-      MediaOrder.parse(body);
+      this.orders.push(MediaOrder.parse(body));
       this.submits += 1;
       if (this.chance(0.05)) throw new Problem('INVALID_REQUEST');
       const job = randomUUID();
@@ -243,34 +245,36 @@ export class JobWorld {
     });
   }
 
-  /** A request of a client, which is charged in between. */
-  async order(over: { idempotencyKey?: string; bodySha256?: string } = {}): Promise<string | undefined> {
+  newJob(): NewMediaJob {
     const id = randomUUID();
-    const requestId = `req-${id}`;
-    const port = this.port(new Life(this.chance));
-    const job: WorldJob = { id, requestId };
-    await port.place({
+    return {
       id,
-      requestId,
+      requestId: `req-${id}`,
       accountId: this.accountId,
       keyId: 'key',
       kind: 'video',
       model: 'clip',
       order: { prompt: 'a cat', seconds: 5, fields: {}, picture: { type: 'image/png', base64: 'AAAA' } },
-      bodySha256: over.bodySha256 ?? 'hash',
-      idempotencyKey: over.idempotencyKey,
+      bodySha256: 'hash',
       expectedMs: 60_000,
       deadlineMs: 600_000,
-    });
+    };
+  }
+
+  /** A request of a client, which is charged in between. */
+  async order(): Promise<string | undefined> {
+    const job = this.newJob();
+    const port = this.port(new Life(this.chance));
+    await port.place(job);
     this.jobs.push(job);
     if (this.chance(0.1)) {
       // Refused by the ledger, and so never charged.
-      await port.withdraw(id);
+      await port.withdraw(job.id);
       return undefined;
     }
     this.books.log.push(this.chargeOf(job));
-    await port.charged(id);
-    return id;
+    await port.charged(job.id);
+    return job.id;
   }
 
   /** Works on whatever is due, in a process of its own. */
@@ -312,7 +316,7 @@ export class JobWorld {
     this.pass(random() < 0.02 ? 700_000 : random() * 20_000);
   }
 
-  private chargeOf({ requestId }: WorldJob): Charge {
+  chargeOf({ requestId }: WorldJob): Charge {
     return {
       requestId,
       accountId: this.accountId,

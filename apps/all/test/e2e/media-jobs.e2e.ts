@@ -1,10 +1,8 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
-import { isClustered } from '../target.js';
 
 let backend: Simulator;
 let platform: Platform;
@@ -84,8 +82,7 @@ async function result(model: string, id: string, kind = 'video'): Promise<Respon
 
 const balance = async (): Promise<number> => Number((await platform.balances(account.id)).usd);
 
-// Only a single process has a place for media.
-describe.skipIf(isClustered())('a video', () => {
+describe('a video', () => {
   it('costs its quote when it is queued, and is delivered as the backend made it', async () => {
     const before = await balance();
     const quote = await fetch(`${platform.apiUrl}/video/quote`, {
@@ -116,17 +113,15 @@ describe.skipIf(isClustered())('a video', () => {
       });
     const gone = await post('video/retrieve', { model: 'clip', queue_id: id });
     expect([gone.status, (await errorOf(gone)).code]).toEqual([404, 'MEDIA_NOT_FOUND']);
-    const folder = join(platform.dataDir, 'media');
-    await eventually('its file is deleted', async () => !(await readdir(folder)).includes(id));
+    await eventually('its file is deleted', async () => !(await readdir(platform.mediaDir)).includes(id));
   });
 
   it('is deleted after delivery on request', async () => {
     const id = await queue(ORDER);
     await result('clip', id);
-    const folder = join(platform.dataDir, 'media');
     const body = { model: 'clip', queue_id: id, delete_media_on_completion: true };
     await (await post('video/retrieve', body)).arrayBuffer();
-    await eventually('its file is deleted', async () => !(await readdir(folder)).includes(id));
+    await eventually('its file is deleted', async () => !(await readdir(platform.mediaDir)).includes(id));
     expect((await post('video/retrieve', { model: 'clip', queue_id: id })).status).toBe(404);
   });
 
@@ -217,7 +212,7 @@ describe.skipIf(isClustered())('a video', () => {
   });
 });
 
-describe.skipIf(isClustered())('music', () => {
+describe('music', () => {
   it('costs its quote, and is delivered', async () => {
     const before = await balance();
     const body = { model: 'song', duration_seconds: '30' };

@@ -20,6 +20,10 @@ const SETTINGS = {
   LIMITER_URL: NOBODY,
   ROUTER_URL: NOBODY,
   RETRIEVAL_URL: NOBODY,
+  MEDIA_S3_URL: NOBODY,
+  MEDIA_S3_BUCKET: 'media',
+  MEDIA_S3_ACCESS_KEY_ID: 'key',
+  MEDIA_S3_SECRET_ACCESS_KEY: 'secret',
 };
 
 const APPS = [
@@ -29,6 +33,7 @@ const APPS = [
   'rate-limiter',
   'retrieval-worker',
   'x402-payments',
+  'media-worker',
 ];
 
 function started(app: string, env: Readonly<Record<string, string>>): RunningProcess {
@@ -94,6 +99,13 @@ describe('without servers', () => {
     await service.matching(/cannot connect to Redis, retrying/);
     await service.matching(/are the brokers of KAFKA_BROKERS up/);
     expect(service.exitCode).toBeNull();
+  });
+
+  it('the media worker logs that its storage server is away, and waits for PostgreSQL', async () => {
+    const service = started('media-worker', SETTINGS);
+    await service.matching(/the storage server of videos and music does not respond/);
+    await service.matching(/The database at 127\.0\.0\.1:9 cannot be reached yet/);
+    expect(service.output).not.toContain('secret');
   });
 
   it('the router starts, since it depends on no other service', async () => {

@@ -75,7 +75,15 @@ function startBackend(): Promise<TestServer> {
 
 /** The services that export telemetry: all of the deployment. */
 const SENDERS = isClustered()
-  ? ['api-gateway', 'billing-ledger', 'inference-router', 'rate-limiter', 'retrieval-worker', 'x402-payments']
+  ? [
+      'api-gateway',
+      'billing-ledger',
+      'inference-router',
+      'media-worker',
+      'rate-limiter',
+      'retrieval-worker',
+      'x402-payments',
+    ]
   : ['all'];
 
 const CUMULATIVE = 2;

@@ -10,6 +10,7 @@ LIMITER_URL: rate-limiter
 ROUTER_URL: inference-router
 RETRIEVAL_URL: retrieval-worker
 PAYMENTS_URL: x402-payments
+MEDIA_JOBS_URL: media-worker
 {{- end }}
 
 {{- define "platform.secretValue" -}}
@@ -96,6 +97,17 @@ SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
 OPERATOR_URL: { value: "http://{{ include "platform.fullname" .root }}-{{ $public }}:{{ (index $values.services $public).operatorPort }}" }
 {{- with include "platform.browserUrl" .root }}
 RETRIEVAL_BROWSER_URL: { value: {{ quote . }} }
+{{- end }}
+{{- with $values.mediaStorage }}
+{{- if .bucket }}
+MEDIA_S3_URL: { value: {{ required "mediaStorage.bucket needs mediaStorage.url" .url | quote }} }
+{{- $keys := required "mediaStorage.bucket needs mediaStorage.existingSecret.name" .existingSecret.name }}
+MEDIA_S3_BUCKET: { value: {{ quote .bucket }} }
+MEDIA_S3_REGION: { value: {{ quote .region }} }
+MEDIA_S3_PREFIX: { value: {{ quote .prefix }} }
+MEDIA_S3_ACCESS_KEY_ID: { {{ include "platform.secretValue" (dict "secret" $keys "key" .existingSecret.accessKeyId) }} }
+MEDIA_S3_SECRET_ACCESS_KEY: { {{ include "platform.secretValue" (dict "secret" $keys "key" .existingSecret.secretAccessKey) }} }
+{{- end }}
 {{- end }}
 {{- with $values.payments.existingSecret }}
 X402_EVM_SIGNER_KEY_FILE: { value: /etc/svc/payments/signer-key }

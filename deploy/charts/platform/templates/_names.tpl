@@ -84,7 +84,9 @@ Merges values over others, in place: maps are merged, null removes, anything els
 {{- $single := include "platform.isSingle" . -}}
 {{- range $name, $own := .Values.services -}}
 {{- $service := include "platform.workload" (dict "root" $ "own" $own) -}}
-{{- if ternary (eq $name "all") ($service | fromJson).enabled (not (empty $single)) }}
+{{- /* Without a bucket there is no place for what the media worker makes. */ -}}
+{{- $hasPlace := or (ne $name "media-worker") (not (empty $.Values.mediaStorage.bucket)) -}}
+{{- if and $hasPlace (ternary (eq $name "all") ($service | fromJson).enabled (not (empty $single))) }}
 {{ $name }}: {{ $service }}
 {{- end -}}
 {{- end -}}

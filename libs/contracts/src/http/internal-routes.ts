@@ -8,7 +8,7 @@ import type { RouteDefinition } from './route/route-definition.js';
 const Bytes = z.instanceof(Uint8Array);
 
 /**
- * The routes of processes that serve the port `InferenceRouter` or the ports of retrieval. Their headers are
+ * The routes of ports whose calls or results are bytes, and of the ports of retrieval. Their headers are
  * defined beside the ports.
  */
 export const internalRoutes = {
@@ -51,6 +51,19 @@ export const internalRoutes = {
     bodyLimitBytes: 268_435_456,
     reply: ExtractionReply,
     refusals: ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE'],
+  },
+  openMedia: {
+    method: 'POST',
+    path: '/internal/v1/media-jobs/media',
+    operationId: 'openMedia',
+    tag: 'Jobs',
+    summary: 'Reads what a job has made',
+    access: 'internal',
+    status: 200,
+    body: z.object({ id: z.uuid() }),
+    reply: z.string(),
+    replyType: 'application/octet-stream',
+    refusals: ['INVALID_REQUEST', 'MEDIA_NOT_FOUND', 'UNAVAILABLE'],
   },
   searchWeb: {
     method: 'POST',

@@ -228,6 +228,7 @@ export const TAGS = {
   Limits: 'The use of limits by requests, between processes.',
   Inference: 'Calls of backends, between processes.',
   Retrieval: 'The content of files and of the web, between processes.',
+  Jobs: 'The jobs that make videos and music, between processes.',
 } as const;
 
 /** The catalogue of routes. Controllers, validation and the published description are derived from it. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { ProblemOnWire } from '../problems/problem-wire.js';
 import type { ProblemCode } from '../problems/problems.js';
+import { Count, Name, Nothing, type PortWire } from './port-wire.js';
 
 /** The kinds of media that jobs make. */
 export type MediaKind = 'video' | 'music';
@@ -44,7 +46,7 @@ export interface NewMediaJob {
   readonly order: MediaOrder;
   /** Of the request, to tell a repeated one from another. */
   readonly bodySha256: string;
-  readonly idempotencyKey: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** How long it usually takes, and how long it may take. */
   readonly expectedMs: number;
   readonly deadlineMs: number;
@@ -106,12 +108,12 @@ export abstract class MediaJobs {
   ): Promise<EarlierMediaJob | undefined>;
 
   /**
-   * Stores a job. It begins once it is charged, and fails if that does not happen soon. Rejects as `earlier`;
-   * TOO_MANY_JOBS, MEDIA_STORAGE_FULL.
+   * Stores a job. It begins once it is charged, and fails if that does not happen soon. May be repeated.
+   * Rejects as `earlier`; TOO_MANY_JOBS, MEDIA_STORAGE_FULL.
    */
   abstract place(job: NewMediaJob): Promise<void>;
 
-  /** The charge of a job is durable: it begins. Rejects if it has failed meanwhile. */
+  /** The charge of a job is durable: it begins. Rejects if it has failed meanwhile. May be repeated. */
   abstract charged(id: string): Promise<void>;
 
   /** The job could not be charged: it fails, and its idempotency key may be used again. */
@@ -125,3 +127,58 @@ export abstract class MediaJobs {
   /** Deletes the media of a completed job; of any other one, nothing. */
   abstract remove(id: string): Promise<void>;
 }
+
+const kind = z.enum(['video', 'music']);
+const key = z.string().max(255);
+
+const NamedOnWire = z.object({ accountId: Name, keyId: Name, kind, bodySha256: Name });
+
+const NewOnWire = NamedOnWire.extend({
+  id: z.uuid(),
+  requestId: Name,
+  model: Name,
+  order: MediaOrder,
+  idempotencyKey: key.optional(),
+  expectedMs: Count,
+  deadlineMs: Count,
+});
+
+const EarlierOnWire = z.object({ id: Name, model: Name });
+
+const SeenOnWire = z.object({ id: Name, model: Name, expectedMs: Count, tookMs: Count });
+
+const JobOnWire = z.discriminatedUnion('state', [
+  SeenOnWire.extend({ state: z.enum(['running', 'deleted']) }),
+  SeenOnWire.extend({ state: z.literal('completed'), media: z.object({ mime: Name, bytes: Count }) }),
+  SeenOnWire.extend({
+    state: z.literal('failed'),
+    failure: ProblemOnWire.pick({ code: true, message: true }).extend({ isRefunded: z.boolean() }),
+  }),
+]);
+
+/** A result that may be missing. JSON has null for it. */
+const maybe = <Value>(schema: z.ZodType<Value, Value>): z.ZodType<Value | undefined> =>
+  z.codec(schema.nullable(), schema.optional(), {
+    decode: (text) => text ?? undefined,
+    encode: (value) => value ?? null,
+  });
+
+/** The methods of `MediaJobs` whose results are values. Media are streamed by a route of their own. */
+export type MediaJobCalls = Omit<MediaJobs, 'open'>;
+
+/** The wire format of the port `MediaJobs`. */
+export const MEDIA_JOBS_WIRE: PortWire<MediaJobCalls> = {
+  earlier: {
+    arguments: z.tuple([NamedOnWire.omit({ keyId: true }).extend({ idempotencyKey: key })]),
+    result: maybe(EarlierOnWire),
+  },
+  repeated: { arguments: z.tuple([NamedOnWire]), result: maybe(EarlierOnWire) },
+  place: { arguments: z.tuple([NewOnWire]), result: Nothing },
+  charged: { arguments: z.tuple([Name]), result: Nothing },
+  withdraw: { arguments: z.tuple([Name]), result: Nothing },
+  find: {
+    arguments: z.tuple([z.object({ id: Name, accountId: Name, kind, model: Name })]),
+    result: maybe(JobOnWire),
+  },
+  remove: { arguments: z.tuple([Name]), result: Nothing },
+};

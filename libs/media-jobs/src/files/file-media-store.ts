@@ -1,11 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HEAD_BYTES, MediaStore, ObjectTooLarge, type StoredObject } from './media-store.js';
+import { MeasuredContent, MediaStore, type StoredObject, assertKey } from './media-store.js';
 
-/** Names that other objects, and temporary files, cannot have. */
-const KEY = /^[\w-]{1,64}$/;
+/** No key has a dot. */
 const TEMPORARY = '.tmp';
 /** No write takes this long, so a temporary file of this age belongs to a process that has ended. */
 const ABANDONED_MS = 3_600_000;
@@ -66,7 +65,7 @@ export class FileMediaStore extends MediaStore {
   }
 
   private pathOf(key: string): string {
-    if (!KEY.test(key)) throw new RangeError('an object needs a plain name');
+    assertKey(key);
     return join(this.folder, key);
   }
 
@@ -86,17 +85,9 @@ async function copy(
   file: FileHandle,
   limitBytes: number,
 ): Promise<StoredObject> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  let head = Buffer.alloc(0);
-  for await (const part of content) {
-    bytes += part.length;
-    if (bytes > limitBytes) throw new ObjectTooLarge(`an object has more than ${limitBytes} bytes`);
-    if (head.length < HEAD_BYTES) head = Buffer.concat([head, part]).subarray(0, HEAD_BYTES);
-    hash.update(part);
-    await file.writeFile(part);
-  }
-  return { bytes, sha256: hash.digest('hex'), head };
+  const measured = new MeasuredContent(limitBytes);
+  for await (const part of measured.of(content)) await file.writeFile(part);
+  return measured.stored();
 }
 
 const isMissing = (error: unknown): boolean =>

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** What was stored. */
 export interface StoredObject {
   readonly bytes: number;
@@ -7,11 +9,45 @@ export interface StoredObject {
 }
 
 /** The number of bytes in `head`. */
-export const HEAD_BYTES = 64;
+const HEAD_BYTES = 64;
 
 /** An object is longer than it may be. */
 export class ObjectTooLarge extends Error {
   override readonly name = 'ObjectTooLarge';
+}
+
+/** Names that are no paths, and need no escaping. */
+const KEY = /^[\w-]{1,64}$/;
+
+/** Throws RangeError if a key is not plain. */
+export function assertKey(key: string): void {
+  if (!KEY.test(key)) throw new RangeError('an object needs a plain name');
+}
+
+/** Counts and hashes the content of an object that passes. */
+export class MeasuredContent {
+  private readonly hash = createHash('sha256');
+  private bytes = 0;
+  private head = Buffer.alloc(0);
+
+  constructor(private readonly limitBytes: number) {}
+
+  /** Throws ObjectTooLarge. */
+  async *of(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of content) {
+      this.bytes += part.length;
+      if (this.bytes > this.limitBytes)
+        throw new ObjectTooLarge(`an object has more than ${this.limitBytes} bytes`);
+      if (this.head.length < HEAD_BYTES) this.head = Buffer.concat([this.head, part]).subarray(0, HEAD_BYTES);
+      this.hash.update(part);
+      yield part;
+    }
+  }
+
+  /** What has passed, at its end. */
+  stored(): StoredObject {
+    return { bytes: this.bytes, sha256: this.hash.digest('hex'), head: this.head };
+  }
 }
 
 /** Holds objects by key: the id of a job. */
@@ -25,6 +61,11 @@ export abstract class MediaStore {
   /** Reads an object; `undefined` if the key has none. */
   abstract open(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
 
-  /** Deletes an object, or none. */
+  /** Deletes an object, or none, and what interrupted calls of `put` have left of it. */
   abstract remove(key: string): Promise<void>;
+
+  /** Closes connections. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }

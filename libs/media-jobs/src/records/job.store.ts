@@ -1,4 +1,11 @@
-import { type MediaJobName, MediaOrder, type MediaKind, type NewMediaJob, Problem } from '@svc/contracts';
+import {
+  type MediaJobName,
+  type MediaKind,
+  MediaOrder,
+  type NewMediaJob,
+  Problem,
+  type ProblemCode,
+} from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import type { JobChange, JobRecord, JobState } from './job-record.js';
 
@@ -40,6 +47,9 @@ const LIVE = `('held', 'queued', 'submitting', 'running', 'storing')`;
 /** A job that is not charged after this time has failed. */
 const UNCHARGED_MS = 120_000;
 
+/** The failure of jobs that were not charged, and of no others. */
+export const UNCHARGED = 'UNAVAILABLE' satisfies ProblemCode;
+
 /** How many of the latest jobs of a model show how long they usually take. */
 const RECENT_JOBS = 200;
 
@@ -75,12 +85,18 @@ export interface EarlierJob {
 export class JobStore {
   constructor(private readonly database: Database) {}
 
-  /** Rejects: TOO_MANY_JOBS, MEDIA_STORAGE_FULL, REQUEST_IN_PROGRESS if another request has the same key. */
+  /**
+   * May be repeated. Rejects: TOO_MANY_JOBS, MEDIA_STORAGE_FULL, REQUEST_IN_PROGRESS if another request has
+   * the same key.
+   */
   async insert(job: NewMediaJob, { at, expiresAt, bounds }: Placement): Promise<void> {
     const { picture, ...order } = job.order;
     await this.database.transaction(async (client) => {
       // Requests of the same account are counted one after the other.
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`media ${job.accountId}`]);
+      // A call whose response was lost is repeated.
+      const own = await client.query('SELECT id FROM media.jobs WHERE id = $1', [job.id]);
+      if (own.rowCount !== 0) return;
       const { rows } = await client.query<{ live: bigint; stored: string | null }>(
         `SELECT count(*) FILTER (WHERE state IN ${LIVE}) AS live, sum(bytes) FILTER (WHERE state = 'completed') AS stored
          FROM media.jobs WHERE account_id = $1`,
@@ -140,19 +156,24 @@ export class JobStore {
   ): Promise<Pick<EarlierJob, 'id' | 'model'> | undefined> {
     const [row] = await this.database.query<{ id: string; model: string }>(
       `SELECT id, model FROM media.jobs WHERE account_id = $1 AND key_id = $2 AND kind = $3 AND body_sha256 = $4
-         AND created_at >= $5 AND state <> 'held' AND failure_code IS DISTINCT FROM 'UNAVAILABLE'
+         AND created_at >= $5 AND state <> 'held' AND failure_code IS DISTINCT FROM '${UNCHARGED}'
        ORDER BY created_at DESC LIMIT 1`,
       [accountId, keyId, kind, bodySha256, since],
     );
     return row;
   }
 
-  /** Whether the job was held and is now queued. */
+  /** Whether the job is queued, now or by an earlier call. */
   async queue(id: string, at: Date): Promise<boolean> {
-    const rows = await this.database.query(
+    const queued = await this.database.query(
       `UPDATE media.jobs SET state = 'queued', version = version + 1, next_step_at = $2, lease_until = NULL
        WHERE id = $1 AND state = 'held' RETURNING id`,
       [id, at],
+    );
+    if (queued.length > 0) return true;
+    const rows = await this.database.query(
+      `SELECT id FROM media.jobs WHERE id = $1 AND state <> 'held' AND failure_code IS DISTINCT FROM '${UNCHARGED}'`,
+      [id],
     );
     return rows.length > 0;
   }

@@ -16,7 +16,7 @@ import { mediaJobs } from '@svc/telemetry';
 import { mediaType } from '../files/media-type.js';
 import { type MediaStore, ObjectTooLarge } from '../files/media-store.js';
 import type { JobChange, JobRecord } from '../records/job-record.js';
-import type { JobStore } from '../records/job.store.js';
+import { type JobStore, UNCHARGED } from '../records/job.store.js';
 
 export interface JobStepParts {
   readonly store: JobStore;
@@ -75,7 +75,7 @@ export class JobSteps {
     if (!job) return undefined;
     switch (job.state) {
       case 'held':
-        return this.fail(job, { code: 'UNAVAILABLE', message: 'The request could not be charged.' });
+        return this.fail(job, { code: UNCHARGED, message: 'The request could not be charged.' });
       case 'queued':
         return this.submit(job, signal);
       case 'submitting':

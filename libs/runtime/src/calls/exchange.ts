@@ -15,7 +15,7 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 
 export interface ExchangeRequest {
   /** Default: POST. */
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly origin: string;
   readonly path: string;
   readonly headers: Record<string, string>;

@@ -3,6 +3,9 @@ import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 /** Boundaries in seconds. */
 const MINUTES = [5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 43_200];
 
+/** The same, of calls of a storage server. */
+const CALL_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
+
 const KINDS = ['video', 'music'];
 
 /** Jobs that make videos and music. */
@@ -48,5 +51,14 @@ export const mediaJobs = {
       labels: ['svc.media_jobs.kind'],
     },
     MINUTES,
+  ),
+  storage: new Histogram(
+    {
+      name: 'svc.media_jobs.storage.duration',
+      unit: 's',
+      help: 'The time until the S3-compatible server responds, by the purpose of a call and what went wrong.',
+      labels: ['svc.media_jobs.storage.operation', 'error.type'],
+    },
+    CALL_SECONDS,
   ),
 };

@@ -5,6 +5,9 @@ import type { RouteDefinition } from '../route/route-definition.js';
 /** A batch of calls, or one call with a thousand holds. */
 const CALLS_BYTES = 4_194_304;
 
+/** A job with the largest picture that a client may send, in base64. */
+const JOB_BYTES = 50_331_648;
+
 interface PortRoute<Id extends string, Tag extends string> {
   readonly path: `/internal/v1/${string}`;
   readonly operationId: Id;
@@ -55,6 +58,15 @@ export const portRoutes = {
     tag: 'Limits',
     summary: 'Counts requests and failures',
   }),
+  callMediaJobs: {
+    ...portRoute({
+      path: '/internal/v1/media-jobs/calls',
+      operationId: 'callMediaJobs',
+      tag: 'Jobs',
+      summary: 'Takes jobs that make videos and music, and reads them',
+    }),
+    bodyLimitBytes: JOB_BYTES,
+  },
   callPayments: portRoute({
     path: '/internal/v1/payments/calls',
     operationId: 'callPayments',

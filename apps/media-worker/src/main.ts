@@ -1,0 +1,3 @@
+import { runBundled } from '@svc/runtime/prelude';
+
+await runBundled(import.meta.dirname, process.env);

@@ -1,0 +1,31 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { BooksClientModule } from '@svc/ledger';
+import { MediaJobsApiModule, type MediaStore } from '@svc/media-jobs';
+import { RouterClientModule } from '@svc/router';
+import { InternalToken, type Logger } from '@svc/runtime';
+import { StorageModule } from '@svc/storage';
+import type { MediaWorkerConfig } from './media-worker.config.js';
+
+interface MediaWorkerParts {
+  readonly config: MediaWorkerConfig;
+  readonly files: MediaStore;
+  readonly logger: Logger;
+}
+
+/** Does jobs with the router and the ledger of other processes. */
+@Module({})
+export class MediaWorkerModule {
+  static with({ config, files, logger }: MediaWorkerParts): DynamicModule {
+    const token = config.SVC_INTERNAL_TOKEN;
+    return {
+      module: MediaWorkerModule,
+      imports: [
+        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        MediaJobsApiModule.with({ config, files }, InternalToken.of(config), [
+          BooksClientModule.at({ config, token }),
+          RouterClientModule.at({ ...config, token }),
+        ]),
+      ],
+    };
+  }
+}

@@ -1,0 +1,48 @@
+import { type Logger, StartFault } from '@svc/runtime';
+import type { MediaStoreConfig } from '../media-jobs.config.js';
+import { FileMediaStore } from './file-media-store.js';
+import type { MediaStore } from './media-store.js';
+import { S3Refusal } from './s3-calls.js';
+import { S3MediaStore } from './s3-media-store.js';
+
+/**
+ * The store that the settings name. Throws StartFault if they name none, or a bucket that cannot be used. A
+ * server that does not respond yet is only logged.
+ */
+export async function openMediaStore(config: MediaStoreConfig, logger: Logger): Promise<MediaStore> {
+  const { MEDIA_S3_URL: url, MEDIA_DIR: folder } = config;
+  if (url === undefined) {
+    if (folder === undefined)
+      throw new StartFault(
+        'MEDIA_S3_URL is not set, and neither is MEDIA_DIR: there is no place for videos and music',
+      );
+    return FileMediaStore.at(folder);
+  }
+  const store = new S3MediaStore({
+    url,
+    name: needed(config, 'MEDIA_S3_BUCKET'),
+    region: config.MEDIA_S3_REGION,
+    prefix: config.MEDIA_S3_PREFIX,
+    accessKeyId: needed(config, 'MEDIA_S3_ACCESS_KEY_ID'),
+    secretAccessKey: needed(config, 'MEDIA_S3_SECRET_ACCESS_KEY'),
+  });
+  try {
+    await store.check();
+  } catch (error) {
+    if (error instanceof S3Refusal && error.status < 500) {
+      await store.close();
+      throw new StartFault(`MEDIA_S3_BUCKET cannot be used: ${error.message}`, { cause: error });
+    }
+    logger.warn({ err: error }, 'the storage server of videos and music does not respond');
+  }
+  return store;
+}
+
+function needed(
+  config: MediaStoreConfig,
+  name: 'MEDIA_S3_BUCKET' | 'MEDIA_S3_ACCESS_KEY_ID' | 'MEDIA_S3_SECRET_ACCESS_KEY',
+): string {
+  const { [name]: value } = config;
+  if (value === undefined) throw new StartFault(`${name} is not set, which MEDIA_S3_URL needs`);
+  return value;
+}

@@ -1,0 +1,183 @@
+import { createHash, createHmac } from 'node:crypto';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { Exchange } from '@svc/runtime';
+import { mediaJobs } from '@svc/telemetry';
+import { Agent } from 'undici';
+
+/** A bucket of an S3-compatible server, and the keys to it. */
+export interface S3Bucket {
+  /** Without the bucket. */
+  readonly url: string;
+  readonly name: string;
+  readonly region: string;
+  /** What the names of all objects begin with. */
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** What a call is for, in metrics. */
+type S3Operation = 'read' | 'write' | 'delete' | 'check';
+
+export interface S3Call {
+  readonly operation: S3Operation;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The name of the object; without it, the call is about the bucket. */
+  readonly object?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: readonly Uint8Array[];
+  readonly deadlineMs: number;
+}
+
+/** The server rejected a call. */
+export class S3Refusal extends Error {
+  override readonly name = 'S3Refusal';
+
+  constructor(
+    readonly status: number,
+    /** The code of S3, such as `NoSuchKey`; empty if the response has none. */
+    readonly code: string,
+    { method, query = {} }: S3Call,
+  ) {
+    const parameters = Object.keys(query).join('&');
+    super(`the storage server answered ${status} ${code} to ${method}${parameters && ` ?${parameters}`}`);
+  }
+}
+
+const CONNECT_MS = 5_000;
+/** The longest pause within a response. */
+const PAUSE_MS = 30_000;
+/** The most bytes of a response that is no object. */
+const REPLY_BYTES = 1_048_576;
+
+/** Signed calls of an S3-compatible server, with the bucket in the path. */
+export class S3Calls {
+  private readonly agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: null });
+  private readonly signer: SignatureV4;
+  private readonly base: URL;
+
+  constructor(private readonly bucket: S3Bucket) {
+    const { accessKeyId, secretAccessKey, region } = bucket;
+    this.base = new URL(bucket.url);
+    this.signer = new SignatureV4({
+      service: 's3',
+      region,
+      credentials: { accessKeyId, secretAccessKey },
+      sha256: Sha256,
+      uriEscapePath: false,
+    });
+  }
+
+  /** The name of an object in the bucket. */
+  nameOf(key: string): string {
+    return `${this.bucket.prefix}${key}`;
+  }
+
+  /** The text and headers of the response. Throws S3Refusal. */
+  async ask(call: S3Call): Promise<{ text: string; headers: Exchange['headers'] }> {
+    const exchange = await this.open(call);
+    const text = await exchange.text(REPLY_BYTES);
+    return { text, headers: exchange.headers };
+  }
+
+  /** Resolves when the head of the response has arrived. Throws S3Refusal. */
+  async open(call: S3Call): Promise<Exchange> {
+    const request = await this.signed(call);
+    const startMs = performance.now();
+    const record = (outcome: string): void =>
+      mediaJobs.storage.record((performance.now() - startMs) / 1_000, call.operation, outcome);
+    let exchange: Exchange;
+    try {
+      exchange = await Exchange.start(this.agent, request, { signal: undefined, onEnd: () => undefined });
+    } catch (error) {
+      record('broken');
+      throw error;
+    }
+    record(outcomeOf(exchange.status));
+    if (exchange.status < 300) return exchange;
+    const text = await exchange.beginning(REPLY_BYTES);
+    throw new S3Refusal(exchange.status, elementsOf(text, 'Code')[0] ?? '', call);
+  }
+
+  close(): Promise<void> {
+    return this.agent.destroy();
+  }
+
+  private async signed({ method, object, query = {}, body, deadlineMs }: S3Call) {
+    const { origin, host, hostname, protocol, pathname } = this.base;
+    const path = [
+      pathname.replace(/\/$/, ''),
+      this.bucket.name,
+      ...(object === undefined ? [] : [object]),
+    ].join('/');
+    const length = body?.reduce((sum, part) => sum + part.length, 0) ?? 0;
+    const { headers } = await this.signer.sign({
+      method,
+      protocol,
+      hostname,
+      path,
+      query: { ...query },
+      headers: { host, 'x-amz-content-sha256': sha256Of(body ?? []) },
+    });
+    const text = new URLSearchParams(query).toString().replaceAll('+', '%20');
+    return {
+      method,
+      origin,
+      path: `${path}${text && `?${text}`}`,
+      headers: { ...headers, ...(method !== 'GET' && { 'content-length': String(length) }) },
+      ...(body && { body }),
+      pauseMs: PAUSE_MS,
+      deadlineMs,
+    };
+  }
+}
+
+/** The outcome of a call in metrics: empty if it succeeded or had nothing to find. */
+function outcomeOf(status: number): string {
+  return status < 300 || status === 404 ? '' : String(status);
+}
+
+function sha256Of(parts: readonly Uint8Array[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** The hash that the signer needs. */
+class Sha256 {
+  private readonly hash;
+
+  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
+    this.hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
+  }
+
+  update(data: Uint8Array): void {
+    this.hash.update(data);
+  }
+
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.hash.digest());
+  }
+
+  reset(): void {
+    throw new TypeError('each hash is used once');
+  }
+}
+
+function bytesOf(secret: string | ArrayBuffer | ArrayBufferView): Buffer {
+  if (typeof secret === 'string') return Buffer.from(secret);
+  if (secret instanceof ArrayBuffer) return Buffer.from(secret);
+  return Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** The texts of the elements with a name in a response of S3, which has no attributes there and no CDATA. */
+export function elementsOf(xml: string, name: string): string[] {
+  const found = xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'));
+  return [...found].map(([, text = '']) =>
+    text
+      .replaceAll(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Number(code)))
+      .replaceAll(/&(amp|lt|gt|quot|apos);/g, (_, entity: string) => ENTITIES[entity] ?? ''),
+  );
+}

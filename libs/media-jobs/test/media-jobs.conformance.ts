@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { MediaJobName, MediaJobs, NewMediaJob } from '@svc/contracts';
+import { Database, createPool } from '@svc/storage';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { JobWorld } from './job-world.js';
+
+/** A port on the jobs of a world, called as its users call it. */
+export interface StartedPort {
+  readonly port: MediaJobs;
+  readonly stop: () => Promise<void>;
+}
+
+const PICTURE = Buffer.alloc(25_000_000, 'pixels').toString('base64');
+
+/** What every adapter of the port promises. */
+export function mediaJobsConformance(name: string, start: (local: MediaJobs) => Promise<StartedPort>): void {
+  describe(`${name}: the port of jobs`, () => {
+    let test: TestDatabase;
+    let database: Database;
+    let world: JobWorld;
+    let started: StartedPort;
+
+    beforeAll(async () => {
+      test = await startTestDatabase();
+      database = new Database(createPool(test.url, { name: 'test' }));
+    });
+    afterAll(async () => {
+      await database.onApplicationShutdown();
+      await test.stop();
+    });
+    beforeEach(async () => {
+      await database.query('DELETE FROM media.jobs');
+      world = new JobWorld(database, () => 0.5, randomUUID());
+      world.isFaulty = false;
+      started = await start(world.port());
+      return () => started.stop();
+    });
+
+    const jobOf = (over: Partial<NewMediaJob> = {}): NewMediaJob => ({ ...world.newJob(), ...over });
+    const nameOf = ({ id, accountId, kind, model }: NewMediaJob): MediaJobName => ({
+      id,
+      accountId,
+      kind,
+      model,
+    });
+
+    /** A job whose backend has completed it. */
+    async function completed(): Promise<NewMediaJob> {
+      const job = jobOf();
+      await started.port.place(job);
+      await started.port.charged(job.id);
+      await world.work();
+      for (const entry of world.backend.jobs.values()) entry.state = 'completed';
+      for (let step = 0; step < 4; step += 1) {
+        world.pass(10_000);
+        await world.work();
+      }
+      return job;
+    }
+
+    it('shows a job once it is charged, to its own account, under its own model and kind only', async () => {
+      const { port } = started;
+      const job = jobOf();
+      await port.place(job);
+      expect(await port.find(nameOf(job))).toBeUndefined();
+      await port.charged(job.id);
+      expect(await port.find(nameOf(job))).toEqual({
+        id: job.id,
+        model: 'clip',
+        state: 'running',
+        expectedMs: 60_000,
+        tookMs: 0,
+      });
+      for (const other of [{ accountId: randomUUID() }, { model: 'other' }, { kind: 'music' as const }])
+        expect(await port.find({ ...nameOf(job), ...other })).toBeUndefined();
+    });
+
+    it('passes the largest picture on to the backend as it was', async () => {
+      const job = jobOf();
+      const order = { ...job.order, picture: { type: 'image/png', base64: PICTURE } };
+      await started.port.place({ ...job, order });
+      await started.port.charged(job.id);
+      await world.work();
+      expect(world.backend.orders[0]?.picture?.base64 === PICTURE).toBe(true);
+    });
+
+    it('takes a job once, however often it is placed and reported as charged', async () => {
+      const { port } = started;
+      const job = jobOf({ idempotencyKey: 'once' });
+      for (let time = 0; time < 2; time += 1) await port.place(job);
+      for (let time = 0; time < 2; time += 1) await port.charged(job.id);
+      await world.work();
+      await port.place(job);
+      await port.charged(job.id);
+      expect(world.backend.submits).toBe(1);
+      expect(await database.query('SELECT id FROM media.jobs')).toEqual([{ id: job.id }]);
+    });
+
+    it('rejects the charge of a job that has failed without one', async () => {
+      const job = jobOf();
+      await started.port.place(job);
+      world.pass(130_000);
+      await world.work();
+      await expect(started.port.charged(job.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await expect(started.port.charged(randomUUID())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
+
+    it('finds a job by its idempotency key, and rejects another request with that key', async () => {
+      const { port } = started;
+      const job = jobOf({ idempotencyKey: 'once' });
+      const key = {
+        accountId: job.accountId,
+        kind: job.kind,
+        bodySha256: job.bodySha256,
+        idempotencyKey: 'once',
+      };
+      expect(await port.earlier(key)).toBeUndefined();
+      await port.place(job);
+      await expect(port.earlier(key)).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+      await port.charged(job.id);
+      expect(await port.earlier(key)).toEqual({ id: job.id, model: 'clip' });
+      await expect(port.earlier({ ...key, bodySha256: 'other' })).rejects.toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+      });
+      await expect(port.place(jobOf({ idempotencyKey: 'once' }))).rejects.toMatchObject({
+        code: 'REQUEST_IN_PROGRESS',
+      });
+    });
+
+    it('finds the latest charged job of a key with the same request', async () => {
+      const { port } = started;
+      const job = jobOf();
+      await port.place(job);
+      expect(await port.repeated(job)).toBeUndefined();
+      await port.charged(job.id);
+      expect(await port.repeated(job)).toEqual({ id: job.id, model: 'clip' });
+      expect(await port.repeated({ ...job, keyId: 'other' })).toBeUndefined();
+    });
+
+    it('frees the idempotency key of a job that is withdrawn', async () => {
+      const { port } = started;
+      const job = jobOf({ idempotencyKey: 'once' });
+      await port.place(job);
+      await port.withdraw(job.id);
+      const again = jobOf({ idempotencyKey: 'once' });
+      await port.place(again);
+      await world.work();
+      await port.charged(again.id);
+      await expect(port.charged(job.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    });
+
+    it('rejects more jobs than an account may have', async () => {
+      for (let count = 0; count < 5; count += 1) await started.port.place(jobOf());
+      await expect(started.port.place(jobOf())).rejects.toMatchObject({ code: 'TOO_MANY_JOBS' });
+    });
+
+    it('streams what a job has made, until it is removed', async () => {
+      const { port } = started;
+      world.backend.media = Buffer.concat([world.backend.media, Buffer.alloc(5_000, 'x')]);
+      const job = await completed();
+      expect(await port.find(nameOf(job))).toMatchObject({
+        state: 'completed',
+        media: { mime: 'video/mp4', bytes: world.backend.media.length },
+      });
+      const parts: Uint8Array[] = [];
+      for await (const part of await port.open(job.id)) parts.push(part);
+      expect(Buffer.concat(parts).equals(world.backend.media)).toBe(true);
+      for (let time = 0; time < 2; time += 1) await port.remove(job.id);
+      await world.work();
+      expect(await port.find(nameOf(job))).toMatchObject({ state: 'deleted' });
+      await expect(port.open(job.id)).rejects.toMatchObject({ code: 'MEDIA_NOT_FOUND' });
+    });
+
+    it('shows why a job failed, and that its cost was returned', async () => {
+      const job = jobOf();
+      await started.port.place(job);
+      await started.port.charged(job.id);
+      await world.books.post([world.chargeOf(job)]);
+      await world.work();
+      for (const entry of world.backend.jobs.values())
+        Object.assign(entry, { state: 'failed', isRefused: true });
+      for (let step = 0; step < 3; step += 1) {
+        world.pass(10_000);
+        await world.work();
+      }
+      expect(await started.port.find(nameOf(job))).toMatchObject({
+        state: 'failed',
+        failure: { code: 'CONTENT_POLICY_VIOLATION', isRefunded: true },
+      });
+    });
+  });
+}
