@@ -6,6 +6,7 @@
 // times`, one value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
+import { mediaAlerts } from './media-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
 import { counter, flat, rising, risen, risenAt } from './series.mjs';
 import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
@@ -348,6 +349,7 @@ export const ALERTS = [
   ...burnAlerts,
   ...moneyAlerts,
   ...paymentAlerts,
+  ...mediaAlerts,
   ...eventAlerts,
   ...neighbourAlerts,
   ...processAlerts,

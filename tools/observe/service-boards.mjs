@@ -16,6 +16,7 @@ import {
   rise,
   total,
 } from './names.mjs';
+import { mediaPanels } from './media-panels.mjs';
 import { OBJECTIVES, ratioName } from './slo.mjs';
 
 /** Probes and scrapes would dominate the panels. */
@@ -341,5 +342,6 @@ export const inference = {
       todo: 'As for In flight.',
       queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
+    ...mediaPanels,
   ],
 };

@@ -17,7 +17,7 @@ export interface S3Bucket {
 }
 
 /** What a call is for, in metrics. */
-type S3Operation = 'read' | 'write' | 'delete' | 'check';
+type S3Operation = 'read' | 'write' | 'delete';
 
 export interface S3Call {
   readonly operation: S3Operation;
@@ -83,20 +83,20 @@ export class S3Calls {
   /** Resolves when the head of the response has arrived. Throws S3Refusal. */
   async open(call: S3Call): Promise<Exchange> {
     const request = await this.signed(call);
-    const startMs = performance.now();
-    const record = (outcome: string): void =>
-      mediaJobs.storage.record((performance.now() - startMs) / 1_000, call.operation, outcome);
-    let exchange: Exchange;
     try {
-      exchange = await Exchange.start(this.agent, request, { signal: undefined, onEnd: () => undefined });
+      const exchange = await Exchange.start(this.agent, request, {
+        signal: undefined,
+        onEnd: () => undefined,
+      });
+      if (exchange.status < 300) return exchange;
+      const text = await exchange.beginning(REPLY_BYTES);
+      throw new S3Refusal(exchange.status, elementsOf(text, 'Code')[0] ?? '', call);
     } catch (error) {
-      record('broken');
+      // A missing object is no failure.
+      if (!(error instanceof S3Refusal && error.status === 404))
+        mediaJobs.storageFailures.add(1, call.operation);
       throw error;
     }
-    record(outcomeOf(exchange.status));
-    if (exchange.status < 300) return exchange;
-    const text = await exchange.beginning(REPLY_BYTES);
-    throw new S3Refusal(exchange.status, elementsOf(text, 'Code')[0] ?? '', call);
   }
 
   close(): Promise<void> {
@@ -130,11 +130,6 @@ export class S3Calls {
       deadlineMs,
     };
   }
-}
-
-/** The outcome of a call in metrics: empty if it succeeded or had nothing to find. */
-function outcomeOf(status: number): string {
-  return status < 300 || status === 404 ? '' : String(status);
 }
 
 function sha256Of(parts: readonly Uint8Array[]): string {

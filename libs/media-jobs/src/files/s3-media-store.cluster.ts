@@ -23,7 +23,7 @@ function bucketOf(server: LocalS3, over: Partial<S3Bucket> = {}): S3Bucket {
 /** The names of the unfinished uploads in a bucket. */
 async function uploads(server: LocalS3): Promise<string[]> {
   const calls = new S3Calls(bucketOf(server));
-  const call = { operation: 'check', method: 'GET', query: { uploads: '' }, deadlineMs: 10_000 } as const;
+  const call = { operation: 'read', method: 'GET', query: { uploads: '' }, deadlineMs: 10_000 } as const;
   const { text } = await calls.ask(call);
   await calls.close();
   return elementsOf(text, 'Key');

@@ -34,7 +34,7 @@ export class S3MediaStore extends MediaStore {
   /** Rejects with S3Refusal if the bucket does not exist or the keys do not give access to it. */
   async check(): Promise<void> {
     const query = { uploads: '', 'max-uploads': '1' };
-    await this.calls.ask({ operation: 'check', method: 'GET', query, deadlineMs: SMALL_MS });
+    await this.calls.ask({ operation: 'read', method: 'GET', query, deadlineMs: SMALL_MS });
   }
 
   override async put(

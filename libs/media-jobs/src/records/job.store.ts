@@ -272,28 +272,42 @@ export class JobStore {
     await this.database.query('DELETE FROM media.jobs WHERE id = $1 AND version = $2', [id, version]);
   }
 
-  /** The number of unfinished jobs by kind and state, and the age of the oldest. */
+  /** The unfinished jobs by kind and state. */
   async unfinished(at: Date): Promise<UnfinishedJobs[]> {
-    const rows = await this.database.query<{ kind: string; state: string; jobs: bigint; age: number }>(
+    const rows = await this.database.query<{
+      kind: MediaKind;
+      state: UnfinishedState;
+      jobs: bigint;
+      age: number;
+      overdue: number;
+    }>(
       `SELECT kind, CASE WHEN refund = 'pending' THEN 'refunding' ELSE state END AS state, count(*) AS jobs,
-         extract(epoch FROM $1::timestamptz - min(created_at))::float8 AS age
+         extract(epoch FROM $1::timestamptz - min(created_at))::float8 AS age,
+         extract(epoch FROM $1::timestamptz - min(deadline_at))::float8 AS overdue
        FROM media.jobs WHERE state IN ${LIVE} OR refund = 'pending' GROUP BY 1, 2`,
       [at],
     );
-    return rows.map(({ kind, state, jobs, age }) => ({
+    return rows.map(({ kind, state, jobs, age, overdue }) => ({
       kind,
       state,
       count: Number(jobs),
       ageSeconds: Math.max(0, age),
+      overdueSeconds: Math.max(0, overdue),
     }));
   }
 }
 
+/** `refunding`: the job has failed, and its cost is not returned yet. */
+export type UnfinishedState = Exclude<JobState, 'completed' | 'failed' | 'deleted'> | 'refunding';
+
 export interface UnfinishedJobs {
-  readonly kind: string;
-  readonly state: string;
+  readonly kind: MediaKind;
+  readonly state: UnfinishedState;
   readonly count: number;
+  /** The age of the oldest one. */
   readonly ageSeconds: number;
+  /** How long one of them is past its deadline. */
+  readonly overdueSeconds: number;
 }
 
 const CHANGED = {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MediaKind } from '@svc/contracts';
 import { type Logger, within } from '@svc/runtime';
 import { mediaJobs } from '@svc/telemetry';
-import type { JobStore, UnfinishedJobs } from '../records/job.store.js';
+import type { JobStore, UnfinishedJobs, UnfinishedState } from '../records/job.store.js';
 import type { JobSteps } from './job-steps.js';
 
 /** How often this process looks for due jobs of others: new ones, and those of killed processes. */
@@ -13,6 +14,16 @@ const TIMER_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 /** An interrupted step continues in the next run of a process. */
 const STOP_MS = 3_000;
+
+const KINDS: readonly MediaKind[] = ['video', 'music'];
+const STATES: readonly UnfinishedState[] = [
+  'held',
+  'queued',
+  'submitting',
+  'running',
+  'storing',
+  'refunding',
+];
 
 export interface JobRunnerParts {
   readonly steps: JobSteps;
@@ -34,9 +45,10 @@ export class JobRunner {
   start(): void {
     this.ends = [
       mediaJobs.unfinished.observe(() =>
-        this.unfinished.map(({ count, kind, state }) => [count, kind, state]),
+        KINDS.flatMap((kind) => STATES.map((state) => [this.countOf(kind, state), kind, state])),
       ),
-      mediaJobs.oldest.observe(() => this.oldest()),
+      mediaJobs.oldest.observe(() => this.mostOf(({ ageSeconds }) => ageSeconds)),
+      mediaJobs.overdue.observe(() => this.mostOf(({ overdueSeconds }) => overdueSeconds)),
     ];
     this.sweeping = Promise.all([
       this.every(SWEEP_MS, () => this.sweep()),
@@ -91,11 +103,16 @@ export class JobRunner {
     this.unfinished = await this.parts.store.unfinished(new Date());
   }
 
-  private oldest(): [number, string][] {
-    const byKind = new Map<string, number>();
-    for (const { kind, ageSeconds } of this.unfinished)
-      byKind.set(kind, Math.max(ageSeconds, byKind.get(kind) ?? 0));
-    return [...byKind].map(([kind, age]) => [age, kind]);
+  private countOf(kind: MediaKind, state: UnfinishedState): number {
+    return this.unfinished.find((jobs) => jobs.kind === kind && jobs.state === state)?.count ?? 0;
+  }
+
+  /** The most seconds of each kind, zero if it has no jobs. */
+  private mostOf(seconds: (jobs: UnfinishedJobs) => number): [number, string][] {
+    return KINDS.map((kind) => {
+      const ofKind = this.unfinished.filter((jobs) => jobs.kind === kind);
+      return [Math.max(0, ...ofKind.map(seconds)), kind];
+    });
   }
 
   /** Never rejects: a failure is tried again the next time, and reported by the metrics of the database. */

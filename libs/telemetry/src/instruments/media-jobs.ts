@@ -3,9 +3,6 @@ import { Counter, Gauge, Histogram } from '../cells/metrics.js';
 /** Boundaries in seconds. */
 const MINUTES = [5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 43_200];
 
-/** The same, of calls of a storage server. */
-const CALL_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
-
 const KINDS = ['video', 'music'];
 
 /** Jobs that make videos and music. */
@@ -20,6 +17,12 @@ export const mediaJobs = {
     name: 'svc.media_jobs.oldest_unfinished.age',
     unit: 's',
     help: 'The age of the oldest job that has not ended; all processes report the same.',
+    labels: ['svc.media_jobs.kind'],
+  }),
+  overdue: new Gauge({
+    name: 'svc.media_jobs.overdue',
+    unit: 's',
+    help: 'How long the latest unfinished job is past its deadline; all processes report the same.',
     labels: ['svc.media_jobs.kind'],
   }),
   ended: new Counter(
@@ -52,13 +55,13 @@ export const mediaJobs = {
     },
     MINUTES,
   ),
-  storage: new Histogram(
+  storageFailures: new Counter(
     {
-      name: 'svc.media_jobs.storage.duration',
-      unit: 's',
-      help: 'The time until the S3-compatible server responds, by the purpose of a call and what went wrong.',
-      labels: ['svc.media_jobs.storage.operation', 'error.type'],
+      name: 'svc.media_jobs.storage.failures',
+      unit: '{call}',
+      help: 'Calls that the S3-compatible server of videos and music rejected or did not answer, by their purpose.',
+      labels: ['svc.media_jobs.storage.operation'],
     },
-    CALL_SECONDS,
+    [['read'], ['write'], ['delete']],
   ),
 };
