@@ -32,6 +32,8 @@ export class ClusterDeployment extends Deployment {
   static async start(
     replicas: ReplicaCounts,
     env: Readonly<Record<string, string>> = {},
+    /** Models beside the default ones, for the URL of the simulator. */
+    models: readonly ((url: string) => object)[] = [],
   ): Promise<ClusterDeployment> {
     const [infra, simulator] = [await temporaryInfra(), await startSimulator({ port: 0 })];
     const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-faults-'));
@@ -41,7 +43,10 @@ export class ClusterDeployment extends Deployment {
         SVC_CATALOG: join(folder, 'catalog.yaml'),
         SVC_CHARACTERS: join(folder, 'characters.yaml'),
       };
-      await writeFile(files.SVC_CATALOG, catalogText(simulator));
+      await writeFile(
+        files.SVC_CATALOG,
+        catalogText(simulator, { models: models.map((of) => of(simulator.url)) }),
+      );
       await writeFile(files.SVC_CHARACTERS, 'characters: []\n');
       const servers = await infra.up();
       const options: ClusterOptions = {
