@@ -155,6 +155,7 @@ export {
   MadeImages,
   PictureChange,
   SpokenText,
+  type StreamedBytes,
   Transcript,
 } from './ports/inference-router.js';
 export {

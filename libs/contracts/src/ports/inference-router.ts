@@ -211,7 +211,16 @@ export interface ChunkStream extends Answering {
    * the connection breaks, REQUEST_TIMEOUT when the backend stalls. Ending the iteration closes the call to
    * the backend. Reading slowly slows the backend.
    */
-  readonly bytes: AsyncIterable<readonly Uint8Array[]>;
+  readonly bytes: StreamedBytes;
+}
+
+export interface StreamedBytes extends AsyncIterable<readonly Uint8Array[]> {
+  /**
+   * From now on, bytes that arrive while a read waits are offered to `take`. If it returns true, it has used
+   * them, and the read keeps waiting: for most chunks of a chat this saves every promise between the two
+   * connections. It must not throw. Absent where bytes are only read.
+   */
+  offerTo?(take: (part: Buffer) => boolean): void;
 }
 
 /**

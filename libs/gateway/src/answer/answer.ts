@@ -64,6 +64,9 @@ export interface AnswerForm {
 /** The response of a backend, whole or streamed. */
 export type BackendAnswer = Completion | ChunkStream;
 
+/** What an event has around its data: `data: ` and an empty line. */
+const EVENT_FRAME_BYTES = 8;
+
 /** The most characters that a backend may send for a response that is not streamed to the client. */
 const GATHERED_CHARACTERS = 67_108_864;
 
@@ -76,6 +79,8 @@ export interface OutputHold {
    * the chunk.
    */
   isAhead(meter: Meter): boolean;
+  /** Whether it will cover one more piece of this many bytes. */
+  hasRoomFor(bytes: number, meter: Meter): boolean;
   /** Extends the hold. Returns what prevents the newest tokens from being delivered, if anything. */
   reach(meter: Meter): Promise<Shortage | undefined>;
 }
@@ -93,6 +98,8 @@ interface AnswerParts {
 /** Passes a response from a backend to its client, after money for it is held. */
 export class Answer {
   private readonly repetition = new ChunkRepetition();
+  /** Set while the client must read before more can be sent. */
+  private blocked: Promise<void> | undefined;
 
   constructor(private readonly parts: AnswerParts) {}
 
@@ -133,6 +140,7 @@ export class Answer {
       if (!this.parts.normaliser.hasChoices) throw unusable('the answer has no choices');
       return { kind: 'done' };
     } catch (error) {
+      await this.blocked;
       const isAsked = this.parts.normaliser.tool?.call !== undefined && isOfBackend(error);
       if (!form.isLive && !isAsked) throw error;
       if (form.isGone)
@@ -150,22 +158,49 @@ export class Answer {
   /** Returns the reason if the response ends before its backend does. */
   private async read(source: BackendAnswer): Promise<EarlyEnd | undefined> {
     if ('body' in source) return this.take([source.body]);
-    for await (const texts of eventsOf(source, this.parts.idleTimeoutMs)) {
+    const { normaliser, form, idleTimeoutMs } = this.parts;
+    const events = eventsOf(source, idleTimeoutMs);
+    const { repeating } = form;
+    if (normaliser.keepsTexts && repeating) events.offerTo((part) => this.passes(part, repeating));
+    for await (const texts of events) {
       const end = await this.take(texts);
       if (end) return end;
-      if (this.parts.normaliser.tool?.isOver === true) return undefined;
+      if (normaliser.tool?.isOver === true) return undefined;
     }
-    return undefined;
+    if (!this.blocked) return undefined;
+    await this.blocked;
+    return form.isGone ? 'client_gone' : undefined;
+  }
+
+  /**
+   * Delivers an event that repeats an earlier one, as `take` does, but without a promise. Returns false, and
+   * changes nothing, if anything else has to happen first.
+   */
+  private passes(part: Buffer, repeating: RepeatingForm): boolean {
+    const { normaliser, hold, form } = this.parts;
+    const { meter } = normaliser;
+    if (this.blocked || form.isGone) return false;
+    const repetition = this.repetition.readEvent(part);
+    if (!repetition || hold?.hasRoomFor(repetition.value.length, meter) === false) return false;
+    normaliser.repeat(part.length - EVENT_FRAME_BYTES, repetition);
+    meter.deliver();
+    repeating.addRepeated(repetition.repeated, repetition.json);
+    this.blocked = form.flush()?.then(() => (this.blocked = undefined));
+    return true;
   }
 
   private async take(texts: readonly string[]): Promise<EarlyEnd | undefined> {
     const { normaliser, hold, form } = this.parts;
     const { meter } = normaliser;
+    if (this.blocked) {
+      await this.blocked;
+      if (form.isGone) return 'client_gone';
+    }
     const repeating = normaliser.keepsTexts ? form.repeating : undefined;
     let shortage: Shortage | undefined;
     for (const text of texts) {
       const repetition = repeating && this.repetition.read(text);
-      const pieces = repetition ? normaliser.repeat(text, repetition) : normaliser.read(text);
+      const pieces = repetition ? normaliser.repeat(text.length, repetition) : normaliser.read(text);
       if (!form.isLive && normaliser.received > GATHERED_CHARACTERS) throw tooLarge();
       // Not awaited if the hold already covers it: awaiting each piece would cost more than the piece itself.
       if (hold && !hold.isAhead(meter)) {

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type ChunkStream, Problem } from '@svc/contracts';
+import { type ChunkStream, Problem, type StreamedBytes } from '@svc/contracts';
 import { createParser } from 'eventsource-parser';
 
 const DONE = '[DONE]';
@@ -16,8 +16,8 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
  * data are skipped. Ends before `[DONE]`. Throws INFERENCE_FAILED if `[DONE]` is missing, REQUEST_TIMEOUT if
  * no event arrives for `idleTimeoutMs`. Stopping the iteration closes the backend call.
  */
-export function eventsOf(stream: ChunkStream, idleTimeoutMs: number): AsyncIterable<readonly string[]> {
-  return new BackendEvents(stream.bytes[Symbol.asyncIterator](), idleTimeoutMs);
+export function eventsOf({ bytes }: ChunkStream, idleTimeoutMs: number): BackendEvents {
+  return new BackendEvents(bytes, idleTimeoutMs);
 }
 
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
@@ -25,6 +25,9 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   private done = false;
   /** Whether the parser has read whole events only, the first of which tells it about a byte order mark. */
   private isBetweenEvents = false;
+  /** When the last event arrived, or reading began, on the clock of `performance.now()`. */
+  private sinceMs = 0;
+  private readonly bytes: AsyncIterator<readonly Uint8Array[]>;
   private readonly decoder = new StringDecoder('utf8');
   private readonly parser = createParser({
     onEvent: ({ data }) => {
@@ -34,16 +37,30 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   });
 
   constructor(
-    private readonly bytes: AsyncIterator<readonly Uint8Array[]>,
+    private readonly stream: StreamedBytes,
     private readonly idleTimeoutMs: number,
-  ) {}
+  ) {
+    this.bytes = stream[Symbol.asyncIterator]();
+  }
+
+  /**
+   * From now on, bytes that begin where an event may begin are offered to `take` while a read waits. If it
+   * returns true, they were whole events and the read does not get them.
+   */
+  offerTo(take: (part: Buffer) => boolean): void {
+    this.stream.offerTo?.((part) => {
+      if (this.done || !this.isBetweenEvents || !take(part)) return false;
+      this.sinceMs = performance.now();
+      return true;
+    });
+  }
 
   [Symbol.asyncIterator](): AsyncIterator<readonly string[]> {
     return this;
   }
 
   async next(): Promise<IteratorResult<readonly string[]>> {
-    const sinceMs = performance.now();
+    this.sinceMs = performance.now();
     while (!this.done) {
       const next = await this.bytes.next();
       let events: readonly string[];
@@ -54,7 +71,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
         throw error;
       }
       if (events.length > 0) return { value: events, done: false };
-      if (performance.now() - sinceMs > this.idleTimeoutMs) {
+      if (performance.now() - this.sinceMs > this.idleTimeoutMs) {
         await this.return();
         throw new Problem('REQUEST_TIMEOUT', { cause: new Error('the stream has bytes and no events') });
       }
@@ -69,11 +86,13 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   }
 
   private read(parts: readonly Uint8Array[]): readonly string[] {
-    const text = this.decoder.write(joined(parts));
+    const bytes = joined(parts);
+    const text = this.decoder.write(bytes);
     const whole = this.isBetweenEvents ? eventsOfOneLine(text) : undefined;
     if (whole) this.arrived = whole;
     else this.feed(text);
-    if (text !== '') this.isBetweenEvents = text.endsWith('\n\n');
+    // The decoder keeps the beginning of a character.
+    if (bytes.length > 0) this.isBetweenEvents = text.endsWith('\n\n') && bytes.at(-1) === LINE_END;
     const events = this.taken();
     // The response is complete; reading on lets the connection be reused.
     if (this.done) void drain(this.bytes);

@@ -66,8 +66,13 @@ export class AnswerNormaliser {
   citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
 
+  /** Whether deltas keep their texts as they are. */
+  readonly keepsTexts: boolean;
+
   constructor(private readonly how: NormaliserOptions) {
+    const { saying, thinking, sources, tool } = how;
     this.meter = new Meter(how.tokenizer);
+    this.keepsTexts = saying === 'delta' && !thinking.strip && sources === undefined && !tool;
   }
 
   /** Whether reasoning is removed. */
@@ -102,15 +107,9 @@ export class AnswerNormaliser {
     return pieces;
   }
 
-  /** Whether deltas keep their texts as they are. */
-  get keepsTexts(): boolean {
-    const { saying, thinking, sources, tool } = this.how;
-    return saying === 'delta' && !thinking.strip && sources === undefined && !tool;
-  }
-
-  /** Reads the data of an event that repeats an earlier one, for which no pieces are needed. */
-  repeat(text: string, { value, repeated }: Repetition): readonly ChoicePiece[] {
-    this.received += text.length;
+  /** Reads an event that repeats an earlier one, for which no pieces are needed: the length of its data. */
+  repeat(characters: number, { value, repeated }: Repetition): readonly ChoicePiece[] {
+    this.received += characters;
     this.meter.add(value, repeated.kind, repeated.choice);
     return [];
   }

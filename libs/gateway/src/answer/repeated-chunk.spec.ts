@@ -1,8 +1,9 @@
-import type { ChunkStream, SvcParametersEcho } from '@svc/contracts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type ChunkStream, Problem, type StreamedBytes, type SvcParametersEcho } from '@svc/contracts';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { Answer } from './answer.js';
+import { Answer, type OutputHold } from './answer.js';
 import { AnswerNormaliser } from './normaliser.js';
 import { ChunkRepetition, RepeatedChunk } from './repeated-chunk.js';
 import { StreamedForm } from './streamed-form.js';
@@ -19,24 +20,103 @@ class PiecesOnly extends StreamedForm {
   }
 }
 
+/** Offers its parts before they are read, as a connection does while a read waits. */
+class OfferedBytes implements StreamedBytes {
+  private take: ((part: Buffer) => boolean) | undefined;
+
+  constructor(private readonly parts: readonly Buffer[]) {}
+
+  offerTo(take: (part: Buffer) => boolean): void {
+    this.take = take;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly Uint8Array[]> {
+    await Promise.resolve();
+    for (const part of this.parts) if (this.take?.(part) !== true) yield [part];
+  }
+}
+
+/** How bytes arrive, and what the money of a hold and the reading of a client allow. */
+interface Conditions {
+  /** The length of each part; 0 for one event each. */
+  readonly partBytes: number;
+  readonly coveredTokens: number;
+  /** After how many writes the client must read first; 0 for never. */
+  readonly blocksEvery: number;
+  /** How often it reads before it disconnects. */
+  readonly readsAtMost: number;
+}
+
+const GOOD: Conditions = {
+  partBytes: 0,
+  coveredTokens: Number.POSITIVE_INFINITY,
+  blocksEvery: 0,
+  readsAtMost: Number.POSITIVE_INFINITY,
+};
+
+function partsOf(chunks: readonly string[], partBytes: number): Buffer[] {
+  const events = [...chunks, '[DONE]'].map((chunk) => Buffer.from(`data: ${chunk}\n\n`));
+  if (partBytes === 0) return events;
+  const all = Buffer.concat(events);
+  const parts: Buffer[] = [];
+  for (let at = 0; at < all.length; at += partBytes) parts.push(all.subarray(at, at + partBytes));
+  return parts;
+}
+
+/** Extends itself by one token at a time, up to what is covered. */
+function holdOf(coveredTokens: number): OutputHold {
+  let askAt = 2;
+  return {
+    refusal: new Problem('INSUFFICIENT_BALANCE'),
+    isAhead: ({ tokens }) => tokens < askAt,
+    hasRoomFor: (bytes, meter) => meter.tokensWith(bytes) < askAt,
+    reach: async ({ tokens }) => {
+      await Promise.resolve();
+      askAt = tokens + 2;
+      return tokens > coveredTokens ? 'out_of_money' : undefined;
+    },
+  };
+}
+
 /** What a client gets of a stream of these chunks, what was counted, and how it ended. */
-async function delivered(chunks: readonly string[], Form: typeof StreamedForm): Promise<unknown> {
+async function delivered(
+  chunks: readonly string[],
+  Form: typeof StreamedForm,
+  { partBytes, coveredTokens, blocksEvery, readsAtMost } = GOOD,
+): Promise<unknown> {
   const normaliser = new AnswerNormaliser({
     saying: 'delta',
     thinking: { strip: false, startsInside: false },
     tokenizer: undefined,
   });
   let frames = '';
-  const write = (text: string): undefined => void (frames += text);
-  const writer = { isGone: false, begin: () => undefined, write, end: write };
+  let writes = 0;
+  let isBlocked = false;
+  let reads = 0;
+  const write = (text: string): Promise<void> | undefined => {
+    expect(isBlocked).toBe(false);
+    frames += text;
+    writes += 1;
+    if (blocksEvery === 0 || writes % blocksEvery > 0) return undefined;
+    isBlocked = true;
+    return turn().then(() => {
+      isBlocked = false;
+      reads += 1;
+      writer.isGone = reads > readsAtMost;
+    });
+  };
+  const writer = { isGone: false, begin: () => undefined, write, end: (text: string) => void write(text) };
   const about = { id: 'c', model: 'm', parameters: {} as SvcParametersEcho, usageApart: false };
   const form = new Form(writer, normaliser, about);
-  async function* bytes(): AsyncGenerator<readonly Uint8Array[]> {
-    await Promise.resolve();
-    for (const chunk of [...chunks, '[DONE]']) yield [Buffer.from(`data: ${chunk}\n\n`)];
-  }
-  const source: ChunkStream = { backend: 'b', retries: 0, bytes: bytes() };
-  const answer = new Answer({ source, normaliser, hold: undefined, form, idleTimeoutMs: 60_000 });
+  const bytes = new OfferedBytes(partsOf(chunks, partBytes));
+  const source: ChunkStream = { backend: 'b', retries: 0, bytes };
+  const answer = new Answer({
+    source,
+    normaliser,
+    hold: holdOf(coveredTokens),
+    form,
+    idleTimeoutMs: 60_000,
+  });
   const ending = await answer.deliver();
   const { meter, received, reported } = normaliser;
   const counted = [meter.pieces, meter.bytes, meter.tokens, meter.tokensAtLeast, meter.deliveredTokens];
@@ -110,6 +190,13 @@ const shape = fc.record({
   index: fc.constantFrom(0, 0, 1),
 });
 
+const conditions: fc.Arbitrary<Conditions> = fc.record({
+  partBytes: fc.constantFrom(0, 0, 0, 7, 400),
+  coveredTokens: fc.constantFrom(Number.POSITIVE_INFINITY, 3, 6),
+  blocksEvery: fc.constantFrom(0, 0, 1, 3),
+  readsAtMost: fc.constantFrom(Number.POSITIVE_INFINITY, 0, 2),
+});
+
 type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never;
 
 const chunkOf = (how: Shape, text: string): string =>
@@ -123,14 +210,35 @@ const stream = fc
 describe('chunks that repeat an earlier one', () => {
   it('reach the client, and are counted, exactly as if each was parsed and converted', async () => {
     await fc.assert(
-      fc.asyncProperty(stream, async (chunks) => {
+      fc.asyncProperty(stream, conditions, async (chunks, how) => {
         const chunksWithStart = [plain('a'), ...chunks];
-        expect(await delivered(chunksWithStart, StreamedForm)).toEqual(
-          await delivered(chunksWithStart, PiecesOnly),
+        expect(await delivered(chunksWithStart, StreamedForm, how)).toEqual(
+          await delivered(chunksWithStart, PiecesOnly, how),
         );
       }),
       { numRuns: repeats('FUZZ') },
     );
+  });
+
+  it.each([0, 1, 2, 3, 4])(
+    'are neither sent nor counted once a client disconnects that had to read first (%i reads)',
+    async (readsAtMost) => {
+      const chunks = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(plain);
+      const how = { ...GOOD, blocksEvery: 1, readsAtMost };
+      const seen = await delivered(chunks, StreamedForm, how);
+      expect(seen).toMatchObject({ ending: 'client_gone' });
+      expect(seen).toEqual(await delivered(chunks, PiecesOnly, how));
+    },
+  );
+
+  it('are delivered as they arrive, without a promise, once the first was learned', async () => {
+    const chunks = ['a', 'b', 'c', 'é', 'd'].map(plain);
+    const reads = vi.spyOn(ChunkRepetition.prototype, 'readEvent');
+    await delivered(chunks, StreamedForm);
+    const passed = reads.mock.results.filter(({ value }) => value !== undefined);
+    // The first is learned from, the hold is extended at some, and `é` is not ASCII.
+    expect(passed.length).toBeGreaterThan(0);
+    reads.mockRestore();
   });
 
   it('are recognised from the second on that has a text and no role', () => {

@@ -14,6 +14,9 @@ const LEARNED_CHARACTERS = 4_096;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
+const DELETE = 0x7f;
+
+const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** After a chunk that no other followed, at most this number of chunks is not learned from. */
 const MOST_SKIPPED = 64;
@@ -34,6 +37,9 @@ interface ChunkText {
  * else.
  */
 export class RepeatedChunk {
+  /** An event of this chunk before and after its text, if it consists of one line of printable ASCII. */
+  private readonly framed: readonly [before: string, after: string] | undefined;
+
   private constructor(
     private readonly before: string,
     private readonly after: string,
@@ -41,7 +47,9 @@ export class RepeatedChunk {
     readonly written: readonly [before: string, after: string],
     readonly kind: 'content' | 'reasoning',
     readonly choice: number,
-  ) {}
+  ) {
+    if (PRINTABLE.test(before) && PRINTABLE.test(after)) this.framed = [`data: ${before}`, `${after}\n\n`];
+  }
 
   /**
    * Learns from a chunk and the piece that was written for it. Undefined for a chunk that says anything apart
@@ -65,6 +73,21 @@ export class RepeatedChunk {
       if (written) return new RepeatedChunk(before, after, written, kind, piece.index);
     }
     return undefined;
+  }
+
+  /**
+   * The text in bytes that are one event of this chunk. Only plain ASCII, which is the same in JSON and in
+   * UTF-8.
+   */
+  textIn(bytes: Buffer): string | undefined {
+    if (!this.framed) return undefined;
+    const [before, after] = this.framed;
+    const end = bytes.length - after.length;
+    if (end < before.length) return undefined;
+    const event = bytes.toString('latin1');
+    if (!event.startsWith(before) || !event.endsWith(after)) return undefined;
+    for (let at = before.length; at < end; at += 1) if (!isPlainAscii(event.charCodeAt(at))) return undefined;
+    return event.slice(before.length, end);
   }
 
   /** The text of a chunk, if it differs from this one in nothing else. */
@@ -105,6 +128,15 @@ export class ChunkRepetition {
     return { ...text, repeated };
   }
 
+  /** The same for bytes that are one event: its data, which must be plain ASCII. */
+  readEvent(bytes: Buffer): Repetition | undefined {
+    const repeated = this.chunk;
+    const text = repeated?.textIn(bytes);
+    if (!repeated || text === undefined) return undefined;
+    this.wasRepeated = true;
+    return { value: text, json: text, repeated };
+  }
+
   /** Learns from a chunk that is no repetition, and what was written for it. */
   learn(chunk: string, pieces: readonly ChoicePiece[]): void {
     this.chunk = undefined;
@@ -130,6 +162,11 @@ function isPlain(text: string): boolean {
     if (unit === QUOTE || unit === BACKSLASH || unit < SPACE) return false;
   }
   return true;
+}
+
+/** Whether a character is printable ASCII and needs no escape in JSON. */
+function isPlainAscii(unit: number): boolean {
+  return unit >= SPACE && unit < DELETE && unit !== QUOTE && unit !== BACKSLASH;
 }
 
 /** The index of the quote that closes the string that begins at `from`. */

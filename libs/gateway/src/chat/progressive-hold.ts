@@ -37,6 +37,10 @@ export class ProgressiveHold implements OutputHold {
     return tokens < this.askAtTokens;
   }
 
+  hasRoomFor(bytes: number, meter: Meter): boolean {
+    return meter.tokensWith(bytes) < this.askAtTokens;
+  }
+
   /**
    * While the ledger is unavailable, tokens that are covered continue and others wait for the ledger; after
    * the timeout it throws UNAVAILABLE.

@@ -36,11 +36,13 @@ export class AnswerWriter {
   /** When the stream last sent something, on the clock of `performance.now()`. */
   private saidAtMs = 0;
   private goneAtMs: number | undefined;
+  /** Why the signal was aborted: the first reason counts. */
+  private abortedAs: 'gone' | 'late' | undefined;
   /** Whether the head of a stream was handed to Node, with the first frames. */
   private isHeadWritten = false;
   private readonly onClose = (): void => {
     this.goneAtMs = performance.now();
-    this.gone.abort();
+    this.abort('gone');
   };
 
   constructor(
@@ -53,7 +55,7 @@ export class AnswerWriter {
     // A failing socket also emits `close`, which is handled above.
     raw.on('error', ignore);
     this.deadline = setTimeout(
-      () => this.gone.abort(new Problem('REQUEST_TIMEOUT')),
+      () => this.abort('late', new Problem('REQUEST_TIMEOUT')),
       bounds.GATEWAY_RESPONSE_TIMEOUT_MS,
     );
   }
@@ -67,8 +69,8 @@ export class AnswerWriter {
   }
 
   get isGone(): boolean {
-    const { signal } = this.gone;
-    return signal.aborted ? !(signal.reason instanceof Problem) : this.reply.raw.destroyed;
+    // Checked at each chunk, for which the getters of a signal are slow.
+    return this.abortedAs === undefined ? this.reply.raw.destroyed : this.abortedAs === 'gone';
   }
 
   /** Whether a streamed response has begun, so that errors can only be sent as events. */
@@ -150,13 +152,21 @@ export class AnswerWriter {
     return undefined;
   }
 
+  private abort(as: 'gone' | 'late', reason?: Problem): void {
+    this.abortedAs ??= as;
+    this.gone.abort(reason);
+  }
+
   private sendBytes(bytes: string | Buffer, encoding?: Encoding): void {
+    const size = Buffer.byteLength(bytes);
     this.writeHead({
       'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(bytes),
+      'content-length': size,
       ...(encoding !== undefined && { 'content-encoding': encoding, vary: 'accept-encoding' }),
     });
-    this.reply.raw.end(bytes);
+    // ASCII needs no encoding.
+    if (typeof bytes === 'string' && size === bytes.length) this.reply.raw.end(bytes, 'latin1');
+    else this.reply.raw.end(bytes);
   }
 
   /** Releases the connection, however the response ended. */
@@ -198,8 +208,12 @@ export class AnswerWriter {
     const { raw } = this.reply;
     const { socket } = raw;
     if (this.isHeadWritten && raw.chunkedEncoding && socket) {
-      const chunk = Buffer.from(`${Buffer.byteLength(frames).toString(16)}\r\n${frames}\r\n`);
-      return socket.write(chunk) ? undefined : this.drained(socket);
+      const size = Buffer.byteLength(frames);
+      const chunk = `${size.toString(16)}\r\n${frames}\r\n`;
+      // Most frames are ASCII, which Node writes without a buffer and without encoding it.
+      const goesOn =
+        size === frames.length ? socket.write(chunk, 'latin1') : socket.write(Buffer.from(chunk));
+      return goesOn ? undefined : this.drained(socket);
     }
     this.isHeadWritten = true;
     return raw.write(Buffer.from(frames)) ? undefined : this.drained(raw);
@@ -208,8 +222,9 @@ export class AnswerWriter {
   private writeHead(own: HeaderValues): void {
     const { reply } = this;
     const head: (string | number)[] = [];
-    for (const values of [reply.getHeaders(), this.headers, own])
-      for (const [name, value] of Object.entries(values)) head.push(name, value as string | number);
+    const all: readonly Readonly<Record<string, unknown>>[] = [reply.getHeaders(), this.headers, own];
+    for (const values of all)
+      for (const name of Object.keys(values)) head.push(name, values[name] as string | number);
     reply.hijack();
     reply.raw.writeHead(200, head as string[]);
   }

@@ -66,7 +66,12 @@ export class Meter {
 
   /** Tokens so far, for holding money. */
   get tokens(): number {
-    return Math.max(this.pieceCount, Math.floor(this.byteCount / BYTES_PER_TOKEN_AT_MOST));
+    return tokensOf(this.pieceCount, this.byteCount);
+  }
+
+  /** The same after one more piece of this many bytes. */
+  tokensWith(bytes: number): number {
+    return tokensOf(this.pieceCount + 1, this.byteCount + bytes);
   }
 
   /** Estimated tokens that were delivered. The same for the same text, however many pieces it came in. */
@@ -93,6 +98,10 @@ export class Meter {
     if (!this.tokenizer || !this.kept) return this.deliveredTokens;
     return this.tokenizer.count(this.kept.texts());
   }
+}
+
+function tokensOf(pieces: number, bytes: number): number {
+  return Math.max(pieces, Math.floor(bytes / BYTES_PER_TOKEN_AT_MOST));
 }
 
 /** The delivered output by text: a token may span several pieces of a text, but never two texts. */

@@ -65,6 +65,12 @@ function begin(
 
 /** Forwards the bytes as fast as they are read. An error after the first byte goes into the trailer. */
 async function pass({ bytes }: ChunkStream, raw: RawReply, signal: AbortSignal): Promise<void> {
+  // A full connection is left to the loop, which waits for it.
+  bytes.offerTo?.((part) => {
+    if (raw.writableNeedDrain) return false;
+    raw.write(part);
+    return true;
+  });
   try {
     for await (const arrived of bytes) {
       let goesOn = true;

@@ -46,6 +46,14 @@ export class AnswerBytes implements AsyncIterable<readonly Buffer[]>, AsyncItera
     throw new Problem('INFERENCE_FAILED', { cause: new RangeError('the stream is longer than its limit') });
   }
 
+  offerTo(take: (part: Buffer) => boolean): void {
+    this.exchange.offerTo((part) => {
+      if (part.length > this.leftBytes || !take(part)) return false;
+      this.leftBytes -= part.length;
+      return true;
+    });
+  }
+
   return(): Promise<IteratorResult<readonly Buffer[]>> {
     this.first = undefined;
     this.exchange.abort();

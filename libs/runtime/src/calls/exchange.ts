@@ -42,7 +42,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly head = Promise.withResolvers<void>();
   private queue: Buffer[] = [];
   private queuedBytes = 0;
+  /** Set while a read waits; nothing is queued then. */
   private wake: (() => void) | undefined;
+  private take: ((chunk: Buffer) => boolean) | undefined;
   private ended = false;
   private failure: Error | undefined;
   private deadline: NodeJS.Timeout | undefined;
@@ -98,6 +100,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.ended) return;
     this.finish(error);
     this.controller?.abort(error);
+  }
+
+  /** Offers bytes that arrive while a read waits to `take`, which returns whether it used them. */
+  offerTo(take: (chunk: Buffer) => boolean): void {
+    this.take = take;
   }
 
   /**
@@ -192,6 +199,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.wake && this.take?.(chunk) === true) return;
     this.queue.push(chunk);
     this.queuedBytes += chunk.length + PIECE_OVERHEAD_BYTES;
     if (this.queuedBytes > HIGH_WATER_BYTES) controller.pause();
