@@ -9,6 +9,7 @@ import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from '
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
+import { isPlainChat } from './chat/plain-chat.js';
 import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
@@ -47,6 +48,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     idPrefix: 'chatcmpl-',
     admitted: true,
     body: ChatRequest,
+    isPlainBody: isPlainChat,
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
     event: ChatCompletionChunk,

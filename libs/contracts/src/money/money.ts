@@ -25,13 +25,14 @@ export function parseUsd(text: string): bigint | undefined {
 
 /** Nano-dollars to the shortest exact decimal string with at least two decimals: `"10.00"`, `"0.000012"`. */
 export function formatUsd(nano: bigint): string {
-  const absolute = nano < 0n ? -nano : nano;
-  const fraction = (absolute % NANO_PER_USD)
-    .toString()
-    .padStart(9, '0')
-    .replace(/0{1,7}$/, '');
-  return `${nano < 0n ? '-' : ''}${absolute / NANO_PER_USD}.${fraction}`;
+  const digits = (nano < 0n ? -nano : nano).toString().padStart(10, '0');
+  let end = digits.length;
+  while (end > digits.length - 7 && digits.charCodeAt(end - 1) === ZERO) end -= 1;
+  const point = digits.length - 9;
+  return `${nano < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }
+
+const ZERO = 0x30;
 
 /** Nano-dollars as the JSON number of an API response. Exact to 9 decimals below nine million USD. */
 export function usdNumber(nano: bigint): number {

@@ -18,7 +18,7 @@ export function validateRequest(
     return;
   }
   try {
-    const { params, query, body } = route;
+    const { params, query, body, isPlainBody } = route;
     if (params) request.params = validate(params, paramsOf(route, request.params));
     if (query) request.query = validate(query, request.query);
     if (body instanceof z.ZodObject && (request.bodyJson?.text.length ?? 0) > AT_ONCE_CHARACTERS) {
@@ -26,7 +26,7 @@ export function validateRequest(
       void checkInSlices(body, request, next);
       return;
     }
-    if (body) request.body = validate(body, request.body);
+    if (body && isPlainBody?.(request.body) !== true) request.body = validate(body, request.body);
   } catch (error) {
     next(error as Error);
     return;

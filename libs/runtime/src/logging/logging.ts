@@ -24,6 +24,7 @@ export function createLogger(level: LogLevel): Logger {
       level,
       base: null,
       mixin: traceOfLine,
+      mixinMergeStrategy: withTrace,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: asBytes },
@@ -36,6 +37,11 @@ export function createLogger(level: LogLevel): Logger {
 function traceOfLine(): { trace_id?: string } {
   const step = currentStep();
   return step ? { trace_id: step.trace.id } : {};
+}
+
+/** The line of a request has its trace already, and merging copies every member. */
+function withTrace(line: object, trace: object): object {
+  return 'trace_id' in line ? line : { ...trace, ...line };
 }
 
 type Flushing = Pick<ReturnType<typeof destination>, 'flush'>;

@@ -57,6 +57,11 @@ export interface RouteDefinition {
   /** A route without one reads no body. */
   readonly body?: z.ZodType;
   /**
+   * Recognises common JSON bodies that the schema accepts and returns unchanged, at a fraction of its cost.
+   * All others are left to the schema.
+   */
+  readonly isPlainBody?: (body: unknown) => boolean;
+  /**
    * The content types of a body, if not only JSON: the handler gets JSON and the members of a form as values
    * of one schema, and the raw bytes of any other type.
    */
