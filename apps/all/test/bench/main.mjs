@@ -13,6 +13,7 @@ import { LITELLM_MS } from './peer-litellm.mjs';
 import { runLoadRounds, runStreamRounds } from './rounds.mjs';
 import { benchShapes } from './shapes.mjs';
 import { runStarts } from './starts.mjs';
+import { benchSteps } from './steps.mjs';
 
 /**
  * Time for everything else than the load itself. A normal run then ends within five minutes, a quick
@@ -62,6 +63,7 @@ async function bench(place, options) {
 /** What the options select. */
 function measured(place, options) {
   if (options.openStreams !== undefined) return benchOpenStreams(place, { options, say });
+  if (options.steps) return benchSteps(place, { options, say });
   return options.shape === 'cluster' ? benchShapes(place, { options, say }) : bench(place, options);
 }
 

@@ -8,6 +8,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --streams N      answers streamed at once (64)
   --open-streams N instead, N streams open at once: memory of each, time to the first byte, none lost at SIGTERM
   --shape NAME     all: beside a bare proxy and another gateway (default); cluster: one process beside the cluster
+  --steps          instead, the CPU time of each step of a request and of a streamed chunk
   --no-pin         leave it to the kernel which core runs what
   --quick          2 rounds of 2 s: at most a minute
   --peers NAMES    portkey (default), or all: also LiteLLM, which downloads 700 MB once
@@ -44,6 +45,7 @@ function parse(args) {
       'open-streams': { type: 'string' },
       pin: { type: 'boolean', default: true },
       quick: { type: 'boolean', default: false },
+      steps: { type: 'boolean', default: false },
       json: { type: 'string' },
       profile: { type: 'string' },
       beside: { type: 'string' },
@@ -56,7 +58,7 @@ function parse(args) {
     console.log(USAGE);
     process.exit(0);
   }
-  const { pin, quick, json, profile, beside, shape, peers } = values;
+  const { pin, quick, steps, json, profile, beside, shape, peers } = values;
   if (!SHAPES.includes(shape)) throw new Error(`--shape must be one of ${SHAPES.join(', ')}`);
   if (!PEERS.includes(peers)) throw new Error(`--peers must be one of ${PEERS.join(', ')}`);
   const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
@@ -65,7 +67,18 @@ function parse(args) {
   ]);
   const open = values['open-streams'];
   const openStreams = open === undefined ? undefined : count('open-streams', open);
-  return { ...Object.fromEntries(counts), pin, quick, json, profile, beside, shape, peers, openStreams };
+  return {
+    ...Object.fromEntries(counts),
+    pin,
+    quick,
+    steps,
+    json,
+    profile,
+    beside,
+    shape,
+    peers,
+    openStreams,
+  };
 }
 
 function count(name, text) {

@@ -24,16 +24,14 @@ export async function startOurs(
   { instantUrl, streamUrl, profile, checkout = CHECKOUT, env = {}, ...rest },
 ) {
   const { headers, maxInFlight, name = checkout === CHECKOUT ? 'service' : 'service-beside' } = rest;
+  const { program = join(checkout, 'apps/all/dist/main.js') } = rest;
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
   const catalogPath = join(place.dir, `${name}.yaml`);
   // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl, maxInFlight })));
   const child = place.start(name, process.execPath, {
-    args: [
-      ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []),
-      join(checkout, 'apps/all/dist/main.js'),
-    ],
+    args: [...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), program],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
