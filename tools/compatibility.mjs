@@ -2,7 +2,14 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHAT_TREATMENTS, ChatRequest, SVC_TREATMENTS, openApiDocument } from '@svc/contracts';
+import {
+  CHAT_TREATMENTS,
+  COMPLETION_TREATMENTS,
+  ChatRequest,
+  CompletionRequest,
+  SVC_TREATMENTS,
+  openApiDocument,
+} from '@svc/contracts';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);
@@ -49,8 +56,8 @@ function rangeOf({ minimum, maximum, maxLength, format }) {
 }
 
 /** Why a field is refused, as in the error message. */
-function reasonOf(name) {
-  const issues = ChatRequest.safeParse({ [name]: 'x' }).error?.issues ?? [];
+function reasonOf(name, request) {
+  const issues = request.safeParse({ [name]: 'x' }).error?.issues ?? [];
   return issues.find((issue) => issue.path[0] === name)?.message ?? '';
 }
 
@@ -58,15 +65,15 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const row = (cells) => `| ${cells.map(cell).join(' | ')} |`;
 const table = (head, rows) => [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
-function fields(schema, treatments) {
+function fields(schema, treatments, request) {
   const rows = Object.entries(schemas[schema].properties).map(([name, property]) => {
     const treatment = treatments[name];
-    const isRefused = treatment === 'refused' && !taken(property);
+    const isRefused = treatment === 'refused' && ['', '""'].includes(taken(property));
     return [
       `\`${name}\``,
       treatment,
       isRefused ? '' : taken(property),
-      isRefused ? reasonOf(name) : (property.description ?? ''),
+      isRefused ? reasonOf(name, request) : (property.description ?? ''),
     ];
   });
   return table(['Field', 'Here', 'Takes', 'Meaning'], rows);
@@ -87,7 +94,7 @@ function kinds(schema, by) {
 
 const text = `# Compatibility
 
-How each field of \`POST /chat/completions\` is handled. Generated from the validation schemas by \`npm run compatibility\`.
+How each field of the endpoints for completions is handled. Generated from the validation schemas by \`npm run compatibility\`.
 
 - **honoured**: this service implements it, for any backend.
 - **passed on**: its type, range and length are checked here; its effect depends on the model's backend.
@@ -97,9 +104,9 @@ How each field of \`POST /chat/completions\` is handled. Generated from the vali
 \`null\` is the same as omitting an optional field. Unknown fields of the request are sent to the backend unchanged; unknown members
 of the objects below are dropped. Names that differ from known ones only in letter case are refused.
 
-## Request
+## \`POST /chat/completions\`
 
-${fields('ChatCompletionRequest', CHAT_TREATMENTS)}
+${fields('ChatCompletionRequest', CHAT_TREATMENTS, ChatRequest)}
 
 ## \`svc_parameters\`
 
@@ -112,6 +119,10 @@ ${kinds('Message', 'role')}
 ## Parts of a user message
 
 ${kinds('ContentPart', 'type')}
+
+## \`POST /completions\`
+
+${fields('CreateCompletionRequest', COMPLETION_TREATMENTS, CompletionRequest)}
 `;
 
 if (!process.argv.includes('--check')) {

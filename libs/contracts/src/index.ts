@@ -86,6 +86,7 @@ export {
 } from './http/augment/augment.js';
 export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
+export { CompletionRequest } from './http/completions/completions.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
 export { CryptoRpc, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
@@ -106,17 +107,15 @@ export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';
 export { type Tool, type ToolChoice } from './http/chat/chat-tools.js';
 export { ChatCompletion, Cost, SvcParametersEcho, UsageView } from './http/chat/chat-response.js';
+export { PAYMENTS_WIRE } from './ports/payments-wire.js';
 export {
+  PAYMENT_STATES,
   type CreditedPayment,
   type OpenPayment,
   type PaymentOutcome,
   type PaymentRail,
   Payments,
   type SignedText,
-} from './ports/payments.js';
-export { PAYMENTS_WIRE } from './ports/payments-wire.js';
-export {
-  PAYMENT_STATES,
   type PaymentDecision,
   type PaymentRecord,
   type PaymentState,
@@ -275,7 +274,12 @@ export {
 export { CALLS_AT_ONCE, PortCalls, PortResult, readPortResult } from './ports/port-calls.js';
 export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
 export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
-export { CHAT_TREATMENTS, SVC_TREATMENTS, type Treatment } from './openapi/field-treatments.js';
+export {
+  CHAT_TREATMENTS,
+  COMPLETION_TREATMENTS,
+  SVC_TREATMENTS,
+  type Treatment,
+} from './openapi/field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
 export { resolveResponse } from './openapi/shared-responses.js';
 export {

@@ -23,6 +23,8 @@ import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatPipeline } from './chat/chat.pipeline.js';
+import { Completions } from './chat/completions.js';
+import { CompletionsController } from './completions/completions.controller.js';
 import { FollowUpCall } from './chat/follow-up-call.js';
 import { Inference } from './chat/inference.js';
 import { PromptMaking } from './chat/prompt-making.js';
@@ -84,6 +86,7 @@ import { Wallets } from './wallets/wallets.js';
 
 const CONTROLLERS = [
   ChatController,
+  CompletionsController,
   ModelsController,
   CharactersController,
   OpenApiController,
@@ -143,6 +146,7 @@ export class GatewayModule {
         Callers,
         KeyCache,
         ChatPipeline,
+        Completions,
         DevelopmentAccount,
         Embedder,
         SpeechPipeline,

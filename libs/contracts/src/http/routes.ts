@@ -10,6 +10,8 @@ import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
 import { isPlainChat } from './chat/plain-chat.js';
+import { COMPLETION_REFUSALS } from './chat/completion-refusals.js';
+import { completionRoutes } from './completions/completion-routes.js';
 import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
@@ -53,28 +55,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     reply: ChatCompletion,
     event: ChatCompletionChunk,
     headers: ['model', 'limits', 'balances', 'encoding'],
-    refusals: [
-      'INVALID_JSON',
-      'INVALID_REQUEST',
-      'TOO_MANY_TOKENS',
-      'TOO_MANY_TOKENS_PER_MINUTE',
-      'NOT_AVAILABLE',
-      'PRO_ONLY_MODEL',
-      'INSUFFICIENT_BALANCE',
-      'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
-      'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
-      'UNAUTHORIZED',
-      'CHARACTER_NOT_FOUND',
-      'MODEL_NOT_FOUND',
-      'MODEL_RETIRED',
-      'PAYLOAD_TOO_LARGE',
-      'INVALID_CONTENT_TYPE',
-      'RATE_LIMIT_EXCEEDED',
-      'INFERENCE_FAILED',
-      'MODEL_OFFLINE',
-      'MODEL_AT_CAPACITY',
-      'REQUEST_TIMEOUT',
-    ],
+    refusals: COMPLETION_REFUSALS,
   },
   models: {
     method: 'GET',
@@ -236,6 +217,7 @@ export const TAGS = {
 /** The catalogue of routes. Controllers, validation and the published description are derived from it. */
 export const routes = {
   ...publicRoutes,
+  ...completionRoutes,
   ...embeddingRoutes,
   ...audioRoutes,
   ...imageRoutes,

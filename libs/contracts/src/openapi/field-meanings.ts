@@ -46,6 +46,20 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     fallbacks: 'Accepted but not used.',
     svc_parameters: 'Options of this service.',
   },
+  CreateCompletionRequest: {
+    model: 'The id of a model, a trait or an alias; `svc_parameters` may follow it as a suffix.',
+    prompt: 'The text to respond to, or a list that contains only this text.',
+    echo: 'Repeat the prompt before each choice.',
+    suffix: 'Not supported, unless empty.',
+    best_of: 'Only the same value as `n`.',
+    n: 'The number of choices to generate. All of them are charged.',
+    logprobs:
+      'Return the log probability of each token, and of this number of the most likely ones. Not with `echo`.',
+    max_tokens: 'The maximum number of tokens to generate, including reasoning. Default: 16.',
+    user: 'Accepted but not used.',
+    metadata: 'Accepted but not used.',
+    svc_parameters: 'Options of this service.',
+  },
   SvcParameters: {
     character_slug: 'The public id of a character.',
     strip_thinking_response: 'Remove `<think>` blocks from the completion.',

@@ -1,4 +1,5 @@
 import type { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
+import type { CompletionRequest } from '../http/completions/completions.js';
 
 /**
  * How a field is treated. `honoured`: this service acts on it. `passed on`: checked here, and for the backend
@@ -50,6 +51,44 @@ export const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Tr
   include: 'not used',
   metadata: 'not used',
   fallbacks: 'not used',
+  svc_parameters: 'honoured',
+};
+
+/** Fields that other endpoints share with chat completions, and that mean the same there. */
+const SAMPLING = {
+  temperature: CHAT_TREATMENTS.temperature,
+  top_p: CHAT_TREATMENTS.top_p,
+  top_k: CHAT_TREATMENTS.top_k,
+  min_p: CHAT_TREATMENTS.min_p,
+  min_temp: CHAT_TREATMENTS.min_temp,
+  max_temp: CHAT_TREATMENTS.max_temp,
+  frequency_penalty: CHAT_TREATMENTS.frequency_penalty,
+  presence_penalty: CHAT_TREATMENTS.presence_penalty,
+  repetition_penalty: CHAT_TREATMENTS.repetition_penalty,
+  logit_bias: CHAT_TREATMENTS.logit_bias,
+  seed: CHAT_TREATMENTS.seed,
+  stop: CHAT_TREATMENTS.stop,
+  stop_token_ids: CHAT_TREATMENTS.stop_token_ids,
+} as const;
+
+/** The same for text completions. */
+export const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionRequest.shape, Treatment>> = {
+  ...SAMPLING,
+  model: 'honoured',
+  prompt: 'honoured',
+  echo: 'honoured',
+  suffix: 'refused',
+  best_of: 'honoured',
+  n: 'honoured',
+  logprobs: 'passed on',
+  max_tokens: 'honoured',
+  stream: 'honoured',
+  stream_options: 'honoured',
+  response_format: 'passed on',
+  reasoning_effort: 'honoured',
+  prompt_cache_key: 'honoured',
+  user: 'not used',
+  metadata: 'not used',
   svc_parameters: 'honoured',
 };
 

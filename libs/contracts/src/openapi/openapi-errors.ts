@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Issue, Problem, errorBody } from '../problems/problem.js';
 import { PROBLEMS, type ProblemCode, type ProblemKind } from '../problems/problems.js';
-import type { Access, RouteDefinition } from '../http/route/route-definition.js';
+import type { Access, ErrorShape, RouteDefinition } from '../http/route/route-definition.js';
 
 const KINDS = [
   ...new Set(Object.values(PROBLEMS).map(({ kind }) => kind)),
@@ -118,6 +118,8 @@ export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCod
   return byStatus;
 }
 
+const SAMPLE_ID = 'req_0199f3a1c2d37b8e';
+
 const SAMPLE_ISSUE: Issue = {
   code: 'too_big',
   path: ['temperature'],
@@ -125,7 +127,9 @@ const SAMPLE_ISSUE: Issue = {
 };
 
 /** An error body with this code, produced by the production code. */
-export function errorExample(code: ProblemCode): { summary: string; value: unknown } {
+export function errorExample(code: ProblemCode, errors?: ErrorShape): { summary: string; value: unknown } {
   const details = code === 'INVALID_REQUEST' ? { issues: [SAMPLE_ISSUE], param: 'temperature' } : {};
-  return { summary: PROBLEMS[code].message, value: errorBody(new Problem(code, details)) };
+  const problem = new Problem(code, details);
+  const value = errors ? errors.bodyOf(problem, SAMPLE_ID) : errorBody(problem);
+  return { summary: PROBLEMS[code].message, value };
 }

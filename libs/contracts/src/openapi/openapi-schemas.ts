@@ -85,13 +85,14 @@ export class OpenApiSchemas {
     const add = (names: Map<z.ZodType, string>, schema: z.ZodType | undefined, name: string): void => {
       if (schema && !names.has(schema)) names.set(schema, name);
     };
-    for (const { operationId, body, query, params, reply, replyType, event } of routes) {
+    for (const { operationId, body, query, params, reply, replyType, event, errors } of routes) {
       const name = operationId.charAt(0).toUpperCase() + operationId.slice(1);
       add(input, body, `${name}Request`);
       add(input, query, `${name}Query`);
       add(input, params, `${name}Params`);
       if (replyType === undefined) add(output, reply, `${name}Reply`);
       add(output, event, `${name}Event`);
+      add(output, errors?.schema, `${name}Error`);
     }
     this.names = { input, output };
     const inputs = generate(input, 'input');

@@ -198,14 +198,14 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
     responses[status] = {
       description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
       headers: headerRefs(route, status),
-      content: errorContent(codes, bodiesOf(route, status)),
+      content: errorContent(codes, { route, schemas, others: bodiesOf(route, status) }),
     };
   }
   return responses;
 }
 
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { reply, replyType, csv, plainText, fileTypes, event, operationId } = route;
+  const { reply, replyType, csv, plainText, fileTypes, event, namedEvents, operationId } = route;
   const examples = EXAMPLES[operationId];
   if (replyType !== undefined) {
     const types = typeof replyType === 'string' ? [replyType] : replyType;
@@ -226,7 +226,7 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
     return { ...whole, 'text/csv': { schema, ...(example !== undefined && { example }) } };
   }
   if (!event) return whole;
-  const schema = eventSchema(schemas.ref(event, 'output'));
+  const schema = (namedEvents ? namedEventSchema : eventSchema)(schemas.ref(event, 'output'));
   return { ...whole, 'text/event-stream': { schema, examples: eventExamples(examples?.stream ?? '') } };
 }
 
@@ -240,10 +240,18 @@ function eventExamples(stream: string): NamedExamples {
   return Object.fromEntries(
     events.map((event, index) => [
       `event${index + 1}`,
-      { summary: `Event ${index + 1} of ${events.length}`, value: { data: event.slice('data: '.length) } },
+      { summary: `Event ${index + 1} of ${events.length}`, value: eventFields(event) },
     ]),
   );
 }
+
+const eventFields = (event: string): JsonObject =>
+  Object.fromEntries(
+    event.split('\n').map((line) => {
+      const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? [];
+      return [name, value];
+    }),
+  );
 
 /**
  * The schema of each event of a stream, in the form that tools read before OpenAPI 3.2, which has its own
@@ -264,6 +272,18 @@ function eventSchema(chunk: JsonObject): JsonObject {
   };
 }
 
+/** The same for events whose names are the types of their data. */
+function namedEventSchema(event: JsonObject): JsonObject {
+  const data = { type: 'string', contentMediaType: 'application/json', contentSchema: { anyOf: [event] } };
+  return {
+    type: 'object',
+    description: `An event: a line \`event: <type>\`, a line \`data: <JSON>\` and an empty one. The JSON is of the schema
+\`${String(event['$ref']).split('/').at(-1)}\`.`,
+    properties: { event: { type: 'string' }, data: { anyOf: [data] } },
+    required: ['event', 'data'],
+  };
+}
+
 /** The schemas of an error's bodies, beside the common envelope. */
 function bodiesOf({ access, payment }: RouteDefinition, status: number): string[] {
   return [
@@ -273,9 +293,19 @@ function bodiesOf({ access, payment }: RouteDefinition, status: number): string[
   ];
 }
 
-function errorContent(codes: readonly ProblemCode[], others: readonly string[]): JsonObject {
-  const error = schemaRef('Error');
-  const examples: NamedExamples = Object.fromEntries(codes.map((code) => [code, errorExample(code)]));
+interface ErrorContext {
+  readonly route: RouteDefinition;
+  readonly schemas: OpenApiSchemas;
+  /** The names of further schemas. */
+  readonly others: readonly string[];
+}
+
+function errorContent(
+  codes: readonly ProblemCode[],
+  { route: { errors }, schemas, others }: ErrorContext,
+): JsonObject {
+  const error = errors ? schemas.ref(errors.schema, 'output') : schemaRef('Error');
+  const examples: NamedExamples = Object.fromEntries(codes.map((code) => [code, errorExample(code, errors)]));
   if (others.length === 0) return json(error, examples);
   const withDiscovery = others.includes('WalletPaymentRequired')
     ? { ...examples, ...EXAMPLES['discovery']?.reply }

@@ -1,5 +1,6 @@
 import type { SvcParametersEcho } from '@svc/contracts';
 import type { DocumentsCall } from '../web/documents-call.js';
+import type { ChoicePiece, WholeChoice } from './assembled-choice.js';
 
 /** The metadata of a response. */
 export interface AnswerHead {
@@ -12,6 +13,14 @@ export interface AnswerHead {
   readonly resultsFirst?: boolean;
   /** The web search results as a tool call, if the client requested that. */
   readonly documents?: DocumentsCall | undefined;
+}
+
+/** How an endpoint other than chat completions writes a choice, where the rest is the same. */
+export interface ChoiceShape {
+  /** The `object` of a response and of its events. */
+  readonly object: string;
+  piece(piece: ChoicePiece): object;
+  whole(choice: WholeChoice): object;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 import type { DocumentsCall } from '../web/documents-call.js';
 import { type AnswerForm, type ChargedAnswer, type RepeatingForm, costView } from './answer.js';
-import { type AnswerHead, echoOf } from './answer-head.js';
+import { type AnswerHead, type ChoiceShape, echoOf } from './answer-head.js';
 import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
 import { saysNothing } from './message-texts.js';
 import type { ChoicePiece } from './assembled-choice.js';
@@ -36,9 +36,12 @@ export class StreamedForm implements AnswerForm, RepeatingForm {
     private readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>,
     private normaliser: AnswerNormaliser,
     private about: AnswerHead,
+    /** How choices are written, unless as those of a chat completion. */
+    private readonly shape?: ChoiceShape,
   ) {
     const { id, model } = about;
-    this.head = { id, object: 'chat.completion.chunk', created: Math.floor(Date.now() / 1_000), model };
+    const object = shape?.object ?? 'chat.completion.chunk';
+    this.head = { id, object, created: Math.floor(Date.now() / 1_000), model };
     this.frameStart = `data: ${JSON.stringify(this.head).slice(0, -1)},"choices":`;
     this.keepResults();
     writer.begin();
@@ -65,7 +68,7 @@ export class StreamedForm implements AnswerForm, RepeatingForm {
   }
 
   get repeating(): RepeatingForm | undefined {
-    return this.about.documents ? undefined : this;
+    return this.about.documents || this.shape ? undefined : this;
   }
 
   addRepeated({ written: [before, after] }: RepeatedChunk, textJson: string): void {
@@ -91,7 +94,7 @@ export class StreamedForm implements AnswerForm, RepeatingForm {
     // Each choice ends in a chunk of its own.
     for (const piece of this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length')) this.add([piece]);
     const results = hasOutput ? this.results : '';
-    const choices = this.finishing ?? [];
+    const choices = this.shaped(this.finishing ?? []);
     const echo = echoOf(this.about, hasOutput, this.normaliser.citedUrls);
     const last = { usage: usageView(usage), cost: costView(cost), svc_parameters: echo };
     this.writer.end(results + this.frames + frame({ ...this.head, choices, ...last }) + DONE_FRAME);
@@ -122,7 +125,12 @@ export class StreamedForm implements AnswerForm, RepeatingForm {
   }
 
   private choicesFrame(choices: readonly ChoicePiece[]): string {
-    return `${this.frameStart}${JSON.stringify(choices)}}\n\n`;
+    return `${this.frameStart}${JSON.stringify(this.shaped(choices))}}\n\n`;
+  }
+
+  private shaped(choices: readonly ChoicePiece[]): readonly object[] {
+    const { shape } = this;
+    return shape ? choices.map((piece) => shape.piece(piece)) : choices;
   }
 
   /** Whether there is anything to send. Changes the delta of a piece: only the first has a role. */

@@ -4,7 +4,7 @@ import type { DocumentsCall } from '../web/documents-call.js';
 import { type AnswerForm, type ChargedAnswer, costView } from './answer.js';
 import { AssembledChoice, type ChoicePiece, type WholeChoice } from './assembled-choice.js';
 import type { AnswerNormaliser } from './normaliser.js';
-import { type AnswerHead, echoOf } from './answer-head.js';
+import { type AnswerHead, type ChoiceShape, echoOf } from './answer-head.js';
 import { usageView } from './usage.js';
 
 /** Writes a response as one document assembled from its pieces. */
@@ -17,6 +17,8 @@ export class WholeForm implements AnswerForm {
     private readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>,
     private normaliser: AnswerNormaliser,
     private about: Omit<AnswerHead, 'usageApart'>,
+    /** How choices are written, unless as those of a chat completion. */
+    private readonly shape?: ChoiceShape,
   ) {}
 
   goOn(normaliser: AnswerNormaliser, about: Omit<AnswerHead, 'usageApart'>): void {
@@ -46,11 +48,12 @@ export class WholeForm implements AnswerForm {
     const choices = Array.from(this.choices.values()).toSorted((a, b) => a.index - b.index);
     const body: Fields = {
       id,
-      object: 'chat.completion',
+      object: this.shape?.object ?? 'chat.completion',
       created: Math.floor(Date.now() / 1_000),
       model,
       choices: choices.map((choice) => {
         const whole = choice.whole();
+        if (this.shape) return this.shape.whole(whole);
         return documents && hasOutput ? withDocuments(whole, documents) : whole;
       }),
       usage: usageView(usage),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem, type Usage, formatUsd } from '@svc/contracts';
 import { type ChargedAnswer, isAbort } from '../answer/answer.js';
-import { forStream, problemFrames } from '../answer/event-stream.js';
+import { forStream } from '../answer/event-stream.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { modelHeaders } from '../http/header-values.js';
 import { PaidOperations } from '../paid/paid-operations.js';
@@ -94,7 +94,7 @@ export class ChatPipeline {
   }
 
   /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
-  private refuse({ client, record, asked }: ChatExchange, error: unknown): void {
+  private refuse({ client, record, asked, dialect }: ChatExchange, error: unknown): void {
     if (client.isGone) {
       record.ended = 'client_gone';
       if (!isAbort(error)) record.problem = Problem.from(error);
@@ -104,7 +104,7 @@ export class ChatPipeline {
     const problem = late instanceof Problem ? late : Problem.from(error);
     if (!client.isStreaming) throw asked.stream === true ? forStream(problem) : problem;
     record.problem = problem;
-    client.end(problemFrames(problem));
+    client.end(dialect.problemFrames(problem));
   }
 }
 

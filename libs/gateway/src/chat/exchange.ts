@@ -1,14 +1,16 @@
 import type { Caller, ChatRequest } from '@svc/contracts';
 import type { JsonText, RequestRecord } from '@svc/runtime';
+import type { ClientDialect } from '../answer/client-dialect.js';
 import type { AnswerWriter } from '../http/answer-writer.js';
 
-/** A chat completion request and its client, for the lifetime of the request. */
+/** A completion request and its client, for the lifetime of the request. */
 export interface ChatExchange {
   readonly requestId: string;
   readonly caller: Caller;
-  /** The body as parsed by its schema, and as received. */
+  /** The body as parsed by its schema, and as received, or translated from that of another endpoint. */
   readonly asked: ChatRequest;
   readonly json: JsonText;
+  readonly dialect: ClientDialect;
   readonly record: RequestRecord;
   readonly client: AnswerWriter;
   /** How long the backend may send no event, in milliseconds. */

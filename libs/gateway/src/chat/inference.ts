@@ -6,9 +6,7 @@ import { Answer, type BackendAnswer, type Ending } from '../answer/answer.js';
 import type { AnswerHead } from '../answer/answer-head.js';
 import { HiddenTool } from '../answer/hidden-tool.js';
 import { AnswerNormaliser } from '../answer/normaliser.js';
-import { StreamedForm } from '../answer/streamed-form.js';
 import { type EndedAnswer, estimatedUsage, usageOf } from '../answer/usage.js';
-import { WholeForm } from '../answer/whole-form.js';
 import { type ChatPlan, inferenceCall, offeredTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
@@ -55,7 +53,7 @@ export class Inference {
    */
   private async ask(exchange: ChatExchange, prepared: PreparedCall, before?: Answer): Promise<Answer> {
     const { plan, prompt, findings } = prepared;
-    const { requestId, caller, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
+    const { requestId, caller, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
@@ -92,7 +90,7 @@ export class Inference {
     };
     const form =
       before?.form ??
-      (plan.stream ? new StreamedForm(client, normaliser, about) : new WholeForm(client, normaliser, about));
+      (plan.stream ? dialect.streamed(client, normaliser, about) : dialect.whole(client, normaliser, about));
     if (before) form.goOn(normaliser, about);
     if (before?.normaliser.tool?.isTextShown === true) form.add([PARAGRAPH]);
     const hold = stream

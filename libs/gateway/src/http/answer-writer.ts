@@ -7,7 +7,8 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
 
-const KEEP_ALIVE_FRAME = ': keep-alive\n\n';
+/** A comment, which readers of events ignore. */
+export const KEEP_ALIVE_FRAME = ': keep-alive\n\n';
 
 const STREAM_HEADERS: HeaderValues = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -49,6 +50,8 @@ export class AnswerWriter {
     private readonly request: FastifyRequest,
     private readonly reply: FastifyReply,
     private readonly bounds: Bounds,
+    /** Sent while a stream is idle. */
+    private readonly keepAliveFrame = KEEP_ALIVE_FRAME,
   ) {
     const { raw } = reply;
     raw.once('close', this.onClose);
@@ -194,7 +197,7 @@ export class AnswerWriter {
   private showLife(): void {
     const { raw } = this.reply;
     const isBlocked = raw.writableNeedDrain || raw.socket?.writableNeedDrain === true;
-    if (!raw.destroyed && !isBlocked) void this.writeFrames(KEEP_ALIVE_FRAME);
+    if (!raw.destroyed && !isBlocked) void this.writeFrames(this.keepAliveFrame);
     this.saidAtMs = performance.now();
   }
 

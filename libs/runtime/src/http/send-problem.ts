@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { type Problem, errorBody } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { routeOf } from './route.js';
 
 /** The host that produced an error, for operators of many hosts. */
 export const HOST_NAME = hostname();
@@ -24,7 +25,11 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   void reply
     .status(problem.status)
     .header('content-type', 'application/json')
-    .send(JSON.stringify(problem.body ?? errorBody(problem)));
+    .send(JSON.stringify(problem.body ?? bodyOf(problem, request)));
+}
+
+function bodyOf(problem: Problem, request: FastifyRequest): object {
+  return routeOf(request)?.errors?.bodyOf(problem, request.id) ?? errorBody(problem);
 }
 
 /** Sets `Retry-After`; for a 429 without its own window also the reset header. */

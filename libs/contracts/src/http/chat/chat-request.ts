@@ -57,18 +57,19 @@ const atMost = (most: number): [(value: object) => boolean, string] => [
 const isDemand = (choice: ToolChoice | null | undefined): boolean =>
   !!choice && !['auto', 'none'].includes(typeof choice === 'string' ? choice : choice.type);
 
+/** A model id, a trait or an alias, with or without a suffix. */
+const ModelName = z
+  .string({ error: (issue) => (issue.input === undefined ? 'model is required' : 'model must be a string') })
+  .min(1, 'model must not be empty')
+  .max(CHARS.id, `model must have at most ${CHARS.id} characters`);
+
 /**
  * The body of a chat completion. Known fields are checked for type, range and length; unknown ones are passed
  * to the backend unchanged, but unknown members of known objects are dropped.
  */
 export const ChatRequest = z
   .looseObject({
-    model: z
-      .string({
-        error: (issue) => (issue.input === undefined ? 'model is required' : 'model must be a string'),
-      })
-      .min(1, 'model must not be empty')
-      .max(CHARS.id, `model must have at most ${CHARS.id} characters`),
+    model: ModelName,
     messages: z.array(Message).min(1).max(ITEMS.messages),
     stream: z.boolean().nullish(),
     stream_options: z

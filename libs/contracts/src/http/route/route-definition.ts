@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Problem } from '../../problems/problem.js';
 import type { ProblemCode } from '../../problems/problems.js';
 
 /**
@@ -32,6 +33,12 @@ export type HeaderGroup =
   | 'rpc'
   | 'window';
 
+/** The errors of a route whose clients expect another body than OpenAI's. */
+export interface ErrorShape {
+  readonly schema: z.ZodType;
+  readonly bodyOf: (problem: Problem, requestId: string) => object;
+}
+
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for each parameter, or `*` for one that is the rest of the path. */
@@ -51,7 +58,7 @@ export interface RouteDefinition {
   /** Whether its requests are rate limited; the limiter then also reports whether their caller is blocked. */
   readonly admitted?: true;
   /** The prefix of its request ids; default: `req-`. */
-  readonly idPrefix?: `${string}-`;
+  readonly idPrefix?: `${string}${'-' | '_'}`;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   /** A route without one reads no body. */
@@ -86,7 +93,11 @@ export interface RouteDefinition {
   readonly csv?: true;
   /** The data of each event, if the reply may be a stream. */
   readonly event?: z.ZodType;
+  /** Whether each event has its type as its name, and an error is an event like the others. */
+  readonly namedEvents?: true;
   readonly headers?: readonly HeaderGroup[];
+  /** The body of its errors, if it is not the common envelope. */
+  readonly errors?: ErrorShape;
   /** Whether it accepts x402 payments: its errors have their own body, and a 402 describes how to pay. */
   readonly payment?: true;
   /** Its error codes, beside those of every route with its access. */
