@@ -83,7 +83,7 @@ export const rooms = {
     chat: ['wallets', 'tokens', 'http', 'paid', 'web', 'request', 'answer'],
     completions: ['json', 'answer', 'request', 'chat'],
     augment: ['web', 'paid'],
-    'crypto-rpc': ['json', 'paid'],
+    'crypto-rpc': ['json', 'http', 'paid'],
     embeddings: ['tokens', 'limits', 'models', 'http', 'paid'],
     speech: ['json', 'wallets', 'limits', 'models', 'http', 'paid'],
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
+import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A call as a node gets it. */
@@ -10,10 +10,13 @@ export interface SentCall {
   readonly params?: unknown;
 }
 
+/** The response of a node; `undefined` breaks the connection. */
+type ScriptedAnswer = { readonly status?: number; readonly body: string } | undefined;
+
 /** A node that answers as the test says, and records what it gets. */
 export class ScriptedNode {
   readonly sent: string[] = [];
-  answer: (calls: readonly SentCall[]) => { readonly status?: number; readonly body: string } = echo;
+  answer: (calls: readonly SentCall[]) => ScriptedAnswer | Promise<ScriptedAnswer> = echo;
 
   private constructor(private readonly server: Server) {}
 
@@ -23,16 +26,25 @@ export class ScriptedNode {
     server.on('request', (request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
-        const text = Buffer.concat(parts).toString();
-        node.sent.push(text);
-        const { status = 200, body } = node.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
-        response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-      });
+      request.on('end', () => void node.respond(Buffer.concat(parts).toString(), response));
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return node;
+  }
+
+  /** The methods that it got, in their order. */
+  get methods(): string[] {
+    return this.sent.flatMap((text) =>
+      [JSON.parse(text) as SentCall | SentCall[]].flat().map(({ method }) => method),
+    );
+  }
+
+  private async respond(text: string, response: ServerResponse): Promise<void> {
+    this.sent.push(text);
+    const answer = await this.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
+    if (!answer) response.destroy();
+    else response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.body);
   }
 
   get url(): string {

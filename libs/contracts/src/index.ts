@@ -156,6 +156,7 @@ export {
   SpokenText,
   type StreamedBytes,
   Transcript,
+  isMadeOnce,
 } from './ports/inference-router.js';
 export {
   PROBLEM_TRAILER,

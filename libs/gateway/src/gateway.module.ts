@@ -59,7 +59,11 @@ import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
 import { CryptoRpcController } from './crypto-rpc/crypto-rpc.controller.js';
+import { NodeRequests } from './crypto-rpc/node-requests.js';
 import { RpcNodes } from './crypto-rpc/rpc-nodes.js';
+import { RpcReplays } from './crypto-rpc/rpc-replays.js';
+import { RpcRequestsStore } from './crypto-rpc/rpc-requests.store.js';
+import { RpcSends } from './crypto-rpc/rpc-sends.js';
 import { EditPictures } from './images/edit-pictures.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
@@ -155,7 +159,11 @@ export class GatewayModule {
         FailureWatch,
         FollowUpCall,
         GatheredLookups,
+        NodeRequests,
         RpcNodes,
+        RpcReplays,
+        RpcRequestsStore,
+        RpcSends,
         KeyChanges,
         KeyCreationLimit,
         KeyListStore,

@@ -12,6 +12,7 @@ import {
   Problem,
   SPEECH_MEDIA_TYPES,
   SpokenText,
+  isMadeOnce,
 } from '@svc/contracts';
 import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
@@ -85,6 +86,7 @@ export class LocalRouter extends InferenceRouter {
           },
         });
       case 'rpc':
+      case 'rpc-send':
         return this.firstThatAnswers(call, signal, rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES));
       case 'embeddings':
         return this.embeddings(call, signal);
@@ -120,6 +122,7 @@ export class LocalRouter extends InferenceRouter {
         return this.jobContent(call, signal);
       case 'embeddings':
       case 'rpc':
+      case 'rpc-send':
       case 'transcription':
       case 'translation':
       case 'image':
@@ -316,8 +319,8 @@ export class LocalRouter extends InferenceRouter {
       } catch (error) {
         const sent = { kind: call.kind, body: call.body, secrets: this.secretsOf(live, call) };
         refusal = refusalOf(error, sent);
-        // Another backend would make the same media again.
-        if (call.kind === 'job-submit' && !isRefusedWhole(error, refusal))
+        // Another backend would do the same again.
+        if (isMadeOnce(call.kind) && !isRefusedWhole(error, refusal))
           refusal = { ...refusal, elsewhere: false };
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));

@@ -24,14 +24,27 @@ const RpcNode = z.strictObject({
   maxInFlight: PositiveCount.default(64),
 });
 
-const RpcNetwork = z.strictObject({
-  family: z.enum(RPC_FAMILIES),
-  /** Credits of a call in the lowest tier. */
-  credits: PositiveCount.max(100_000).default(20),
-  /** The most calls in one request to a node. */
-  batch: PositiveCount.max(100).default(50),
-  nodes: z.array(RpcNode).min(1),
-});
+const RpcNetwork = z
+  .strictObject({
+    family: z.enum(RPC_FAMILIES),
+    /**
+     * What its nodes call the chain: the number of an EVM chain, the genesis hash of Solana, the text of
+     * `starknet_chainId`.
+     */
+    chainId: z.union([PositiveCount, z.string().min(1).max(128)]).optional(),
+    /** Credits of a call in the lowest tier. */
+    credits: PositiveCount.max(100_000).default(20),
+    /** The most calls in one request to a node. */
+    batch: PositiveCount.max(100).default(50),
+    nodes: z.array(RpcNode).min(1),
+  })
+  .refine(
+    ({ family, chainId }) => chainId === undefined || (family === 'evm') === (typeof chainId === 'number'),
+    {
+      path: ['chainId'],
+      message: 'must be a number for EVM chains, and text for others',
+    },
+  );
 export type RpcNetwork = z.infer<typeof RpcNetwork>;
 
 const RpcLimits = z.strictObject({ requestsPerMinute: PositiveCount, creditsPerMinute: PositiveCount });

@@ -13,6 +13,7 @@ export const CALL_KINDS = [
   'image-upscale',
   'image-cutout',
   'rpc',
+  'rpc-send',
   'job-submit',
   'job-status',
   'job-content',
@@ -22,6 +23,13 @@ export type CallKind = (typeof CALL_KINDS)[number];
 
 /** The kinds of calls about a job that makes media. */
 export type JobCallKind = Extract<CallKind, `job-${string}`>;
+
+/**
+ * Whether a call must not reach two backends: another one is called only if the previous one certainly has
+ * not accepted it.
+ */
+export const isMadeOnce = (kind: CallKind | undefined): boolean =>
+  kind === 'job-submit' || kind === 'rpc-send';
 
 /** The body of an embeddings call. */
 export const EmbeddingTexts = z.object({
@@ -228,8 +236,8 @@ export interface StreamedBytes extends AsyncIterable<readonly Uint8Array[]> {
  * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT. An abort
  * of the signal closes the call to the backend at once.
  *
- * A `job-submit` is sent to another backend only if the previous one certainly has not accepted it: after
- * INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have the job.
+ * A call of a kind that is made once is sent to another backend only if the previous one certainly has not
+ * accepted it: after INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have it.
  */
 export abstract class InferenceRouter {
   /** Resolves with the complete response to a call of any kind but `speech` and `job-content`. */

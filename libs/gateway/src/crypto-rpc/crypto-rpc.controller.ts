@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem, type RpcNetworkList, type RpcRequest, formatUsd, routes } from '@svc/contracts';
 import { Answers } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { idempotencyKey } from '../http/idempotency-key.js';
 import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
 import { rpcError } from './node-answers.js';
 import { type RpcAnswers, RpcNodes } from './rpc-nodes.js';
+import { type ClaimedRequest, RpcReplays } from './rpc-replays.js';
+import type { StoredResponse } from './rpc-requests.store.js';
 import { type RpcPlan, creditLines, creditsAtMost, planRpc } from './rpc-plan.js';
 
 const ROUTE = '/api/v1/crypto/rpc';
@@ -19,12 +23,23 @@ const RESPONSE_CHARS = 26_214_400;
 const NO_ANSWER = rpcError(-32_603, 'No node answered this call. It is not charged.');
 const TOO_LARGE = rpcError(-32_005, 'The result is too large. Ask for less.');
 
+const NOT_STORED = 'The request with this Idempotency-Key was made. Its response was too large to be stored.';
+
+/** The longest response that is stored for a request with a key. */
+const STORED_CHARS = 16_384;
+
+/** A response, as its client gets it. */
+interface RpcResponse extends StoredResponse {
+  readonly isReplay?: boolean;
+}
+
 /** Sells calls of blockchain nodes. */
 @Controller()
 export class CryptoRpcController {
   constructor(
     private readonly paid: PaidOperations,
     private readonly nodes: RpcNodes,
+    private readonly replays: RpcReplays,
     private readonly catalog: Catalog,
   ) {}
 
@@ -41,15 +56,36 @@ export class CryptoRpcController {
   ): Promise<string> {
     const { caller, bodyJson: json, body } = request;
     assert(caller && json, 'the route requires a key or a wallet, and a body');
-    const plan = planRpc(network, { body: body as RpcRequest, text: json.text, caller }, this.catalog);
-    const { answers } = await this.sold(plan, { request, reply });
-    const text = responseOf(plan, answers);
-    if (text === '') reply.status(204);
+    const plan = await planRpc(network, { body: body as RpcRequest, json, caller }, this.catalog);
+    const { response, credits, backend, isReplay = false } = await this.responseFor(plan, { request, reply });
+    if (response === null) throw new Problem('IDEMPOTENCY_KEY_REUSED', { message: NOT_STORED });
+    reply.headers({
+      'x-svc-rpc-credits': isReplay ? 0 : credits,
+      'x-svc-rpc-cost-usd': (isReplay ? 0 : Number(plan.creditNano * BigInt(credits)) / 1e9).toFixed(9),
+      'x-svc-rpc-network': plan.network,
+      'x-svc-model-router': backend,
+      ...(isReplay && { 'idempotent-replayed': 'true' }),
+    });
+    if (response === '') reply.status(204);
     else reply.header('content-type', 'application/json; charset=utf-8');
-    return text;
+    return response;
   }
 
-  private async sold(plan: RpcPlan, pair: HttpPair): Promise<RpcAnswers> {
+  /** The response to a request: with a key, that of the first such request. */
+  private async responseFor(plan: RpcPlan, pair: HttpPair): Promise<RpcResponse> {
+    const { caller, bodyJson: json, id, headers } = pair.request;
+    assert(caller && json, 'the route requires a key or a wallet, and a body');
+    const key = idempotencyKey(headers['idempotency-key']);
+    if (key === undefined) return this.sold(plan, pair);
+    const digest = createHash('sha256').update(`${plan.network}\n`);
+    for (const bytes of await json.strings.bytesOf(json.text)) digest.update(bytes);
+    const named = { accountId: caller.accountId, key, bodySha256: digest.digest('hex') };
+    const claimed = await this.replays.claim(named, id);
+    if (!('lease' in claimed)) return { ...claimed, isReplay: true };
+    return this.replays.during(claimed, () => this.sold(plan, pair, claimed));
+  }
+
+  private async sold(plan: RpcPlan, pair: HttpPair, claimed?: ClaimedRequest): Promise<StoredResponse> {
     const { request, reply } = pair;
     const most = creditsAtMost(plan);
     try {
@@ -60,34 +96,47 @@ export class CryptoRpcController {
           limits: plan.limits,
           amounts: { credits: most },
           hold: { amountNano: plan.creditNano * BigInt(most) },
-          perform: async ({ accountId }, signal) => {
-            const { id: requestId, bodyJson } = request;
-            assert(bodyJson, 'the route has a body');
-            const caller = { requestId, accountId };
-            const found = await this.nodes.call(plan, { strings: bodyJson.strings, caller }, signal);
-            const credits = creditsOf(plan, found);
-            return {
-              result: { ...found, credits },
-              backend: found.backend,
-              lines: creditLines(plan, credits),
-            };
+          outlastsClient: claimed !== undefined || plan.sent.length > 0,
+          ...(claimed && { requestId: claimed.lease.requestId }),
+          perform: async (_, signal) => {
+            const made = claimed?.earlier ?? (await this.made(plan, { request, signal, claimed }));
+            const { backend, credits } = made;
+            return { result: made, backend, lines: creditLines(plan, credits) };
           },
         },
         pair,
       );
       request.record.costUsd = formatUsd(cost.usdNano);
       request.record.costDiem = formatUsd(cost.diemNano);
-      const { backend, credits } = result;
-      reply.headers({
-        'x-svc-rpc-credits': credits,
-        'x-svc-rpc-cost-usd': (Number(plan.creditNano * BigInt(credits)) / 1e9).toFixed(9),
-        'x-svc-rpc-network': plan.network,
-        'x-svc-model-router': backend,
-      });
       return result;
     } catch (error) {
       throw withoutRetryAfter(error, reply);
     }
+  }
+
+  private async made(
+    plan: RpcPlan,
+    {
+      request,
+      signal,
+      claimed,
+    }: {
+      readonly request: FastifyRequest;
+      readonly signal: AbortSignal;
+      readonly claimed: ClaimedRequest | undefined;
+    },
+  ): Promise<StoredResponse> {
+    const { id: requestId, bodyJson: json, caller } = request;
+    assert(caller && json, 'the route requires a key or a wallet, and a body');
+    const by = { requestId, accountId: caller.accountId, mayBeSent: claimed?.mayBeSent ?? false };
+    const found = await this.nodes.call(plan, { strings: json.strings, caller: by }, signal);
+    const { backend } = found;
+    const made = { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.answers) };
+    const isStored = made.response.length <= STORED_CHARS;
+    // Reads may be repeated, so their key is free again if the response is too large.
+    if (claimed && (isStored || plan.sent.length > 0))
+      await this.replays.answer(claimed, isStored ? made : { ...made, response: null });
+    return made;
   }
 }
 
@@ -95,7 +144,7 @@ export class CryptoRpcController {
 function creditsOf({ calls, errorCredits }: RpcPlan, { answers }: RpcAnswers): number {
   return calls.reduce((sum, { credits }, index) => {
     const answer = answers[index];
-    if (!answer) return sum;
+    if (!answer || ('isFree' in answer && answer.isFree)) return sum;
     return sum + ('result' in answer ? credits : Math.min(errorCredits, credits));
   }, 0);
 }

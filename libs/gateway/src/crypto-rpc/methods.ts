@@ -4,8 +4,9 @@ const list = (names: string): string[] => names.trim().split(/\s+/);
 const prefixed = (prefix: string, names: string): string[] => list(names).map((name) => `${prefix}${name}`);
 
 /**
- * The methods that are passed on, by the factor of their price. All of them only read. Names are compared
- * exactly: a node that also serves an unlocked account or changes its state must not get such a call.
+ * The methods that are passed on, by the factor of their price. They read, or send what the client has
+ * signed. Names are compared exactly: a node that also serves an unlocked account or changes its state must
+ * not get such a call.
  * Source of names and factors: the public interface.
  */
 const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly string[]>>>> = {
@@ -18,7 +19,7 @@ const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly st
         getBlockTransactionCountByHash getBlockTransactionCountByNumber getUncleByBlockHashAndIndex
         getUncleByBlockNumberAndIndex getUncleCountByBlockHash getUncleCountByBlockNumber getTransactionByHash
         getTransactionByBlockHashAndIndex getTransactionByBlockNumberAndIndex getTransactionReceipt getLogs
-        createAccessList simulateV1 estimateUserOperationGas getUserOperationByHash getUserOperationReceipt
+        createAccessList simulateV1 sendRawTransaction sendUserOperation estimateUserOperationGas getUserOperationByHash getUserOperationReceipt
         supportedEntryPoints`,
       ),
       ...list('net_version net_listening net_peerCount web3_clientVersion web3_sha3'),
@@ -47,7 +48,7 @@ const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly st
       getRecentPerformanceSamples getRecentPrioritizationFees getSignaturesForAddress getSignatureStatuses getSlot
       getSlotLeader getSlotLeaders getStakeMinimumDelegation getTokenAccountBalance getTokenAccountsByDelegate
       getTokenAccountsByOwner getTokenLargestAccounts getTokenSupply getTransaction getTransactionCount getVersion
-      getVoteAccounts isBlockhashValid minimumLedgerSlot simulateTransaction`),
+      getVoteAccounts isBlockhashValid minimumLedgerSlot sendTransaction simulateTransaction`),
     2: [],
     4: list('getLargestAccounts getSupply'),
   },
@@ -58,7 +59,8 @@ const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly st
       getBlockWithTxHashes getBlockWithTxs getBlockWithReceipts getBlockTransactionCount getStateUpdate getStorageAt
       getStorageProof getNonce getClass getClassAt getClassHashAt getEvents getTransactionByHash
       getTransactionByBlockIdAndIndex getTransactionReceipt getTransactionStatus getMessagesStatus traceTransaction
-      simulateTransactions traceBlockTransactions`,
+      simulateTransactions traceBlockTransactions addInvokeTransaction addDeclareTransaction
+      addDeployAccountTransaction`,
     ),
     2: [],
     4: [],

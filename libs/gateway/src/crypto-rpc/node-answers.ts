@@ -4,7 +4,13 @@ const MESSAGE_CHARS = 500;
 const DATA_CHARS = 65_536;
 
 /** What a node answered to one call: the JSON text of its result or of its error. */
-export type NodeAnswer = { readonly result: string } | { readonly error: string };
+export type NodeAnswer =
+  | { readonly result: string }
+  | {
+      readonly error: string;
+      /** Whether it is an error of the gateway's, which costs nothing. */
+      readonly isFree?: true;
+    };
 
 /**
  * The answers of a node to calls with the ids from 0, by these. Answers to anything else are left out, and

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Catalog, rpcModel } from '@svc/catalog';
-import { InferenceRouter, Problem } from '@svc/contracts';
+import { Catalog } from '@svc/catalog';
+import { Problem } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { PROBES } from './methods.js';
-import { type NodeAnswer, nodeAnswers } from './node-answers.js';
-import type { PlannedCall, RpcPlan } from './rpc-plan.js';
+import type { NodeAnswer } from './node-answers.js';
+import { NodeRequests, bodyOf } from './node-requests.js';
+import type { RpcPlan } from './rpc-plan.js';
+import { RpcSends } from './rpc-sends.js';
 
 /** Requests to nodes at the same time, for one request of a client. */
 const AT_ONCE = 8;
@@ -17,6 +19,8 @@ const PROBE_MS = 2_000;
 interface RpcCaller {
   readonly requestId: string;
   readonly accountId: string;
+  /** Whether an earlier process may have made the same request. */
+  readonly mayBeSent: boolean;
 }
 
 /** What the nodes answered: for each call its answer, or `undefined` if no node answered it. */
@@ -25,9 +29,21 @@ export interface RpcAnswers {
   readonly backend: string;
 }
 
-type Batch = Pick<RpcPlan, 'network' | 'isList'> & {
-  readonly calls: readonly Omit<PlannedCall, 'credits'>[];
-};
+/** The answers to a request so far. */
+class Gathered {
+  readonly answers: (NodeAnswer | undefined)[];
+  backend: string | undefined;
+  failure: unknown;
+
+  constructor(count: number) {
+    this.answers = Array.from({ length: count }, () => undefined);
+  }
+
+  add(index: number, answer: NodeAnswer | undefined, backend?: string): void {
+    this.answers[index] = answer;
+    this.backend ??= backend;
+  }
+}
 
 /** Calls the nodes of blockchain networks. */
 @Injectable()
@@ -35,7 +51,8 @@ export class RpcNodes {
   private known: { readonly untilMs: number; readonly networks: Promise<string[]> } | undefined;
 
   constructor(
-    private readonly router: InferenceRouter,
+    private readonly requests: NodeRequests,
+    private readonly sends: RpcSends,
     private readonly catalog: Catalog,
   ) {}
 
@@ -45,30 +62,50 @@ export class RpcNodes {
     { strings, caller }: { readonly strings: JsonText['strings']; readonly caller: RpcCaller },
     signal: AbortSignal,
   ): Promise<RpcAnswers> {
-    const { calls, settings } = plan;
-    const starts = Array.from(
-      { length: Math.ceil(calls.length / settings.batch) },
-      (_, at) => at * settings.batch,
-    );
-    const answers: (NodeAnswer | undefined)[] = calls.map(() => undefined);
-    let backend: string | undefined;
-    let failure: unknown;
+    const { network, calls, sent } = plan;
+    const gathered = new Gathered(calls.length);
+    await Promise.all([
+      this.sends.sendAll(sent, { network, ...caller }, (index, { answer, backend }) =>
+        gathered.add(index, answer, backend),
+      ),
+      this.read(plan, { strings, caller, gathered }, signal),
+    ]);
+    const { answers, backend, failure } = gathered;
+    if (answers.every((answer) => answer === undefined) && backend === undefined)
+      throw unanswered(network, failure);
+    return { answers, backend: backend ?? 'none' };
+  }
+
+  /** Makes the calls that send nothing, in as many requests as the nodes' limit of calls needs. */
+  private async read(
+    { network, settings, calls, sent }: RpcPlan,
+    {
+      strings,
+      caller: { requestId, accountId },
+      gathered,
+    }: { readonly strings: JsonText['strings']; readonly caller: RpcCaller; readonly gathered: Gathered },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const sending = new Set(sent.map(({ index }) => index));
+    const reads = [...calls.keys()].filter((index) => !sending.has(index));
     const work = async (): Promise<void> => {
-      for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
-        const part = calls.slice(start, start + settings.batch);
+      for (
+        let part = reads.splice(0, settings.batch);
+        part.length > 0;
+        part = reads.splice(0, settings.batch)
+      ) {
         try {
-          const sent = { ...plan, calls: part };
-          const found = await this.sent(sent, { body: await strings.bytesOf(bodyOf(sent)), caller }, signal);
-          backend ??= found.backend;
-          for (const [id, answer] of found.answers) answers[start + id] = answer;
+          const body = await strings.bytesOf(bodyOf(part.flatMap((index) => calls[index] ?? [])));
+          const request = { network, requestId, accountId, body, count: part.length };
+          const { answers, backend } = await this.requests.send(request, signal);
+          for (const [position, index] of part.entries()) gathered.add(index, answers.get(position), backend);
         } catch (error) {
-          failure = error;
+          gathered.failure = error;
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, starts.length) }, work));
-    if (backend === undefined) throw unanswered(plan.network, failure);
-    return { answers, backend };
+    const workers = Math.min(AT_ONCE, Math.ceil(reads.length / settings.batch));
+    await Promise.all(Array.from({ length: workers }, work));
   }
 
   /** The networks of which a node responds, by name. */
@@ -84,12 +121,10 @@ export class RpcNodes {
     const networks = Object.entries(this.catalog.cryptoRpc?.networks ?? {});
     const responds = await Promise.all(
       networks.map(async ([network, { family }]) => {
-        const calls = [{ id: '0', method: PROBES[family], params: undefined }];
-        const batch = { network, calls, isList: false };
-        const caller = { requestId: randomUUID(), accountId: randomUUID() };
+        const body = [Buffer.from(bodyOf([{ method: PROBES[family], params: undefined }]))];
+        const request = { network, requestId: randomUUID(), accountId: randomUUID(), body, count: 1 };
         try {
-          const call = { body: [Buffer.from(bodyOf(batch))], caller };
-          const { answers } = await this.sent(batch, call, AbortSignal.timeout(PROBE_MS));
+          const { answers } = await this.requests.send(request, AbortSignal.timeout(PROBE_MS));
           return answers.has(0);
         } catch {
           return false;
@@ -98,25 +133,6 @@ export class RpcNodes {
     );
     return networks.flatMap(([network], index) => (responds[index] === true ? [network] : [])).toSorted();
   }
-
-  private async sent(
-    { network, calls }: Batch,
-    { body, caller }: { readonly body: readonly Uint8Array[]; readonly caller: RpcCaller },
-    signal: AbortSignal,
-  ): Promise<{ answers: Map<number, NodeAnswer>; backend: string }> {
-    const call = { kind: 'rpc' as const, ...caller, model: rpcModel(network), body };
-    const response = await this.router.complete(call, signal);
-    return { answers: nodeAnswers(response.body, calls.length), backend: response.backend };
-  }
-}
-
-/** The JSON-RPC request for a node, with ids of its own. */
-function bodyOf({ calls, isList }: Batch): string {
-  const texts = calls.map(({ method, params }, id) => {
-    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
-    return params === undefined ? `${head}}` : `${head},"params":${params}}`;
-  });
-  return isList && texts.length > 1 ? `[${texts.join(',')}]` : texts.join('');
 }
 
 function unanswered(network: string, failure: unknown): Problem {

@@ -4,19 +4,23 @@ import {
   type ChargeLine,
   type Limit,
   Problem,
+  type RpcFamily,
   type RpcNetwork,
   type RpcRequest,
   chargeLine,
   invalidRequest,
   usdToNano,
 } from '@svc/contracts';
+import type { JsonText } from '@svc/runtime';
 import { jsonElements, jsonMembers } from '../json/json-members.js';
 import { factorOf } from './methods.js';
+import { bodyOf } from './node-requests.js';
+import { FaultyTransaction, type SentTransaction, sends, transactionOf } from './transactions.js';
 
 const MILLION = 1_000_000n;
 
 /** A call of a request. */
-export interface PlannedCall {
+interface PlannedCall {
   /** The JSON text of its id; `undefined` for a notification, which gets no response. */
   readonly id: string | undefined;
   readonly method: string;
@@ -26,11 +30,23 @@ export interface PlannedCall {
   readonly credits: number;
 }
 
+/** A call that sends a transaction. */
+export interface SendCall extends SentTransaction {
+  /** Its position in the request. */
+  readonly index: number;
+  readonly family: RpcFamily;
+  readonly method: string;
+  /** The request for a node. */
+  readonly body: readonly Uint8Array[];
+}
+
 /** The plan for a request. */
 export interface RpcPlan {
   readonly network: string;
   readonly settings: RpcNetwork;
   readonly calls: readonly PlannedCall[];
+  /** Those calls that send transactions, in their order. */
+  readonly sent: readonly SendCall[];
   /** Whether the response is a list. */
   readonly isList: boolean;
   readonly limits: readonly Limit[];
@@ -42,13 +58,13 @@ export interface RpcPlan {
 
 /**
  * Plans a request for blockchain nodes, given as parsed and as its text. Refuses: NOT_AVAILABLE,
- * INVALID_REQUEST, UNSUPPORTED_METHOD with the names.
+ * INVALID_REQUEST, also for what is no transaction of the network; UNSUPPORTED_METHOD with the names.
  */
-export function planRpc(
+export async function planRpc(
   network: string,
-  asked: { readonly body: RpcRequest; readonly text: string; readonly caller: Caller },
+  asked: { readonly body: RpcRequest; readonly json: JsonText; readonly caller: Caller },
   catalog: Catalog,
-): RpcPlan {
+): Promise<RpcPlan> {
   const { cryptoRpc } = catalog;
   if (!cryptoRpc) throw new Problem('NOT_AVAILABLE', { message: 'This deployment has no blockchain nodes.' });
   const settings = Object.hasOwn(cryptoRpc.networks, network) ? cryptoRpc.networks[network] : undefined;
@@ -57,7 +73,7 @@ export function planRpc(
     throw invalidRequest([{ code: 'custom', path: ['network'], message }]);
   }
   const isList = Array.isArray(asked.body);
-  const texts = isList ? jsonElements(asked.text) : [asked.text];
+  const texts = isList ? jsonElements(asked.json.text) : [asked.json.text];
   const unsupported = new Set<string>();
   const calls = [asked.body].flat().map(({ method }, index) => {
     const factor = factorOf(settings.family, method);
@@ -79,11 +95,37 @@ export function planRpc(
     network,
     settings,
     calls,
+    sent: await sentBy({ calls, settings, isList }, asked.json),
     isList,
     limits: catalog.rpcLimits(asked.caller.tier),
     errorCredits: cryptoRpc.errorCredits,
     creditNano: usdToNano(cryptoRpc.creditUsd),
   };
+}
+
+/** The calls that send transactions. Refuses: INVALID_REQUEST with every transaction that cannot be sent. */
+async function sentBy(
+  { calls, settings, isList }: Pick<RpcPlan, 'calls' | 'settings' | 'isList'>,
+  { strings }: JsonText,
+): Promise<SendCall[]> {
+  const { family } = settings;
+  const found: SendCall[] = [];
+  const issues: { code: 'custom'; path: (string | number)[]; message: string }[] = [];
+  for (const [index, call] of calls.entries()) {
+    const { method } = call;
+    if (!sends(family, method)) continue;
+    const body = await strings.bytesOf(bodyOf([call]));
+    const { params } = JSON.parse(Buffer.concat(body).toString()) as { readonly params?: unknown };
+    try {
+      found.push({ ...transactionOf(settings, method, params), index, family, method, body });
+    } catch (error) {
+      if (!(error instanceof FaultyTransaction)) throw error;
+      const path = [...(isList ? [index] : []), 'params', ...error.path];
+      issues.push({ code: 'custom', path, message: `${method}: ${error.message}` });
+    }
+  }
+  if (issues.length > 0) throw invalidRequest(issues);
+  return found;
 }
 
 /** The most credits that a request costs. */

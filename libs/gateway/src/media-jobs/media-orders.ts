@@ -14,6 +14,7 @@ import {
 } from '@svc/contracts';
 import { RootLogger, whileAsked } from '@svc/runtime';
 import { modelHeaders } from '../http/header-values.js';
+import { idempotencyKey } from '../http/idempotency-key.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
@@ -164,15 +165,3 @@ function namingField(error: unknown): unknown {
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-function idempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw invalidRequest([
-    {
-      code: 'custom',
-      path: ['Idempotency-Key'],
-      message: 'Must have between 1 and 255 characters of visible ASCII.',
-    },
-  ]);
-}

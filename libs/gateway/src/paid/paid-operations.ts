@@ -101,14 +101,17 @@ export class PaidOperations {
 
   /**
    * Performs an operation that delivers its whole result at once, and sets the headers about limits and
-   * balances, even on a refusal. A client that disconnects aborts the operation; if it has a result by then,
-   * that is charged. Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
+   * balances, even on a refusal. A client that disconnects aborts the operation, unless it outlasts the
+   * client; if it has a result by then, that is charged.
+   * Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
    */
   async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<PaidResult<Result>> {
     const { caller, record } = pair.request;
     assert(caller, 'the route requires a key or a wallet');
+    const performed = (signal: AbortSignal): Promise<PaidResult<Result>> =>
+      this.performed(operation, pair, { caller, signal });
     const work = this.background.track(
-      whileAsked(pair.request, (signal) => this.performed(operation, pair, { caller, signal })),
+      operation.outlastsClient ? performed(NEVER) : whileAsked(pair.request, performed),
     );
     const ended = (): void => undefined;
     record.underWay = work.then(ended, ended);
@@ -125,7 +128,7 @@ export class PaidOperations {
     { caller, signal }: { caller: Caller; signal: AbortSignal },
   ): Promise<PaidResult<Result>> {
     const startedMs = performance.now();
-    const begun = await this.begin(operation, { requestId: request.id, caller });
+    const begun = await this.begin(operation, { requestId: operation.requestId ?? request.id, caller });
     reply.headers(begun.headers);
     if ('refusal' in begun) throw begun.refusal;
     const { reservation } = begun;
@@ -159,6 +162,8 @@ export class PaidOperations {
     });
   }
 }
+
+const NEVER = new AbortController().signal;
 
 function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
   const { accountId, keyId, keyLimit } = caller;

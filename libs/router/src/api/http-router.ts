@@ -11,6 +11,7 @@ import {
   decodeProblem,
   decodeProblemTrailer,
   encodeInferenceCall,
+  isMadeOnce,
   routes,
 } from '@svc/contracts';
 import { type Exchange, InternalClient, NeighbourAway, type NeighbourAddress } from '@svc/runtime';
@@ -85,6 +86,7 @@ export class HttpRouter extends InferenceRouter {
       case 'job-content':
       case 'job-cancel':
       case 'rpc':
+      case 'rpc-send':
         return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
       case 'embeddings':
         // The router limits each batch, and a call may have many.
@@ -113,8 +115,8 @@ export class HttpRouter extends InferenceRouter {
       path: routes.infer.path,
       headers: { ...headers, ...OCTETS },
       body,
-      // A router may have passed a job on before it broke off.
-      idempotent: asked.call.kind !== 'job-submit',
+      // A router may have passed it on before it broke off.
+      idempotent: !isMadeOnce(asked.call.kind),
       signal: asked.signal,
       ...times,
     };

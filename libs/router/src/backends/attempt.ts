@@ -91,6 +91,6 @@ export class Attempt {
 }
 
 function operationOf(kind: CallKind) {
-  if (isJobCall(kind) || kind === 'rpc') return undefined;
+  if (isJobCall(kind) || kind === 'rpc' || kind === 'rpc-send') return undefined;
   return isImageCall(kind) ? 'image' : kind;
 }

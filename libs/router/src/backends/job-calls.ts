@@ -12,6 +12,9 @@ import type { LiveBackend } from './backend-pool.js';
 import type { Refusal } from './backend-refusal.js';
 import { readCallBody } from './call-body.js';
 
+/** The backend has given up, maybe after it had accepted the call. */
+const TIMED_OUT = 408;
+
 export const isJobCall = (kind: CallKind): kind is JobCallKind => kind.startsWith('job-');
 
 /** The HTTP request of a call about a job, by backend. Throws INVALID_REQUEST if its body is faulty. */
@@ -40,8 +43,8 @@ function forClients({ message, ...status }: BackendJobStatus): BackendJobStatus 
   return { ...status, ...(shown !== '' && { message: shown }) };
 }
 
-/** Whether a backend has certainly not accepted a job. */
+/** Whether a backend has certainly not accepted a job or a transaction. */
 export function isRefusedWhole(error: unknown, { problem }: Refusal): boolean {
-  if (error instanceof BackendError && error.status < 500) return true;
+  if (error instanceof BackendError && error.status < 500) return error.status !== TIMED_OUT;
   return problem.code === 'MODEL_OFFLINE' || problem.code === 'MODEL_AT_CAPACITY';
 }

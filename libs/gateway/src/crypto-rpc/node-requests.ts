@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { rpcModel } from '@svc/catalog';
+import { InferenceRouter } from '@svc/contracts';
+import { type NodeAnswer, nodeAnswers } from './node-answers.js';
+
+/** A call for a node, with the JSON text of its parameters. */
+export interface NodeCall {
+  readonly method: string;
+  readonly params: string | undefined;
+}
+
+/** Calls for one node together. */
+export interface NodeRequest {
+  readonly network: string;
+  readonly requestId: string;
+  readonly accountId: string;
+  /** What `bodyOf` the calls has, with its long strings. */
+  readonly body: readonly Uint8Array[];
+  readonly count: number;
+  /** Whether no other node may be called once one may have got the request. */
+  readonly isSend?: boolean;
+  /** The only node that may be called. */
+  readonly backend?: string;
+}
+
+/** The answers of a node, by the positions of the calls. */
+export interface NodeResponse {
+  readonly answers: ReadonlyMap<number, NodeAnswer>;
+  readonly backend: string;
+}
+
+/** Requests to the nodes of networks, through the router. */
+@Injectable()
+export class NodeRequests {
+  constructor(private readonly router: InferenceRouter) {}
+
+  /** Rejects as the router does; with a SyntaxError if the response is no JSON. */
+  async send(
+    { network, count, isSend = false, ...call }: NodeRequest,
+    signal: AbortSignal,
+  ): Promise<NodeResponse> {
+    const kind = isSend ? 'rpc-send' : 'rpc';
+    const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
+    return { answers: nodeAnswers(response.body, count), backend: response.backend };
+  }
+}
+
+/** The JSON-RPC request for a node, with ids of its own. */
+export function bodyOf(calls: readonly NodeCall[]): string {
+  const texts = calls.map(({ method, params }, id) => {
+    const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
+    return params === undefined ? `${head}}` : `${head},"params":${params}}`;
+  });
+  return texts.length > 1 ? `[${texts.join(',')}]` : texts.join('');
+}
