@@ -162,17 +162,17 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   /** Stores a payment that could be settled. Any other is rejected and leaves nothing. */
   private async receive(authorization: SignedPayment, { chain }: Rail): Promise<KnownPayment> {
     const seenBlock = await chain.head();
-    const trial = await chain.try(authorization, seenBlock);
-    if (typeof trial === 'object') {
+    const simulation = await chain.simulate(authorization, seenBlock);
+    if (typeof simulation === 'object') {
       // It may fail because it was settled just now, by a call that stored it before.
       const known = await stored(this.parts.store.find(paymentKey(authorization)));
       if (known) return { payment: known, isFromPayer: false };
       throw new Problem('PAYMENT_VERIFICATION_FAILED', {
-        message: `The payment cannot be settled: ${trial.bad}`,
+        message: `The payment cannot be settled: ${simulation.bad}`,
       });
     }
     const payment = await stored(this.parts.store.receive(authorization, seenBlock));
-    return { payment, isFromPayer: trial === 'good' };
+    return { payment, isFromPayer: simulation === 'good' };
   }
 
   /** Advances a payment until it ends, or the wait is over. */

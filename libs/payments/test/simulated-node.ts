@@ -6,10 +6,10 @@ import {
   type Arrival,
   type Blocks,
   ChainAway,
-  type ChainWord,
-  type Standing,
+  type PaymentStatus,
+  type Finality,
   type Statement,
-  type Trial,
+  type SimulationOutcome,
 } from '../src/chains/chain.js';
 import { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
@@ -62,31 +62,31 @@ export class SimulatedNode extends BaseChain {
     return BigInt((await this.see()).head.number);
   }
 
-  override async try(authorization: Authorization): Promise<Trial> {
+  override async simulate(authorization: Authorization): Promise<SimulationOutcome> {
     const view = await this.see();
     if (authorization.signature.startsWith(FORGED)) return { bad: 'invalid signature' };
     const used = view.used(authorization);
-    const word = used && this.wordOn(view, used);
-    if (word) return word.kind === 'never' ? { bad: word.reason } : 'spent';
+    const status = used && this.statusOn(view, used);
+    if (status) return status.kind === 'never' ? { bad: status.reason } : 'spent';
     return view.head.time >= authorization.validBefore ? { bad: 'expired' } : 'good';
   }
 
-  override async wordOf({ authorization }: Payment<Authorization>): Promise<ChainWord> {
+  override async statusOf({ authorization }: Payment<Authorization>): Promise<PaymentStatus> {
     const view = await this.see();
     const used = view.used(authorization);
-    if (used) return this.wordOn(view, used);
+    if (used) return this.statusOn(view, used);
     const isOver = view.head.time >= authorization.validBefore + MARGIN_SECONDS;
     return isOver ? { kind: 'never', reason: 'the authorization has expired' } : { kind: 'unspent' };
   }
 
-  override async wordIn(payment: Payment<Authorization>, transaction: string): Promise<ChainWord> {
+  override async statusBy(payment: Payment<Authorization>, transaction: string): Promise<PaymentStatus> {
     const view = await this.see();
     const used = view.used(payment.authorization);
     if (used?.sent.hash !== transaction) return { kind: 'never', reason: 'that transaction has not used it' };
-    return this.wordOn(view, used);
+    return this.statusOn(view, used);
   }
 
-  override async standingOf(payment: Payment<Authorization>): Promise<Standing> {
+  override async finalityOf(payment: Payment<Authorization>): Promise<Finality> {
     const view = await this.see();
     const { authorization, settledBlock, settledBlockHash } = payment;
     if (settledBlock === undefined) return this.whereNow(payment);
@@ -102,7 +102,8 @@ export class SimulatedNode extends BaseChain {
   ): Promise<PreparedTransaction> {
     const { head } = await this.see();
     const before = stuck && this.raws.get(stuck);
-    if (!before && (await this.try(authorization)) !== 'good') throw new ChainAway('it would be reverted');
+    if (!before && (await this.simulate(authorization)) !== 'good')
+      throw new ChainAway('it would be reverted');
     const raw = randomHex(16);
     const isBehind = this.mood === 'behind';
     const next = isBehind ? head.nextNonce : this.chain.pendingNonce;
@@ -148,14 +149,14 @@ export class SimulatedNode extends BaseChain {
     return found;
   }
 
-  private async whereNow(payment: Payment<Authorization>): Promise<Standing> {
-    const word = await this.wordOf(payment);
-    if (word.kind === 'paid') return { kind: 'moved', to: word };
-    return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
+  private async whereNow(payment: Payment<Authorization>): Promise<Finality> {
+    const status = await this.statusOf(payment);
+    if (status.kind === 'paid') return { kind: 'moved', to: status };
+    return status.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
   }
 
-  private wordOn(view: View, { block, sent }: { block: Block; sent: PendingTransaction }): ChainWord {
-    if (view.head.number - block.number + 1 < this.confirmations) return { kind: 'young' };
+  private statusOn(view: View, { block, sent }: { block: Block; sent: PendingTransaction }): PaymentStatus {
+    if (view.head.number - block.number + 1 < this.confirmations) return { kind: 'unconfirmed' };
     if (sent.isCancel) return { kind: 'never', reason: 'the authorization was canceled' };
     const { hash, authorization } = sent;
     return {

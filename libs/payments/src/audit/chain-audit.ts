@@ -4,7 +4,7 @@ import {
   type Blocks,
   type Chain,
   ChainAway,
-  type ChainWord,
+  type PaymentStatus,
   type Statement,
 } from '../chains/chain.js';
 import type { Payment } from '../records/payment.store.js';
@@ -36,10 +36,10 @@ export async function auditStatement(
   findings: AuditFindings,
 ): Promise<void> {
   for (const payment of await store.unplaced(network, PLACED_AT_ONCE)) {
-    const word = await wordOf(payment, chain, findings);
-    if (word?.kind === 'paid') await store.place(payment.id, word);
-    else if (word)
-      findings.wrong(`Payment ${payment.id} is credited, and the chain says that it is ${word.kind}.`);
+    const status = await statusOf(payment, chain, findings);
+    if (status?.kind === 'paid') await store.place(payment.id, status);
+    else if (status)
+      findings.wrong(`Payment ${payment.id} is credited, and the chain says that it is ${status.kind}.`);
   }
   for (let from = blocks.from; from <= blocks.to; from += statement.blocksAtOnce) {
     const last = from + statement.blocksAtOnce - 1n;
@@ -88,17 +88,18 @@ export async function auditEach(
   for (;;) {
     const page = await store.dueSince(network, { after, limit: EACH_AT_ONCE, ...(since && { since }) });
     for (const payment of page) {
-      const word = await wordOf(payment, chain, findings);
+      const status = await statusOf(payment, chain, findings);
       const { id, state, settledUnits = 0n } = payment;
       after = payment.number;
       if (state !== 'CREDITED') {
-        if (word?.kind === 'paid') findings.wrong(uncredited({ ...payment, ...word }));
+        if (status?.kind === 'paid') findings.wrong(uncredited({ ...payment, ...status }));
         continue;
       }
       findings.payments += 1;
       findings.creditedUnits += settledUnits;
-      if (word?.kind === 'paid' && word.units === settledUnits) findings.onChainUnits += settledUnits;
-      else if (word) findings.wrong(`Payment ${id} is credited, and the chain says that it is ${word.kind}.`);
+      if (status?.kind === 'paid' && status.units === settledUnits) findings.onChainUnits += settledUnits;
+      else if (status)
+        findings.wrong(`Payment ${id} is credited, and the chain says that it is ${status.kind}.`);
     }
     if (page.length < EACH_AT_ONCE) return;
   }
@@ -108,14 +109,14 @@ export async function auditEach(
  * The status of a payment on its chain. If the node fails only for this payment, that is a finding; if it is
  * down, the audit ends.
  */
-async function wordOf(
+async function statusOf(
   payment: Payment,
   chain: Chain,
   findings: AuditFindings,
-): Promise<ChainWord | undefined> {
+): Promise<PaymentStatus | undefined> {
   for (let asked = 1; ; asked += 1)
     try {
-      return await chain.wordOf(payment);
+      return await chain.statusOf(payment);
     } catch (error) {
       if (!(error instanceof ChainAway)) throw error;
       await chain.head();

@@ -22,10 +22,10 @@ import {
   type Blocks,
   Chain,
   ChainAway,
-  type ChainWord,
-  type Standing,
+  type PaymentStatus,
+  type Finality,
   type Statement,
-  type Trial,
+  type SimulationOutcome,
 } from './chain.js';
 import { MOST_GAS, higher, revertOf } from './gas.js';
 import { timedCall } from './node-calls.js';
@@ -43,7 +43,7 @@ const ANSWER_MS = 5_000;
 const ANSWER_BYTES = 10_485_760;
 
 /** Blocks no older than this are in the state that every node keeps. Source: 128 blocks in geth. */
-const YOUNG_BLOCKS = 64n;
+const RECENT_BLOCKS = 64n;
 
 /** Margin for a lagging chain clock and for replaced last blocks. */
 const EXPIRY_MARGIN_SECONDS = 120n;
@@ -103,7 +103,7 @@ export class BaseChain extends Chain {
     return this.ask(() => this.client.getBlockNumber());
   }
 
-  override try(authorization: Authorization, seenBlock: bigint): Promise<Trial> {
+  override simulate(authorization: Authorization, seenBlock: bigint): Promise<SimulationOutcome> {
     return this.ask(async () => {
       try {
         await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
@@ -114,7 +114,7 @@ export class BaseChain extends Chain {
         const reason = revertOf(error);
         if (reason === undefined) throw error;
         return (await this.isSpent(authorization))
-          ? this.trialOfSpent({ authorization, seenBlock, transaction: undefined })
+          ? this.simulateSpent({ authorization, seenBlock, transaction: undefined })
           : { bad: reason };
       }
     });
@@ -123,19 +123,19 @@ export class BaseChain extends Chain {
   /**
    * Anyone can name an authorization that someone else has spent: it counts only if it paid us, or may have.
    */
-  private async trialOfSpent(spent: Sought): Promise<Trial> {
+  private async simulateSpent(spent: Sought): Promise<SimulationOutcome> {
     const head = await this.client.getBlockNumber();
-    const word = await this.spending(spent, head);
-    if (word.kind === 'never') return { bad: word.reason };
-    if (word.kind !== 'unknown') return 'spent';
-    const before = head > YOUNG_BLOCKS ? head - YOUNG_BLOCKS : 0n;
+    const status = await this.spending(spent, head);
+    if (status.kind === 'never') return { bad: status.reason };
+    if (status.kind !== 'unknown') return 'spent';
+    const before = head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n;
     // Recent spending is in blocks that every node searches, so this node is behind.
     if (!(await this.isSpent(spent.authorization, before)))
       throw new ChainAway('the node does not show which transaction used an authorization');
-    return { bad: word.reason };
+    return { bad: status.reason };
   }
 
-  override wordOf(payment: Payment<Authorization>): Promise<ChainWord> {
+  override statusOf(payment: Payment<Authorization>): Promise<PaymentStatus> {
     return this.ask(async () => {
       const { authorization } = payment;
       // Everything is read at this block: later changes belong to the next call.
@@ -146,15 +146,15 @@ export class BaseChain extends Chain {
     });
   }
 
-  override wordIn({ authorization }: Payment<Authorization>, transaction: string): Promise<ChainWord> {
+  override statusBy({ authorization }: Payment<Authorization>, transaction: string): Promise<PaymentStatus> {
     return this.ask(async () => {
       const head = await this.client.getBlockNumber();
-      const word = await this.useIn(transaction, authorization, head);
-      return word ?? { kind: 'never', reason: 'that transaction did not use the authorization' };
+      const status = await this.useIn(transaction, authorization, head);
+      return status ?? { kind: 'never', reason: 'that transaction did not use the authorization' };
     });
   }
 
-  override standingOf(payment: Payment<Authorization>): Promise<Standing> {
+  override finalityOf(payment: Payment<Authorization>): Promise<Finality> {
     return this.ask(async () => {
       const { authorization, settledBlock, settledBlockHash } = payment;
       const head = await this.client.getBlockNumber();
@@ -205,10 +205,10 @@ export class BaseChain extends Chain {
     });
   }
 
-  private async moved(payment: Payment<Authorization>): Promise<Standing> {
-    const word = await this.wordOf(payment);
-    if (word.kind === 'paid') return { kind: 'moved', to: word };
-    return word.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
+  private async moved(payment: Payment<Authorization>): Promise<Finality> {
+    const status = await this.statusOf(payment);
+    if (status.kind === 'paid') return { kind: 'moved', to: status };
+    return status.kind === 'never' ? { kind: 'gone' } : { kind: 'unclear' };
   }
 
   /** Undefined if the chain does not have the transaction. */
@@ -323,10 +323,10 @@ export class BaseChain extends Chain {
   private async spending(
     { authorization, seenBlock, transaction }: Sought,
     head: bigint,
-  ): Promise<ChainWord> {
+  ): Promise<PaymentStatus> {
     const named = transaction !== undefined && TRANSACTION_HASH.test(transaction);
-    const word = named ? await this.useIn(transaction, authorization, head) : undefined;
-    if (word) return word;
+    const status = named ? await this.useIn(transaction, authorization, head) : undefined;
+    if (status) return status;
     const { from: authorizer, nonce } = authorization;
     for (const range of rangesAround(seenBlock, head)) {
       const where = { address: BASE_USDC, args: { authorizer, nonce }, ...range } as const;
@@ -334,7 +334,7 @@ export class BaseChain extends Chain {
       if (used) return this.foundUse(used.transactionHash, authorization, head);
       const [canceled] = await this.client.getLogs({ ...where, event: CANCELED });
       // A cancellation does not count while its block may be replaced.
-      if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'young' };
+      if (canceled && !this.isSure(canceled.blockNumber, head)) return { kind: 'unconfirmed' };
       if (canceled) return { kind: 'never', reason: 'the authorization was canceled' };
     }
     return {
@@ -343,10 +343,10 @@ export class BaseChain extends Chain {
     };
   }
 
-  private async foundUse(hash: Hash, authorization: Authorization, head: bigint): Promise<ChainWord> {
-    const word = await this.useIn(hash, authorization, head);
-    if (!word) throw new ChainAway('the node shows an event that is not in its transaction');
-    return word;
+  private async foundUse(hash: Hash, authorization: Authorization, head: bigint): Promise<PaymentStatus> {
+    const status = await this.useIn(hash, authorization, head);
+    if (!status) throw new ChainAway('the node shows an event that is not in its transaction');
+    return status;
   }
 
   /** The effect of a transaction on an authorization; undefined if it has not used it. */
@@ -354,14 +354,14 @@ export class BaseChain extends Chain {
     hash: string,
     authorization: Authorization,
     head: bigint,
-  ): Promise<ChainWord | undefined> {
+  ): Promise<PaymentStatus | undefined> {
     const receipt = await this.receiptOf(hash as Hash);
     if (!receipt) return undefined;
     const { logs, transactionHash, blockNumber, blockHash } = receipt;
     const use = useAmong(logs, authorization);
     if (!use) return undefined;
     if (use.units === undefined) return { kind: 'never', reason: 'the authorization paid another address' };
-    if (!this.isSure(blockNumber, head)) return { kind: 'young' };
+    if (!this.isSure(blockNumber, head)) return { kind: 'unconfirmed' };
     return {
       kind: 'paid',
       transaction: transactionHash,

@@ -12,17 +12,17 @@ interface PaidPayment {
 }
 
 /** The status of a payment according to the chain, the only source that is trusted. */
-export type ChainWord =
+export type PaymentStatus =
   | PaidPayment
   /** Spent, with too few confirmations. */
-  | { readonly kind: 'young' }
+  | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'unspent' }
   | { readonly kind: 'never'; readonly reason: string }
   /** Spent, but it is unknown where. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** The finality of a credited payment: whether the chain still has it. */
-export type Standing =
+export type Finality =
   | { readonly kind: 'there' }
   /** In a different block than before. */
   | { readonly kind: 'moved'; readonly to: PaidPayment }
@@ -45,7 +45,7 @@ export interface Blocks {
 }
 
 /** The simulation of a payment: whether it could be settled now. */
-export type Trial = 'good' | 'spent' | { readonly bad: string };
+export type SimulationOutcome = 'good' | 'spent' | { readonly bad: string };
 
 /** The node failed, or does not know. */
 export class ChainAway extends Error {
@@ -61,10 +61,10 @@ export abstract class Chain {
    * Simulates the settlement of a payment. The result is `spent` if it has been settled already, including
    * when that is still unconfirmed.
    */
-  abstract try(authorization: SignedPayment, seenBlock: bigint): Promise<Trial>;
+  abstract simulate(authorization: SignedPayment, seenBlock: bigint): Promise<SimulationOutcome>;
 
   /** The status of a payment. */
-  abstract wordOf(payment: Payment): Promise<ChainWord>;
+  abstract statusOf(payment: Payment): Promise<PaymentStatus>;
 
   /** Whether a block with a credited payment may still be replaced. */
   readonly mayReplace: boolean = false;
@@ -73,12 +73,12 @@ export abstract class Chain {
   readonly statement: Statement | undefined = undefined;
 
   /** The status of a payment, by the given transaction. */
-  wordIn(payment: Payment, _transaction: string): Promise<ChainWord> {
-    return this.wordOf(payment);
+  statusBy(payment: Payment, _transaction: string): Promise<PaymentStatus> {
+    return this.statusOf(payment);
   }
 
   /** The finality of a credited payment; always there on a chain that replaces no blocks. */
-  standingOf(_payment: Payment): Promise<Standing> {
+  finalityOf(_payment: Payment): Promise<Finality> {
     return Promise.resolve({ kind: 'there' });
   }
 }

@@ -1,7 +1,7 @@
 import { type Books, type PaymentDecision, Problem, usdNumber } from '@svc/contracts';
 import type { RootLogger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
-import { ChainAway, type ChainWord } from '../chains/chain.js';
+import { ChainAway, type PaymentStatus } from '../chains/chain.js';
 import { type Payment, type PaymentStore, creditReference } from '../records/payment.store.js';
 import type { Rail } from './rail.js';
 
@@ -60,13 +60,13 @@ export class PaymentSettlement {
 
   /** The same for one credited payment. */
   async look(payment: Payment): Promise<void> {
-    const standing = await this.railOf(payment).chain.standingOf(payment);
-    switch (standing.kind) {
+    const finality = await this.railOf(payment).chain.finalityOf(payment);
+    switch (finality.kind) {
       case 'there':
         await this.store.watched(payment.id);
         return;
       case 'moved':
-        await this.store.watched(payment.id, standing.to);
+        await this.store.watched(payment.id, finality.to);
         return;
       case 'unclear':
         return;
@@ -91,16 +91,16 @@ export class PaymentSettlement {
       throw refused('The payment has already ended, or a process is working on it at this moment.');
     try {
       const rail = this.railOf(payment);
-      const word =
+      const status =
         decision.decision === 'credit'
-          ? await rail.chain.wordIn(payment, decision.transaction)
-          : await rail.chain.wordOf(payment);
-      if (decision.decision === 'credit' && word.kind !== 'paid') throw refused(saying(word));
-      if (decision.decision === 'fail' && word.kind !== 'never' && word.kind !== 'unknown')
-        throw refused(saying(word));
+          ? await rail.chain.statusBy(payment, decision.transaction)
+          : await rail.chain.statusOf(payment);
+      if (decision.decision === 'credit' && status.kind !== 'paid') throw refused(explain(status));
+      if (decision.decision === 'fail' && status.kind !== 'never' && status.kind !== 'unknown')
+        throw refused(explain(status));
       await this.store.decided(id, decision.decision, decision.reason);
-      if (word.kind === 'unknown') await this.end(payment, 'FAILED', word.reason);
-      else await this.settle(payment, word, rail);
+      if (status.kind === 'unknown') await this.end(payment, 'FAILED', status.reason);
+      else await this.settle(payment, status, rail);
     } finally {
       await this.store.release(id);
     }
@@ -123,31 +123,31 @@ export class PaymentSettlement {
   }
 
   private async take(payment: Payment, rail: Rail): Promise<void> {
-    await this.settle(payment, await rail.chain.wordOf(payment), rail);
+    await this.settle(payment, await rail.chain.statusOf(payment), rail);
   }
 
-  private async settle(payment: Payment, word: ChainWord, rail: Rail): Promise<void> {
-    if (payment.state === 'UNKNOWN' && word.kind !== 'unknown') await this.store.reopen(payment.id);
-    switch (word.kind) {
+  private async settle(payment: Payment, status: PaymentStatus, rail: Rail): Promise<void> {
+    if (payment.state === 'UNKNOWN' && status.kind !== 'unknown') await this.store.reopen(payment.id);
+    switch (status.kind) {
       case 'paid':
-        await this.store.confirm(payment.id, word);
-        await this.credit({ ...payment, settledUnits: word.units }, rail);
+        await this.store.confirm(payment.id, status);
+        await this.credit({ ...payment, settledUnits: status.units }, rail);
         return;
-      case 'young':
+      case 'unconfirmed':
         return;
       case 'unspent':
         await rail.submission.submit(payment);
         return;
       case 'never':
-        await this.end(payment, 'FAILED', word.reason);
+        await this.end(payment, 'FAILED', status.reason);
         return;
       case 'unknown':
         if (payment.state === 'UNKNOWN') return;
         this.parts.logger.log.error(
-          { paymentId: payment.id, reason: word.reason },
+          { paymentId: payment.id, reason: status.reason },
           'the state of a payment on the chain is unknown; it will be checked again',
         );
-        await this.store.undecided(payment.id, word.reason);
+        await this.store.undecided(payment.id, status.reason);
     }
   }
 
@@ -174,16 +174,16 @@ export class PaymentSettlement {
 const refused = (why: string): Problem => new Problem('PAYMENT_DECISION_REFUSED', { message: why });
 
 /** The payment status, worded for an operator. */
-function saying(word: ChainWord): string {
-  switch (word.kind) {
+function explain(status: PaymentStatus): string {
+  switch (status.kind) {
     case 'paid':
-      return `The payment was made by transaction ${word.transaction}. Retry it.`;
-    case 'young':
+      return `The payment was made by transaction ${status.transaction}. Retry it.`;
+    case 'unconfirmed':
       return 'The payment is on the chain but has too few confirmations.';
     case 'unspent':
       return 'The payment can still be made until its authorization expires.';
     case 'never':
     case 'unknown':
-      return `According to the chain, ${word.reason}.`;
+      return `According to the chain, ${status.reason}.`;
   }
 }

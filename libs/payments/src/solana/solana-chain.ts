@@ -1,6 +1,12 @@
 import { SOLANA_USDC } from '@svc/contracts';
 import { z } from 'zod';
-import { Chain, ChainAway, type ChainWord, type Standing, type Trial } from '../chains/chain.js';
+import {
+  Chain,
+  ChainAway,
+  type Finality,
+  type PaymentStatus,
+  type SimulationOutcome,
+} from '../chains/chain.js';
 import type { SolanaTransfer } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 import type { FeePayer } from './fee-payer.js';
@@ -98,7 +104,7 @@ export class SolanaChain extends Chain {
     return this.rpc.call('getSlot', [{ commitment: 'processed' }], Slot);
   }
 
-  override async try({ wire }: SolanaTransfer): Promise<Trial> {
+  override async simulate({ wire }: SolanaTransfer): Promise<SimulationOutcome> {
     const { blockhash } = taken(wire);
     const options = { encoding: 'base64', sigVerify: false, commitment: 'processed' };
     const { value } = await this.rpc.call('simulateTransaction', [wire, options], now(Simulated));
@@ -111,30 +117,30 @@ export class SolanaChain extends Chain {
     return { bad: JSON.stringify(err).slice(0, 200) };
   }
 
-  override async wordOf(payment: Payment<SolanaTransfer>): Promise<ChainWord> {
+  override async statusOf(payment: Payment<SolanaTransfer>): Promise<PaymentStatus> {
     const signature = await this.signatureOf(payment);
     const status = signature === undefined ? undefined : (await this.status(signature)).status;
-    if (signature === undefined || !status) return this.wordOfUnseen(payment, signature);
+    if (signature === undefined || !status) return this.statusOfUnseen(payment, signature);
     const { err, confirmationStatus } = status;
     if (err !== null && err !== undefined) {
-      if (confirmationStatus !== 'finalized') return { kind: 'young' };
+      if (confirmationStatus !== 'finalized') return { kind: 'unconfirmed' };
       return { kind: 'never', reason: `the chain refused it: ${JSON.stringify(err).slice(0, 200)}` };
     }
     const isSure = confirmationStatus === 'finalized' || confirmationStatus === this.options.commitment;
-    return isSure ? this.arrival(signature, payment.authorization) : { kind: 'young' };
+    return isSure ? this.arrival(signature, payment.authorization) : { kind: 'unconfirmed' };
   }
 
   /** Checks the given transaction before others. */
-  override wordIn(payment: Payment<SolanaTransfer>, transaction: string): Promise<ChainWord> {
-    return this.wordOf({ ...payment, transaction });
+  override statusBy(payment: Payment<SolanaTransfer>, transaction: string): Promise<PaymentStatus> {
+    return this.statusOf({ ...payment, transaction });
   }
 
   /**
    * A payment dropped with its block is gone once it can no longer be included; until then it is sent again.
    */
-  override async standingOf(payment: Payment<SolanaTransfer>): Promise<Standing> {
-    const word = await this.wordOf(payment);
-    switch (word.kind) {
+  override async finalityOf(payment: Payment<SolanaTransfer>): Promise<Finality> {
+    const status = await this.statusOf(payment);
+    switch (status.kind) {
       case 'paid':
         return { kind: 'there' };
       case 'never':
@@ -142,7 +148,7 @@ export class SolanaChain extends Chain {
       case 'unspent':
         await this.send(payment.authorization.wire);
         return { kind: 'unclear' };
-      case 'young':
+      case 'unconfirmed':
       case 'unknown':
         return { kind: 'unclear' };
     }
@@ -162,10 +168,10 @@ export class SolanaChain extends Chain {
    * A payment that the node has not seen may still come until its blockhash is too old for the finalized
    * chain.
    */
-  private async wordOfUnseen(
+  private async statusOfUnseen(
     { authorization, seenBlock }: Payment<SolanaTransfer>,
     signature: string | undefined,
-  ): Promise<ChainWord> {
+  ): Promise<PaymentStatus> {
     const { blockhash } = taken(authorization.wire);
     const final = await this.rpc.call(
       'isBlockhashValid',
@@ -178,7 +184,7 @@ export class SolanaChain extends Chain {
     if (late !== undefined) {
       const { slot, status } = await this.status(late);
       if (slot < final.context.slot) throw new ChainAway('the node reports an older slot than before');
-      if (status || (await this.landed(late, 'finalized'))) return { kind: 'young' };
+      if (status || (await this.landed(late, 'finalized'))) return { kind: 'unconfirmed' };
     }
     if ((await this.rpc.call('getFirstAvailableBlock', [], Slot)) > seenBlock)
       return { kind: 'unknown', reason: 'the node no longer has the blocks that could contain it' };
@@ -223,9 +229,9 @@ export class SolanaChain extends Chain {
       const last = since.at(-1);
       const options = { limit: PAGE, commitment: 'confirmed', ...(last !== undefined && { before: last }) };
       const found = await this.rpc.call('getSignaturesForAddress', [account, options], Signatures);
-      const young = found.filter((each) => each.slot >= slot);
-      since.push(...young.map(({ signature }) => signature));
-      if (found.length < PAGE || young.length < found.length) return since.toReversed();
+      const recent = found.filter((each) => each.slot >= slot);
+      since.push(...recent.map(({ signature }) => signature));
+      if (found.length < PAGE || recent.length < found.length) return since.toReversed();
     }
     throw new ChainAway('the payer has made too many transactions since its payment');
   }
@@ -251,9 +257,9 @@ export class SolanaChain extends Chain {
   }
 
   /** The amount that a transaction brought to the recipient's account. */
-  private async arrival(signature: string, transfer: SolanaTransfer): Promise<ChainWord> {
+  private async arrival(signature: string, transfer: SolanaTransfer): Promise<PaymentStatus> {
     const landed = await this.landed(signature, this.options.commitment);
-    if (!landed) return { kind: 'young' };
+    if (!landed) return { kind: 'unconfirmed' };
     const shown = decodeWire(landed.transaction[0]);
     const { err, preTokenBalances: before, postTokenBalances: after } = landed.meta;
     if (!shown || messageHash(shown) !== transfer.nonce || (err !== null && err !== undefined))
@@ -271,7 +277,7 @@ export class SolanaChain extends Chain {
   }
 
   /** Whether a blockhash unknown to the node is too old, or the node is behind. */
-  private async lateness(blockhash: string): Promise<Trial> {
+  private async lateness(blockhash: string): Promise<SimulationOutcome> {
     await this.rpc.call('getHealth', [], z.literal('ok'));
     const known = await this.rpc.call(
       'isBlockhashValid',
