@@ -3,7 +3,7 @@ import type { SignedText } from '@svc/contracts';
 import { BaseChain, type PreparedTransaction } from '../src/chains/base-chain.js';
 import { signerOf } from '../src/chains/signers.js';
 import {
-  type Arrival,
+  type IncomingTransfer,
   type Blocks,
   ChainAway,
   type PaymentStatus,
@@ -40,7 +40,7 @@ export class SimulatedNode extends BaseChain {
   override readonly statement: Statement = {
     blocksAtOnce: 9_000n,
     lastSure: async () => BigInt(Math.max(0, (await this.see()).head.number - this.confirmations + 1)),
-    arrivals: (_payTo, blocks) => this.arrived(blocks),
+    incomingTransfers: (_payTo, blocks) => this.transfersIn(blocks),
   };
 
   constructor(
@@ -134,9 +134,9 @@ export class SimulatedNode extends BaseChain {
     return Promise.resolve(false);
   }
 
-  private async arrived({ from, to }: Blocks): Promise<Arrival[]> {
+  private async transfersIn({ from, to }: Blocks): Promise<IncomingTransfer[]> {
     const view = await this.see();
-    const found: Arrival[] = [];
+    const found: IncomingTransfer[] = [];
     for (let number = from; number <= to; number += 1n)
       for (const { isCancel, hash, authorization } of view.block(Number(number))?.done ?? [])
         if (!isCancel)

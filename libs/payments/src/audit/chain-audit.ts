@@ -1,6 +1,6 @@
 import type { PaymentRailName } from '@svc/contracts';
 import {
-  type Arrival,
+  type IncomingTransfer,
   type Blocks,
   type Chain,
   ChainAway,
@@ -44,15 +44,15 @@ export async function auditStatement(
   for (let from = blocks.from; from <= blocks.to; from += statement.blocksAtOnce) {
     const last = from + statement.blocksAtOnce - 1n;
     const part = { from, to: last < blocks.to ? last : blocks.to };
-    const arrivals = await statement.arrivals(payTo, part);
+    const incomingTransfers = await statement.incomingTransfers(payTo, part);
     const credited = await store.creditedIn(network, part);
     const named = await store.byTransactions(network, [
-      ...new Set(arrivals.map(({ transaction }) => transaction)),
+      ...new Set(incomingTransfers.map(({ transaction }) => transaction)),
     ]);
-    const left = claim(arrivals, { credited, named, findings });
-    for (const arrival of left) {
-      if (await store.isUnderWay(network, arrival.payer, arrival.units)) continue;
-      const { units, payer, transaction, block } = arrival;
+    const left = claim(incomingTransfers, { credited, named, findings });
+    for (const transfer of left) {
+      if (await store.isUnderWay(network, transfer.payer, transfer.units)) continue;
+      const { units, payer, transaction, block } = transfer;
       findings.unclaimedTransfer(
         units,
         `${units} millionths of a USDC from ${payer} in block ${block} by ${transaction} belong to no payment.`,
@@ -130,17 +130,17 @@ async function statusOf(
 
 /** Matches each payment with its own incoming transfer, at most once. Returns the unmatched transfers. */
 function claim(
-  arrivals: readonly Arrival[],
+  incomingTransfers: readonly IncomingTransfer[],
   {
     credited,
     named,
     findings,
   }: { credited: readonly AuditedPayment[]; named: readonly AuditedPayment[]; findings: AuditFindings },
-): Arrival[] {
-  const left = new Map<string, Arrival[]>();
-  for (const arrival of arrivals) {
-    const key = keyOf(arrival.transaction, arrival.payer, arrival.units);
-    left.set(key, [...(left.get(key) ?? []), arrival]);
+): IncomingTransfer[] {
+  const left = new Map<string, IncomingTransfer[]>();
+  for (const transfer of incomingTransfers) {
+    const key = keyOf(transfer.transaction, transfer.payer, transfer.units);
+    left.set(key, [...(left.get(key) ?? []), transfer]);
   }
   const take = ({ transaction, wallet, units }: AuditedPayment): boolean =>
     left.get(keyOf(transaction, wallet, units))?.pop() !== undefined;

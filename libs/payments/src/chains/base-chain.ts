@@ -18,7 +18,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Authorization } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
 import {
-  type Arrival,
+  type IncomingTransfer,
   type Blocks,
   Chain,
   ChainAway,
@@ -79,7 +79,7 @@ export class BaseChain extends Chain {
   override readonly statement: Statement = {
     blocksAtOnce: BLOCKS_AT_ONCE,
     lastSure: () => this.lastSure(),
-    arrivals: (payTo, blocks) => this.arrivals(payTo, blocks),
+    incomingTransfers: (payTo, blocks) => this.incomingTransfers(payTo, blocks),
   };
   private readonly client: PublicClient;
   private isChecked = false;
@@ -186,7 +186,7 @@ export class BaseChain extends Chain {
     return last > 0n ? last : 0n;
   }
 
-  private arrivals(payTo: string, { from, to }: Blocks): Promise<Arrival[]> {
+  private incomingTransfers(payTo: string, { from, to }: Blocks): Promise<IncomingTransfer[]> {
     return this.ask(async () => {
       const logs = await this.client.getLogs({
         address: BASE_USDC,

@@ -32,7 +32,7 @@ export type Finality =
   | { readonly kind: 'unclear' };
 
 /** An incoming transfer to an address. */
-export interface Arrival {
+export interface IncomingTransfer {
   readonly transaction: string;
   readonly payer: string;
   readonly units: bigint;
@@ -86,8 +86,8 @@ export abstract class Chain {
 /** The incoming transfers of a chain. */
 export interface Statement {
   /**
-   * The maximum range of `arrivals`. Also how many blocks before its payment an authorization may have been
-   * settled by others.
+   * The maximum range of `incomingTransfers`. Also how many blocks before its payment an authorization may
+   * have been settled by others.
    */
   readonly blocksAtOnce: bigint;
 
@@ -95,5 +95,5 @@ export interface Statement {
   lastSure(): Promise<bigint>;
 
   /** Incoming transfers of an address in these blocks, at most `blocksAtOnce`. */
-  arrivals(payTo: string, blocks: Blocks): Promise<readonly Arrival[]>;
+  incomingTransfers(payTo: string, blocks: Blocks): Promise<readonly IncomingTransfer[]>;
 }

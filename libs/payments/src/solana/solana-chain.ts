@@ -127,7 +127,7 @@ export class SolanaChain extends Chain {
       return { kind: 'never', reason: `the chain refused it: ${JSON.stringify(err).slice(0, 200)}` };
     }
     const isSure = confirmationStatus === 'finalized' || confirmationStatus === this.options.commitment;
-    return isSure ? this.arrival(signature, payment.authorization) : { kind: 'unconfirmed' };
+    return isSure ? this.paidStatus(signature, payment.authorization) : { kind: 'unconfirmed' };
   }
 
   /** Checks the given transaction before others. */
@@ -256,8 +256,8 @@ export class SolanaChain extends Chain {
     return this.rpc.call('getTransaction', [signature, options], Landed);
   }
 
-  /** The amount that a transaction brought to the recipient's account. */
-  private async arrival(signature: string, transfer: SolanaTransfer): Promise<PaymentStatus> {
+  /** The status of a payment that the chain has, with the amount that reached the recipient's account. */
+  private async paidStatus(signature: string, transfer: SolanaTransfer): Promise<PaymentStatus> {
     const landed = await this.landed(signature, this.options.commitment);
     if (!landed) return { kind: 'unconfirmed' };
     const shown = decodeWire(landed.transaction[0]);
