@@ -20,7 +20,7 @@ import type { PaymentsAudit } from './audit/payments-audit.js';
 import type { BaseChain } from './chains/base-chain.js';
 import { ChainAway } from './chains/chain.js';
 import { type SignedPayment, paymentKey, readPayment } from './header/payment-header.js';
-import type { PaymentDesk } from './operator/payment-desk.js';
+import type { OperatorActions } from './operator/operator-actions.js';
 import type { Payment, PaymentStore } from './records/payment.store.js';
 import type { PaymentWatch } from './settlement/payment-watch.js';
 import type { Rail } from './settlement/rail.js';
@@ -51,7 +51,7 @@ export interface PaymentParts {
   readonly store: PaymentStore;
   readonly settlement: PaymentSettlement;
   readonly watch: PaymentWatch;
-  readonly desk: PaymentDesk;
+  readonly operatorActions: OperatorActions;
   readonly audit: PaymentsAudit;
   readonly log: Logger;
 }
@@ -124,23 +124,23 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   override list(wanted: PaymentsWanted): Promise<readonly PaymentRecord[]> {
-    return this.parts.desk.list(wanted);
+    return this.parts.operatorActions.list(wanted);
   }
 
   override get(id: string): Promise<PaymentRecord> {
-    return this.parts.desk.get(id);
+    return this.parts.operatorActions.get(id);
   }
 
   override totals(): Promise<readonly PaymentTotals[]> {
-    return this.parts.desk.totals();
+    return this.parts.operatorActions.totals();
   }
 
   override retry(id: string): Promise<PaymentRecord> {
-    return this.parts.desk.retry(id);
+    return this.parts.operatorActions.retry(id);
   }
 
   override resolve(id: string, decision: PaymentDecision): Promise<PaymentRecord> {
-    return this.parts.desk.resolve(id, decision);
+    return this.parts.operatorActions.resolve(id, decision);
   }
 
   override async audit(scope: AuditScope): Promise<PaymentsAuditReport> {

@@ -8,7 +8,7 @@ import { PaymentsAudit } from './audit/payments-audit.js';
 import type { BaseChain } from './chains/base-chain.js';
 import { Facilitator } from './facilitator/facilitator.js';
 import { LocalPayments, NoPayments } from './local-payments.js';
-import { PaymentDesk } from './operator/payment-desk.js';
+import { OperatorActions } from './operator/operator-actions.js';
 import { PaymentListStore } from './records/payment-list.store.js';
 import { PaymentStore } from './records/payment.store.js';
 import type { PaymentsConfig } from './payments.config.js';
@@ -67,7 +67,7 @@ async function paymentsOf(
     store,
     settlement,
     watch,
-    desk: new PaymentDesk({ records: new PaymentListStore(database), store, settlement }),
+    operatorActions: new OperatorActions({ records: new PaymentListStore(database), store, settlement }),
     audit: new PaymentsAudit({ rails, store: audits, books, log: logger.log }),
     log: logger.log,
   });

@@ -4,7 +4,7 @@ import type { Database } from '@svc/storage';
 import { PaymentAuditStore } from '../src/audit/audit.store.js';
 import { PaymentsAudit } from '../src/audit/payments-audit.js';
 import { LocalPayments } from '../src/local-payments.js';
-import { PaymentDesk } from '../src/operator/payment-desk.js';
+import { OperatorActions } from '../src/operator/operator-actions.js';
 import { PaymentListStore } from '../src/records/payment-list.store.js';
 import { PaymentStore } from '../src/records/payment.store.js';
 import { baseRail } from '../src/settlement/base-rail.js';
@@ -69,7 +69,11 @@ export class PaymentProcess {
       store,
       settlement: this.settlement,
       watch: new PaymentWatch({ store, rails }),
-      desk: new PaymentDesk({ records: new PaymentListStore(database), store, settlement: this.settlement }),
+      operatorActions: new OperatorActions({
+        records: new PaymentListStore(database),
+        store,
+        settlement: this.settlement,
+      }),
       audit: new PaymentsAudit({ rails, store: new PaymentAuditStore(database), books, log: logger.log }),
       log: logger.log,
     });

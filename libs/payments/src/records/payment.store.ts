@@ -16,7 +16,7 @@ import {
   type SolanaTransfer,
   paymentKey,
 } from '../header/payment-header.js';
-import { Turns } from './turns.js';
+import { KeyedQueue } from './keyed-queue.js';
 
 export interface Payment<Signed extends SignedPayment = SignedPayment> {
   readonly id: string;
@@ -119,7 +119,7 @@ export const creditReference = ({ id, reversals }: Pick<Payment, 'id' | 'reversa
 /** Payments, each with a row that outlives every process. */
 @Injectable()
 export class PaymentStore {
-  private readonly turns = new Turns();
+  private readonly queue = new KeyedQueue();
 
   constructor(private readonly database: Database) {}
 
@@ -322,7 +322,7 @@ export class PaymentStore {
    * lock; `work` needs another connection.
    */
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.turns.take(name, () =>
+    return this.queue.run(name, () =>
       this.database.transaction(async (client) => {
         await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 402))', [name]);
         return work();

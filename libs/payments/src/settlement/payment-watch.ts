@@ -18,7 +18,7 @@ interface WatchParts {
 export class PaymentWatch {
   private readonly stopping = new AbortController();
   private found: readonly OpenPayments[] = [];
-  private looking: Promise<void> | undefined;
+  private polling: Promise<void> | undefined;
   private ends: readonly (() => void)[] = [];
 
   constructor(private readonly parts: WatchParts) {}
@@ -30,13 +30,13 @@ export class PaymentWatch {
       ),
       payments.oldest.observe(() => this.oldest()),
     ];
-    this.looking = this.look();
+    this.polling = this.poll();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const end of this.ends) end();
-    await this.looking;
+    await this.polling;
   }
 
   private oldest(): [number, string][] {
@@ -53,7 +53,7 @@ export class PaymentWatch {
   }
 
   /** Never rejects. Failed counts are omitted, and failed node calls are reported by their own metric. */
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const { signal } = this.stopping;
     const { store, rails } = this.parts;
     const networks = rails.map(({ network }) => network);

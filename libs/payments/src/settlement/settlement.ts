@@ -50,7 +50,7 @@ export class PaymentSettlement {
     if (!chain.mayReplace) return;
     for (const payment of await this.store.toWatch(network, WATCHED_AT_ONCE))
       try {
-        await this.look(payment);
+        await this.recheck(payment);
       } catch (error) {
         if (!(error instanceof ChainAway)) throw error;
         // Throws if the node is down. If it fails only for this payment, the others continue.
@@ -59,7 +59,7 @@ export class PaymentSettlement {
   }
 
   /** The same for one credited payment. */
-  async look(payment: Payment): Promise<void> {
+  async recheck(payment: Payment): Promise<void> {
     const finality = await this.railOf(payment).chain.finalityOf(payment);
     switch (finality.kind) {
       case 'there':

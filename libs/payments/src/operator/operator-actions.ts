@@ -10,27 +10,27 @@ import type { PaymentListStore } from '../records/payment-list.store.js';
 import type { PaymentStore } from '../records/payment.store.js';
 import type { PaymentSettlement } from '../settlement/settlement.js';
 
-interface DeskParts {
+interface OperatorActionsParts {
   readonly records: PaymentListStore;
   readonly store: PaymentStore;
   readonly settlement: PaymentSettlement;
 }
 
 /** Operator actions on payments. Rejects: UNAVAILABLE if database or chain can't be reached. */
-export class PaymentDesk {
-  constructor(private readonly parts: DeskParts) {}
+export class OperatorActions {
+  constructor(private readonly parts: OperatorActionsParts) {}
 
   list(wanted: PaymentsWanted): Promise<readonly PaymentRecord[]> {
-    return asked(this.parts.records.list(wanted));
+    return orUnavailable(this.parts.records.list(wanted));
   }
 
   totals(): Promise<readonly PaymentTotals[]> {
-    return asked(this.parts.records.totals());
+    return orUnavailable(this.parts.records.totals());
   }
 
   /** Rejects: PAYMENT_NOT_FOUND. */
   async get(id: string): Promise<PaymentRecord> {
-    const record = await asked(this.parts.records.get(id));
+    const record = await orUnavailable(this.parts.records.get(id));
     if (!record) throw new Problem('PAYMENT_NOT_FOUND', { param: 'id' });
     return record;
   }
@@ -39,9 +39,9 @@ export class PaymentDesk {
   async retry(id: string): Promise<PaymentRecord> {
     const { store, settlement } = this.parts;
     await this.get(id);
-    await asked(store.reopen(id));
-    const payment = await asked(store.get(id));
-    await asked(payment?.state === 'CREDITED' ? settlement.look(payment) : settlement.advance(id));
+    await orUnavailable(store.reopen(id));
+    const payment = await orUnavailable(store.get(id));
+    await orUnavailable(payment?.state === 'CREDITED' ? settlement.recheck(payment) : settlement.advance(id));
     return this.get(id);
   }
 
@@ -49,14 +49,14 @@ export class PaymentDesk {
     const { state } = await this.get(id);
     if (state === 'CREDITED')
       throw new Problem('PAYMENT_DECISION_REFUSED', { message: 'The payment is already credited.' });
-    await asked(this.parts.settlement.decide(id, decision));
+    await orUnavailable(this.parts.settlement.decide(id, decision));
     return this.get(id);
   }
 }
 
-async function asked<Value>(question: Promise<Value>): Promise<Value> {
+async function orUnavailable<Value>(result: Promise<Value>): Promise<Value> {
   try {
-    return await question;
+    return await result;
   } catch (error) {
     if (error instanceof Problem) throw error;
     const message = error instanceof ChainAway ? 'The blockchain node is not responding.' : undefined;

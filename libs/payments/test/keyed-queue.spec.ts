@@ -1,6 +1,6 @@
 import { DeadlineExceeded } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Turns } from '../src/records/turns.js';
+import { KeyedQueue } from '../src/records/keyed-queue.js';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -19,16 +19,16 @@ async function pass(ms: number): Promise<void> {
 
 describe('the queue', () => {
   it('runs entries of one name one after another, and those of different names in parallel', async () => {
-    const turns = new Turns();
+    const queue = new KeyedQueue();
     const seen: string[] = [];
-    const take = (name: string, what: string) =>
-      turns.take(name, async () => {
+    const run = (name: string, what: string) =>
+      queue.run(name, async () => {
         seen.push(`${what} begins`);
         await pass(0);
         seen.push(`${what} ends`);
       });
-    const taken = [take('a', 'first'), take('a', 'second'), take('b', 'other')];
-    await Promise.all(taken);
+    const runs = [run('a', 'first'), run('a', 'second'), run('b', 'other')];
+    await Promise.all(runs);
     expect(seen.filter((each) => !each.startsWith('other'))).toEqual([
       'first begins',
       'first ends',
@@ -39,23 +39,23 @@ describe('the queue', () => {
   });
 
   it('continues after a failed entry', async () => {
-    const turns = new Turns();
-    const failed = turns.take('a', () => Promise.reject(new Error('no')));
-    const next = turns.take('a', () => Promise.resolve('next'));
+    const queue = new KeyedQueue();
+    const failed = queue.run('a', () => Promise.reject(new Error('no')));
+    const next = queue.run('a', () => Promise.resolve('next'));
     await expect(failed).rejects.toThrow('no');
     expect(await next).toBe('next');
   });
 
   it('rejects an entry that waits too long, and lets no other overtake the running one', async () => {
-    const turns = new Turns();
-    void turns.take('a', () => never);
+    const queue = new KeyedQueue();
+    void queue.run('a', () => never);
     const [late] = await Promise.all([
-      turns.take('a', () => Promise.resolve()).catch((error: unknown) => error),
+      queue.run('a', () => Promise.resolve()).catch((error: unknown) => error),
       pass(10_001),
     ]);
     expect(late).toBeInstanceOf(DeadlineExceeded);
     let hasPassed = false;
-    const behind = turns.take('a', () => {
+    const behind = queue.run('a', () => {
       hasPassed = true;
       return Promise.resolve();
     });
