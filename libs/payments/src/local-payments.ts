@@ -37,7 +37,7 @@ const LEFT_MS = 3_000;
 const LEFT_AT_ONCE = 20;
 
 /** Parallel signature checks on the chain, limited because anyone can send wrong signatures. */
-const ASKED_AT_ONCE = 20;
+const SIGNATURE_CALLS_AT_ONCE = 20;
 
 /** When a client waiting for a payment should retry. */
 const RETRY_SECONDS = 5;
@@ -69,7 +69,7 @@ interface KnownPayment {
 export class LocalPayments extends Payments implements OnModuleInit, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private going: Promise<unknown> | undefined;
-  private asking = 0;
+  private signatureCalls = 0;
 
   constructor(private readonly parts: PaymentParts) {
     super();
@@ -88,9 +88,9 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
 
   /** The available rails: a facilitator that is down affects only its own rail. */
   override async rails(): Promise<readonly PaymentRail[]> {
-    const answers = await Promise.allSettled(this.parts.rails.map((rail) => rail.offer()));
-    const offers = answers.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const [first] = answers;
+    const results = await Promise.allSettled(this.parts.rails.map((rail) => rail.offer()));
+    const offers = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    const [first] = results;
     if (offers.length === 0 && first?.status === 'rejected') throw refusalOf(first.reason);
     return offers;
   }
@@ -112,14 +112,14 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   override async hasSigned(signed: SignedText): Promise<boolean> {
     const { base } = this.parts;
     if (!base) throw new Problem('X402_NOT_CONFIGURED');
-    if (this.asking >= ASKED_AT_ONCE) throw new Problem('UNAVAILABLE');
-    this.asking += 1;
+    if (this.signatureCalls >= SIGNATURE_CALLS_AT_ONCE) throw new Problem('UNAVAILABLE');
+    this.signatureCalls += 1;
     try {
       return await base.hasSigned(signed);
     } catch (error) {
       throw refusalOf(error);
     } finally {
-      this.asking -= 1;
+      this.signatureCalls -= 1;
     }
   }
 

@@ -17,7 +17,7 @@ const PLACED_AT_ONCE = 1_000;
 const EACH_AT_ONCE = 100;
 
 /** A payment that fails this many queries, while the node responds otherwise, is reported. */
-const ASKED_TIMES = 2;
+const ATTEMPTS_MOST = 2;
 
 export interface AuditedRail {
   readonly name: PaymentRailName;
@@ -114,13 +114,13 @@ async function statusOf(
   chain: Chain,
   findings: AuditFindings,
 ): Promise<PaymentStatus | undefined> {
-  for (let asked = 1; ; asked += 1)
+  for (let attempt = 1; ; attempt += 1)
     try {
       return await chain.statusOf(payment);
     } catch (error) {
       if (!(error instanceof ChainAway)) throw error;
       await chain.head();
-      if (asked < ASKED_TIMES) continue;
+      if (attempt < ATTEMPTS_MOST) continue;
       findings.wrong(
         `Payment ${payment.id} is ${payment.state}, and the chain cannot be queried: ${error.message}.`,
       );

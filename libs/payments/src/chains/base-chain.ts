@@ -37,10 +37,10 @@ import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 const CHAIN_ID = 8_453;
 
 /** A node without a complete response in this time, twice, counts as down. */
-const ANSWER_MS = 5_000;
+const RESPONSE_MS = 5_000;
 
 /** Enough for the events of 9,000 blocks. */
-const ANSWER_BYTES = 10_485_760;
+const RESPONSE_BYTES = 10_485_760;
 
 /** Blocks no older than this are in the state that every node keeps. Source: 128 blocks in geth. */
 const RECENT_BLOCKS = 64n;
@@ -94,17 +94,17 @@ export class BaseChain extends Chain {
       rpcUrls: { default: { http: [rpcUrl] } },
     });
     // By default, viem's timeout covers only the head of a response.
-    const fetchFn = wholeFetch(ANSWER_BYTES);
-    const transport = http(rpcUrl, { retryCount: 1, timeout: ANSWER_MS, fetchFn });
+    const fetchFn = wholeFetch(RESPONSE_BYTES);
+    const transport = http(rpcUrl, { retryCount: 1, timeout: RESPONSE_MS, fetchFn });
     this.client = createPublicClient({ chain, transport, cacheTime: 0 });
   }
 
   override head(): Promise<bigint> {
-    return this.ask(() => this.client.getBlockNumber());
+    return this.read(() => this.client.getBlockNumber());
   }
 
   override simulate(authorization: Authorization, seenBlock: bigint): Promise<SimulationOutcome> {
-    return this.ask(async () => {
+    return this.read(async () => {
       try {
         await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
         return (await this.isFarAhead(authorization))
@@ -136,7 +136,7 @@ export class BaseChain extends Chain {
   }
 
   override statusOf(payment: Payment<Authorization>): Promise<PaymentStatus> {
-    return this.ask(async () => {
+    return this.read(async () => {
       const { authorization } = payment;
       // Everything is read at this block: later changes belong to the next call.
       const block = await this.client.getBlock();
@@ -147,7 +147,7 @@ export class BaseChain extends Chain {
   }
 
   override statusBy({ authorization }: Payment<Authorization>, transaction: string): Promise<PaymentStatus> {
-    return this.ask(async () => {
+    return this.read(async () => {
       const head = await this.client.getBlockNumber();
       const status = await this.useIn(transaction, authorization, head);
       return status ?? { kind: 'never', reason: 'that transaction did not use the authorization' };
@@ -155,7 +155,7 @@ export class BaseChain extends Chain {
   }
 
   override finalityOf(payment: Payment<Authorization>): Promise<Finality> {
-    return this.ask(async () => {
+    return this.read(async () => {
       const { authorization, settledBlock, settledBlockHash } = payment;
       const head = await this.client.getBlockNumber();
       if (settledBlock === undefined) return this.moved(payment);
@@ -171,7 +171,7 @@ export class BaseChain extends Chain {
 
   /** Whether the chain has the transaction, and it was reverted. */
   isReverted(transaction: string): Promise<boolean> {
-    return this.ask(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
+    return this.read(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
   }
 
   /** Uses the later of both clocks, because the chain may have had no block for long. */
@@ -187,7 +187,7 @@ export class BaseChain extends Chain {
   }
 
   private incomingTransfers(payTo: string, { from, to }: Blocks): Promise<IncomingTransfer[]> {
-    return this.ask(async () => {
+    return this.read(async () => {
       const logs = await this.client.getLogs({
         address: BASE_USDC,
         event: TRANSFER,
@@ -231,7 +231,7 @@ export class BaseChain extends Chain {
     signer: PrivateKeyAccount,
     stuck?: Hex,
   ): Promise<PreparedTransaction> {
-    const prepared = await this.ask(async () => {
+    const prepared = await this.read(async () => {
       const isOurs = stuck !== undefined && (await senderOf(stuck)) === signer.address;
       const before = isOurs ? parseTransaction(stuck) : undefined;
       const fees = higher(await this.client.estimateFeesPerGas(), before);
@@ -275,7 +275,7 @@ export class BaseChain extends Chain {
    * signer key, has used its nonce.
    */
   isOpen(raw: Hex): Promise<boolean> {
-    return this.ask(async () => {
+    return this.read(async () => {
       const address = await senderOf(raw);
       const taken = await this.client.getTransactionCount({ address, blockTag: 'latest' });
       return (parseTransaction(raw).nonce ?? 0) >= taken;
@@ -293,13 +293,13 @@ export class BaseChain extends Chain {
 
   /** Whether a contract wallet confirms that it signed a text. */
   hasSigned({ wallet, text, signature }: SignedText): Promise<boolean> {
-    return this.ask(async () => {
+    return this.read(async () => {
       if (!/^0x(?:[0-9a-f]{2})+$/i.test(signature)) return false;
       const address = wallet as Address;
       const isUndeployed = signature.toLowerCase().endsWith(UNDEPLOYED);
       if (!isUndeployed && (await this.client.getCode({ address })) === undefined) return false;
-      const said = { address, message: text, signature: signature as Hex };
-      if (await this.client.verifyMessage(said)) return true;
+      const signed = { address, message: text, signature: signature as Hex };
+      if (await this.client.verifyMessage(signed)) return true;
       // viem reports a failed contract call as `false`, so this call throws if the node can't call contracts.
       await this.isSpent({ from: address, nonce: zeroHash });
       return false;
@@ -375,11 +375,11 @@ export class BaseChain extends Chain {
     return head - blockNumber + 1n >= BigInt(this.options.confirmations);
   }
 
-  private async ask<Value>(question: () => Promise<Value>): Promise<Value> {
+  private async read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
       return await timedCall('base', 'node', async () => {
         if (!this.isChecked) await this.check();
-        return question();
+        return call();
       });
     } catch (error) {
       if (error instanceof ChainAway) throw error;

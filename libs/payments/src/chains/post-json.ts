@@ -6,12 +6,12 @@ interface Bounds {
 /** The JSON response of a peer, with limits for the time and size of the whole body. Follows no redirects. */
 export function postJson(url: string, body: object, bounds: Bounds): Promise<unknown> {
   const headers = { 'content-type': 'application/json' };
-  return asked(url, { method: 'POST', headers, body: JSON.stringify(body) }, bounds);
+  return fetchJson(url, { method: 'POST', headers, body: JSON.stringify(body) }, bounds);
 }
 
 /** The same with GET. */
 export function getJson(url: string, bounds: Bounds): Promise<unknown> {
-  return asked(url, {}, bounds);
+  return fetchJson(url, {}, bounds);
 }
 
 /**
@@ -26,7 +26,11 @@ export function wholeFetch(maxBytes: number): typeof fetch {
   };
 }
 
-async function asked(url: string, request: RequestInit, { timeoutMs, maxBytes }: Bounds): Promise<unknown> {
+async function fetchJson(
+  url: string,
+  request: RequestInit,
+  { timeoutMs, maxBytes }: Bounds,
+): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { ...request, signal, redirect: 'error' });
   return JSON.parse(await limited(response, maxBytes));

@@ -8,7 +8,7 @@ import type { Authorization, SignedPayment, SolanaTransfer } from '../header/pay
 const SETTLE_MS = 30_000;
 const SUPPORTED_MS = 5_000;
 
-const ANSWER_BYTES = 65_536;
+const RESPONSE_BYTES = 65_536;
 
 /** How long a facilitator's supported kinds are cached. */
 const FRESH_MS = 60_000;
@@ -50,7 +50,7 @@ export class Facilitator {
   async settle(signed: SignedPayment): Promise<string | undefined> {
     const rail = signed.network === SOLANA_NETWORK ? 'solana' : 'base';
     try {
-      return await timedCall(rail, 'facilitator', () => this.ask(signed));
+      return await timedCall(rail, 'facilitator', () => this.postSettlement(signed));
     } catch {
       return undefined;
     }
@@ -63,7 +63,7 @@ export class Facilitator {
   async feePayer(): Promise<string> {
     if (this.latest && performance.now() < this.latest.untilMs) return this.latest.feePayer;
     try {
-      const feePayer = await timedCall('solana', 'facilitator', () => this.askFeePayer());
+      const feePayer = await timedCall('solana', 'facilitator', () => this.fetchFeePayer());
       this.latest = { feePayer, untilMs: performance.now() + FRESH_MS };
     } catch {
       if (!this.latest)
@@ -72,15 +72,15 @@ export class Facilitator {
     return this.latest.feePayer;
   }
 
-  private async ask(signed: SignedPayment): Promise<string | undefined> {
+  private async postSettlement(signed: SignedPayment): Promise<string | undefined> {
     const call =
       signed.network === SOLANA_NETWORK ? transferCall(signed, await this.feePayer()) : baseCall(signed);
-    const bounds = { timeoutMs: SETTLE_MS, maxBytes: ANSWER_BYTES };
+    const bounds = { timeoutMs: SETTLE_MS, maxBytes: RESPONSE_BYTES };
     return SettleResponse.parse(await postJson(`${this.url}/settle`, call, bounds)).transaction;
   }
 
-  private async askFeePayer(): Promise<string> {
-    const bounds = { timeoutMs: SUPPORTED_MS, maxBytes: ANSWER_BYTES };
+  private async fetchFeePayer(): Promise<string> {
+    const bounds = { timeoutMs: SUPPORTED_MS, maxBytes: RESPONSE_BYTES };
     const { kinds } = Supported.parse(await getJson(`${this.url}/supported`, bounds));
     const kind = kinds.find(({ scheme, network, extra }) => {
       const isSolana = network === SOLANA_NETWORK || network === 'solana';

@@ -4,11 +4,11 @@ import { timedCall } from '../chains/node-calls.js';
 import { postJson } from '../chains/post-json.js';
 
 /** A node without a response in this time counts as down. */
-const ANSWER_MS = 5_000;
+const RESPONSE_MS = 5_000;
 
-const ANSWER_BYTES = 1_048_576;
+const RESPONSE_BYTES = 1_048_576;
 
-const Answer = z.union([
+const RpcResponse = z.union([
   z.object({ error: z.object({ code: z.int(), message: z.string() }) }),
   z.object({ result: z.unknown() }),
 ]);
@@ -20,11 +20,13 @@ export class SolanaRpc {
   constructor(private readonly url: string) {}
 
   async call<Result>(method: string, params: readonly unknown[], result: z.ZodType<Result>): Promise<Result> {
-    const answer = Answer.safeParse(await timedCall('solana', 'node', () => this.post(method, params)));
-    if (!answer.success) throw new ChainAway(`the node's response to ${method} is not JSON-RPC`);
-    if ('error' in answer.data)
-      throw new ChainAway(`the node refused ${method} with ${answer.data.error.code}`);
-    const read = result.safeParse(answer.data.result);
+    const response = RpcResponse.safeParse(
+      await timedCall('solana', 'node', () => this.post(method, params)),
+    );
+    if (!response.success) throw new ChainAway(`the node's response to ${method} is not JSON-RPC`);
+    if ('error' in response.data)
+      throw new ChainAway(`the node refused ${method} with ${response.data.error.code}`);
+    const read = result.safeParse(response.data.result);
     if (!read.success) throw new ChainAway(`the node's response to ${method} has an unexpected format`);
     return read.data;
   }
@@ -32,8 +34,8 @@ export class SolanaRpc {
   private async post(method: string, params: readonly unknown[]): Promise<unknown> {
     this.id += 1;
     try {
-      const question = { jsonrpc: '2.0', id: this.id, method, params };
-      return await postJson(this.url, question, { timeoutMs: ANSWER_MS, maxBytes: ANSWER_BYTES });
+      const request = { jsonrpc: '2.0', id: this.id, method, params };
+      return await postJson(this.url, request, { timeoutMs: RESPONSE_MS, maxBytes: RESPONSE_BYTES });
     } catch {
       throw new ChainAway(`the node did not respond to ${method}`);
     }
