@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { postJson } from '../src/chains/post-json.js';
-import type { NodeMood } from './played-chain.js';
+import type { NodeState } from './test-chain.js';
 
 interface Call {
   readonly id: number;
@@ -16,7 +16,7 @@ const BOUNDS = { timeoutMs: 30_000, maxBytes: 100_000_000 };
 
 /** A node of a real chain that may be down, stop following blocks, or execute calls without responding. */
 export class AnvilNode {
-  private mood: NodeMood = 'up';
+  private state: NodeState = 'up';
   /** The last block it knows while it is behind. */
   private known = 0;
 
@@ -38,9 +38,9 @@ export class AnvilNode {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  async become(mood: NodeMood): Promise<void> {
-    this.mood = mood;
-    if (mood === 'behind') this.known = await this.head();
+  async setState(state: NodeState): Promise<void> {
+    this.state = state;
+    if (state === 'behind') this.known = await this.head();
   }
 
   async stop(): Promise<void> {
@@ -54,43 +54,43 @@ export class AnvilNode {
     try {
       let text = '';
       for await (const chunk of request) text += String(chunk);
-      const answer = await this.told(JSON.parse(text) as Call);
+      const answer = await this.respond(JSON.parse(text) as Call);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
     } catch {
       response.socket?.destroy();
     }
   }
 
-  private async told(call: Call): Promise<unknown> {
-    switch (this.mood) {
+  private async respond(call: Call): Promise<unknown> {
+    switch (this.state) {
       case 'up':
-        return this.ask(call);
+        return this.forward(call);
       case 'down':
         throw new Error('it is down');
       case 'hangs':
-        await this.ask(call);
+        await this.forward(call);
         throw new Error('it took too long');
       case 'behind':
-        return this.toldBehind(call);
+        return this.respondBehind(call);
     }
   }
 
-  private toldBehind(call: Call): unknown {
+  private respondBehind(call: Call): unknown {
     const known = `0x${this.known.toString(16)}`;
     const given = (result: unknown): object => ({ jsonrpc: '2.0', id: call.id, result });
     if (call.method === 'eth_blockNumber') return given(known);
     const isUnknown = (param: unknown): boolean =>
       typeof param === 'string' && /^0x[0-9a-f]{1,12}$/.test(param) && Number(param) > this.known;
     if (call.params.some(isUnknown)) return given(null);
-    return this.ask({ ...call, params: call.params.map((param) => (param === LATEST ? known : param)) });
+    return this.forward({ ...call, params: call.params.map((param) => (param === LATEST ? known : param)) });
   }
 
   private async head(): Promise<number> {
     const call = { id: 1, method: 'eth_blockNumber', params: [] };
-    return Number(((await this.ask(call)) as { result: string }).result);
+    return Number(((await this.forward(call)) as { result: string }).result);
   }
 
-  private ask(call: Call): Promise<unknown> {
+  private forward(call: Call): Promise<unknown> {
     return postJson(this.target, { jsonrpc: '2.0', ...call }, BOUNDS);
   }
 }

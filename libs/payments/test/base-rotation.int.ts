@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedOffer, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
-import { PaymentProcess, playedRail } from './payment-process.js';
+import { PaymentProcess, testRail } from './payment-process.js';
 
 let fixture: PaymentFixture;
 
@@ -13,17 +13,17 @@ afterAll(() => fixture?.stop());
 
 /** A process with a new signer key. Its account has sent this number of transactions before. */
 async function afterRotation(sentBefore: number): Promise<PaymentProcess> {
-  const { world, ledger } = fixture;
+  const { harness, ledger } = fixture;
   const signer = privateKeyToAccount(generatePrivateKey());
-  await world.chain.fund(signer.address);
-  await world.chain.call('anvil_setNonce', [signer.address, `0x${sentBefore.toString(16)}`]);
-  const node = world.node.bind(world);
+  await harness.chain.fund(signer.address);
+  await harness.chain.call('anvil_setNonce', [signer.address, `0x${sentBefore.toString(16)}`]);
+  const node = harness.node.bind(harness);
   return new PaymentProcess({
     database: ledger.database,
     books: ledger.books,
     areBooksThere: () => true,
-    railOf: playedRail(
-      { node, signer, facilitator: world.facilitator },
+    railOf: testRail(
+      { node, signer, facilitator: harness.facilitator },
       { submits: 'signer', confirmations: 1 },
     ),
   });
@@ -39,10 +39,10 @@ async function goOn(service: PaymentProcess, minutes: number): Promise<void> {
 
 /** Payments that the old signer has sent and no block contains. */
 async function sent(count: number): Promise<SignedOffer[]> {
-  const payers = await fixture.world.payers();
+  const payers = await fixture.harness.payers();
   const offers: SignedOffer[] = [];
   for (const from of payers.slice(0, count)) {
-    const offered = await offerOf(fixture.world, from, 5);
+    const offered = await offerOf(fixture.harness, from, 5);
     expect(await fixture.service.payments.topUp(offered.header)).toMatchObject({ state: 'open' });
     expect(await stateOf(offered)).toBe('BROADCAST');
     offers.push(offered);
@@ -56,7 +56,7 @@ describe('during rotation of the signer key on Base', { timeout: 120_000 }, () =
     const [offered] = await sent(1);
     const rotated = await afterRotation(0);
     await goOn(rotated, 0);
-    await fixture.world.mine(1);
+    await fixture.harness.mine(1);
     await goOn(rotated, 0);
     expect(offered && (await stateOf(offered))).toBe('CREDITED');
     expect(await fixture.transactionCount()).toBe(before + 1);
@@ -66,15 +66,15 @@ describe('during rotation of the signer key on Base', { timeout: 120_000 }, () =
     const nonce = await fixture.transactionCount();
     const stuck = await sent(2);
     // The old account runs dry, so no node takes its transactions again.
-    await fixture.world.clear();
-    await fixture.world.chain.call('anvil_setBalance', [fixture.world.signer.address, '0x0']);
+    await fixture.harness.clear();
+    await fixture.harness.chain.call('anvil_setBalance', [fixture.harness.signer.address, '0x0']);
     // The nonces of both accounts overlap, so that one could be taken for the other.
     const rotated = await afterRotation(nonce);
-    const [from] = await fixture.world.payers();
-    const own = await offerOf(fixture.world, from ?? '0x', 5);
+    const [from] = await fixture.harness.payers();
+    const own = await offerOf(fixture.harness, from ?? '0x', 5);
     expect(await rotated.payments.topUp(own.header)).toMatchObject({ state: 'open' });
     await goOn(rotated, 1);
-    await fixture.world.mine(1);
+    await fixture.harness.mine(1);
     await goOn(rotated, 0);
     const states = await Promise.all([own, ...stuck].map(stateOf));
     expect(states).toEqual(['CREDITED', 'CREDITED', 'CREDITED']);

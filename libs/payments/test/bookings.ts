@@ -8,8 +8,8 @@ const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ?
 export async function bookedNano(books: Books, { id, reversals, accountId }: Payment): Promise<bigint> {
   const references = [id, ...Array.from({ length: reversals + 1 }, (_, at) => `${id}.${at + 2}`)];
   const transfers = await books.deposits({ references });
-  const told = transfers.map(({ kind, reference }) => `${kind} ${reference}`);
-  assert.equal(new Set(told).size, told.length, `${id} is booked once: ${told.join(', ')}`);
+  const bookings = transfers.map(({ kind, reference }) => `${kind} ${reference}`);
+  assert.equal(new Set(bookings).size, bookings.length, `${id} is booked once: ${bookings.join(', ')}`);
   const account = `customer:${accountId}`;
   assert(transfers.every((each) => [each.debitAccount, each.creditAccount].includes(account)));
   return transfers.reduce((sum, transfer) => sum + signed(transfer), 0n);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Authorization } from '../src/header/payment-header.js';
 import { headerOf, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
-import { PAY_TO } from './played-chain.js';
+import { PAY_TO } from './test-chain.js';
 import { randomHex } from './simulated-chain.js';
 
 /** The storage slot of the token's map of spent authorizations. Source: `test-usdc.sol`. */
@@ -23,11 +23,11 @@ async function used(
   to: Authorization['to'],
   blocks: number,
 ): Promise<Authorization> {
-  const [from = '0x'] = await fixture.world.payers();
-  const { signature: _signature, ...unsigned } = (await offerOf(fixture.world, from, 5)).authorization;
-  const authorization = await fixture.world.sign({ ...unsigned, to });
-  await fixture.world.use(authorization, how);
-  await fixture.world.mine(blocks);
+  const [from = '0x'] = await fixture.harness.payers();
+  const { signature: _signature, ...unsigned } = (await offerOf(fixture.harness, from, 5)).authorization;
+  const authorization = await fixture.harness.sign({ ...unsigned, to });
+  await fixture.harness.use(authorization, how);
+  await fixture.harness.mine(blocks);
   return authorization;
 }
 
@@ -51,12 +51,12 @@ describe('an authorization that was spent before its payment came', () => {
   });
 
   it('that is too old for any node to show its use is rejected, and leaves nothing', async () => {
-    const [from = '0x'] = await fixture.world.payers();
-    const { authorization } = await offerOf(fixture.world, from, 5);
+    const [from = '0x'] = await fixture.harness.payers();
+    const { authorization } = await offerOf(fixture.harness, from, 5);
     const ofPayer = keccak256(concatHex([pad(from), numberToHex(SPENT_SLOT, { size: 32 })]));
     const slot = keccak256(concatHex([authorization.nonce, ofPayer]));
-    await fixture.world.chain.call('anvil_setStorageAt', [BASE_USDC, slot, numberToHex(1n, { size: 32 })]);
-    await fixture.world.mine(70);
+    await fixture.harness.chain.call('anvil_setStorageAt', [BASE_USDC, slot, numberToHex(1n, { size: 32 })]);
+    await fixture.harness.mine(70);
     const payment = forged(authorization);
     await expect(fixture.service.payments.topUp(headerOf(payment))).rejects.toMatchObject({
       code: 'PAYMENT_VERIFICATION_FAILED',
@@ -67,7 +67,7 @@ describe('an authorization that was spent before its payment came', () => {
   it('that paid us is credited, once it has enough confirmations', async () => {
     const payment = await used('settle', PAY_TO, 1);
     expect(await fixture.service.payments.topUp(headerOf(payment))).toMatchObject({ state: 'open' });
-    await fixture.world.mine(1);
+    await fixture.harness.mine(1);
     await fixture.times.pass(1);
     await fixture.service.goOn();
     expect(await fixture.service.payments.topUp(headerOf(payment))).toMatchObject({
@@ -77,10 +77,10 @@ describe('an authorization that was spent before its payment came', () => {
   });
 
   it('is found by its row if it was stored before', async () => {
-    const [from = '0x'] = await fixture.world.payers();
-    const { authorization, header } = await offerOf(fixture.world, from, 5);
+    const [from = '0x'] = await fixture.harness.payers();
+    const { authorization, header } = await offerOf(fixture.harness, from, 5);
     expect(await fixture.service.payments.topUp(header)).toMatchObject({ state: 'open' });
-    await fixture.world.mine(3);
+    await fixture.harness.mine(3);
     await fixture.times.pass(1);
     expect(await fixture.service.payments.topUp(header)).toMatchObject({ state: 'credited' });
     expect(await fixture.times.payment(authorization)).toMatchObject({ state: 'CREDITED' });

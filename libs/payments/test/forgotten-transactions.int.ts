@@ -16,17 +16,17 @@ const stateOf = async ({ authorization }: SignedOffer): Promise<string | undefin
 async function goOn(minutes: number): Promise<void> {
   await fixture.times.pass(minutes);
   await fixture.service.goOn();
-  await fixture.world.mine(1);
+  await fixture.harness.mine(1);
   await fixture.times.pass(0);
   await fixture.service.goOn();
 }
 
 /** Pending payments, sent one after another. */
 async function sent(count: number): Promise<SignedOffer[]> {
-  const payers = await fixture.world.payers();
+  const payers = await fixture.harness.payers();
   const offers: SignedOffer[] = [];
   for (const from of payers.slice(0, count)) {
-    const offered = await offerOf(fixture.world, from, 5);
+    const offered = await offerOf(fixture.harness, from, 5);
     expect(await fixture.service.payments.topUp(offered.header)).toMatchObject({ state: 'open' });
     offers.push(offered);
   }
@@ -36,7 +36,7 @@ async function sent(count: number): Promise<SignedOffer[]> {
 describe('a transaction of our own that the node forgot', () => {
   it('is sent again automatically', async () => {
     const [one] = await sent(1);
-    await fixture.world.clear();
+    await fixture.harness.clear();
     await goOn(0);
     expect(one && (await stateOf(one))).toBe('CREDITED');
   });
@@ -46,9 +46,9 @@ describe('a transaction of our own that the node forgot', () => {
     if (!settled || !second || !third) throw new Error('three are sent');
     const before = await fixture.transactionCount();
     const { transaction } = (await fixture.times.payment(settled.authorization)) ?? {};
-    await fixture.world.chain.call('anvil_dropTransaction', [transaction]);
-    await fixture.world.use(settled.authorization, 'settle');
-    await fixture.world.mine(1);
+    await fixture.harness.chain.call('anvil_dropTransaction', [transaction]);
+    await fixture.harness.use(settled.authorization, 'settle');
+    await fixture.harness.mine(1);
     await goOn(0);
     expect(await stateOf(settled)).toBe('CREDITED');
     expect([await stateOf(second), await stateOf(third)]).toEqual(['BROADCAST', 'BROADCAST']);

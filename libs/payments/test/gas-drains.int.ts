@@ -2,7 +2,7 @@ import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
-import { PAY_TO } from './played-chain.js';
+import { PAY_TO } from './test-chain.js';
 import { randomHex } from './simulated-chain.js';
 
 /**
@@ -27,10 +27,10 @@ afterAll(() => fixture?.stop());
 /** A payment by a wallet with this code. */
 async function offeredBy(code: string): Promise<SignedOffer> {
   const from = randomHex(20);
-  await fixture.world.chain.call('anvil_setCode', [from, code]);
-  await fixture.world.chain.call('evm_setAutomine', [true]);
-  await fixture.world.chain.mint(from, 100);
-  await fixture.world.chain.call('evm_setAutomine', [false]);
+  await fixture.harness.chain.call('anvil_setCode', [from, code]);
+  await fixture.harness.chain.call('evm_setAutomine', [true]);
+  await fixture.harness.chain.mint(from, 100);
+  await fixture.harness.chain.call('evm_setAutomine', [false]);
   const authorization = {
     network: BASE_NETWORK,
     asset: BASE_USDC,
@@ -38,7 +38,7 @@ async function offeredBy(code: string): Promise<SignedOffer> {
     to: PAY_TO,
     value: 5n * UNITS_PER_USD,
     validAfter: 0n,
-    validBefore: (await fixture.world.time()) + 300n,
+    validBefore: (await fixture.harness.time()) + 300n,
     nonce: randomHex(32),
     signature: randomHex(65),
   } as const;
@@ -48,7 +48,7 @@ async function offeredBy(code: string): Promise<SignedOffer> {
 async function goOn(): Promise<void> {
   await fixture.times.pass(1);
   await fixture.service.goOn();
-  await fixture.world.mine(1);
+  await fixture.harness.mine(1);
 }
 
 describe('a contract wallet', () => {
@@ -78,7 +78,7 @@ describe('a contract wallet', () => {
     for (let turn = 0; turn < 6; turn += 1) await goOn();
     expect(await fixture.transactionCount()).toBe(before + 2);
     expect(await fixture.times.payment(authorization)).toMatchObject({ state: 'BROADCAST' });
-    await fixture.world.mine(40);
+    await fixture.harness.mine(40);
     await goOn();
     expect(await fixture.times.payment(authorization)).toMatchObject({
       state: 'FAILED',
@@ -91,16 +91,16 @@ describe('a contract wallet', () => {
 
 describe('a payment that stays valid for long', () => {
   it('is rejected, and leaves nothing; less than an hour is accepted', async () => {
-    const [from = '0x'] = await fixture.world.payers();
-    const { signature: _signature, ...unsigned } = (await offerOf(fixture.world, from, 5)).authorization;
-    const now = await fixture.world.time();
-    const long = await fixture.world.sign({ ...unsigned, validBefore: now + 3_700n });
+    const [from = '0x'] = await fixture.harness.payers();
+    const { signature: _signature, ...unsigned } = (await offerOf(fixture.harness, from, 5)).authorization;
+    const now = await fixture.harness.time();
+    const long = await fixture.harness.sign({ ...unsigned, validBefore: now + 3_700n });
     await expect(fixture.service.payments.topUp(headerOf(long))).rejects.toMatchObject({
       code: 'PAYMENT_VERIFICATION_FAILED',
       message: expect.stringContaining('validBefore'),
     });
     expect(await fixture.times.payment(long)).toBeUndefined();
-    const short = await fixture.world.sign({ ...unsigned, validBefore: now + 3_500n });
+    const short = await fixture.harness.sign({ ...unsigned, validBefore: now + 3_500n });
     expect(await fixture.service.payments.topUp(headerOf(short))).toMatchObject({ state: 'open' });
   });
 });

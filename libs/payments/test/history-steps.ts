@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { FACILITATORS, type FacilitatorMood, NODES, type NodeMood, type Replaced } from './played-chain.js';
+import { FACILITATORS, type FacilitatorState, NODES, type NodeState, type Replaced } from './test-chain.js';
 
 const FAULTS = [
   'too low',
@@ -26,8 +26,8 @@ export type Step =
   | { readonly do: 'pass'; readonly minutes: number }
   | { readonly do: 'goOn'; readonly at: readonly number[] }
   | { readonly do: 'retry'; readonly at: number; readonly which: number }
-  | { readonly do: 'node'; readonly at: number; readonly mood: NodeMood }
-  | { readonly do: 'facilitator'; readonly mood: FacilitatorMood }
+  | { readonly do: 'node'; readonly at: number; readonly state: NodeState }
+  | { readonly do: 'facilitator'; readonly state: FacilitatorState }
   | { readonly do: 'books'; readonly are: 'there' | 'away' }
   | { readonly do: 'kill'; readonly at: number; readonly call: number; readonly isAfter: boolean }
   | { readonly do: 'others'; readonly which: number; readonly how: 'settle' | 'cancel' }
@@ -63,8 +63,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: is('goOn'), at: fc.constantFrom([0], [1], [0, 1], [0, 0, 1, 1]) }),
   },
   { weight: 1, arbitrary: fc.record({ do: is('retry'), at, which }) },
-  { weight: 2, arbitrary: fc.record({ do: is('node'), at, mood: fc.constantFrom('up', ...NODES) }) },
-  { weight: 2, arbitrary: fc.record({ do: is('facilitator'), mood: fc.constantFrom(...FACILITATORS) }) },
+  { weight: 2, arbitrary: fc.record({ do: is('node'), at, state: fc.constantFrom('up', ...NODES) }) },
+  { weight: 2, arbitrary: fc.record({ do: is('facilitator'), state: fc.constantFrom(...FACILITATORS) }) },
   { weight: 1, arbitrary: fc.record({ do: is('books'), are: fc.constantFrom('there', 'away') }) },
   {
     weight: 3,

@@ -17,16 +17,16 @@ const statesOf = (offers: readonly SignedOffer[]): Promise<(string | undefined)[
 
 describe('more parallel payments than a pool has connections', () => {
   it('are all sent at the first attempt, one after another, and credited', async () => {
-    const payers = await fixture.world.payers();
+    const payers = await fixture.harness.payers();
     const offers: SignedOffer[] = [];
     while (offers.length < AT_ONCE)
-      offers.push(await offerOf(fixture.world, payers[offers.length % payers.length] ?? '0x', 5));
+      offers.push(await offerOf(fixture.harness, payers[offers.length % payers.length] ?? '0x', 5));
     const outcomes = await Promise.allSettled(
       offers.map(({ header }) => fixture.service.payments.topUp(header)),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(offers.map(() => 'fulfilled'));
     expect(await statesOf(offers)).toEqual(offers.map(() => 'BROADCAST'));
-    await fixture.world.mine(1);
+    await fixture.harness.mine(1);
     await fixture.times.pass(0);
     await fixture.service.goOn();
     expect(await statesOf(offers)).toEqual(offers.map(() => 'CREDITED'));

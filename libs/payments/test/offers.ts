@@ -1,6 +1,6 @@
 import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
 import type { Authorization } from '../src/header/payment-header.js';
-import { PAY_TO, type PlayedChain } from './played-chain.js';
+import { PAY_TO, type TestChain } from './test-chain.js';
 import { randomHex } from './simulated-chain.js';
 
 export const UNITS_PER_USD = 1_000_000n;
@@ -14,7 +14,7 @@ export interface SignedOffer {
 
 /** A payment signed for an amount in dollars. */
 export async function offerOf(
-  chain: PlayedChain,
+  chain: TestChain,
   from: Authorization['from'],
   usd: number,
 ): Promise<SignedOffer> {

@@ -11,11 +11,11 @@ import { type RunningLedger, chargeOf } from '@svc/ledger/testing';
 import type { Authorization } from '../src/header/payment-header.js';
 import { bookedNano } from './bookings.js';
 import type { Fault, Plan, Step } from './history-steps.js';
-import { Died } from './mortal.js';
-import { PaymentProcess, playedRail } from './payment-process.js';
+import { ProcessCrashed } from './crashing.js';
+import { PaymentProcess, testRail } from './payment-process.js';
 import type { PaymentTimes } from './payment-times.js';
 import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
-import { BLOCK_SECONDS, FORGED, type PlayedChain, useOf } from './played-chain.js';
+import { BLOCK_SECONDS, FORGED, type TestChain, useOf } from './test-chain.js';
 import { randomHex } from './simulated-chain.js';
 
 const NANO_PER_UNIT = 1_000n;
@@ -39,7 +39,7 @@ const REFUSALS: Readonly<Record<Fault, readonly string[]>> = {
 export interface HistoryParts {
   readonly plan: Plan;
   readonly ledger: RunningLedger;
-  readonly chain: PlayedChain;
+  readonly chain: TestChain;
   readonly times: PaymentTimes;
   happened(what: string): void;
 }
@@ -56,10 +56,10 @@ export class PaymentHistory {
 
   constructor(private readonly parts: HistoryParts) {
     this.books = parts.ledger.books;
-    this.processes = [this.born(0), this.born(1)];
+    this.processes = [this.start(0), this.start(1)];
   }
 
-  async play(): Promise<void> {
+  async run(): Promise<void> {
     const { chain, plan } = this.parts;
     this.payers = await chain.payers();
     for (const step of plan.steps) await this.take(step);
@@ -75,18 +75,18 @@ export class PaymentHistory {
     const now = this.processes[at];
     if (now && !now.life.isOver) return now;
     if (now) this.parts.happened('a process died');
-    const born = this.born(at);
-    this.processes[at] = born;
-    return born;
+    const started = this.start(at);
+    this.processes[at] = started;
+    return started;
   }
 
-  private born(at: number): PaymentProcess {
+  private start(at: number): PaymentProcess {
     const { plan, ledger, chain } = this.parts;
     return new PaymentProcess({
       database: ledger.database,
       books: ledger.books,
       areBooksThere: () => this.areBooksThere,
-      railOf: playedRail(chain, plan, at),
+      railOf: testRail(chain, plan, at),
     });
   }
 
@@ -113,9 +113,9 @@ export class PaymentHistory {
         return this.retry(step.at, step.which);
       case 'node':
         this.process(step.at);
-        return chain.nodeBecomes(step.at, step.mood);
+        return chain.setNodeState(step.at, step.state);
       case 'facilitator':
-        chain.facilitatorBecomes(step.mood);
+        chain.setFacilitatorState(step.state);
         return;
       case 'books':
         this.areBooksThere = step.are === 'there';
@@ -147,10 +147,10 @@ export class PaymentHistory {
     try {
       const outcome = await this.process(at).payments.topUp(header);
       if (outcome.state === 'credited')
-        assert.equal(outcome.usdNano, authorization.value * NANO_PER_UNIT, 'the answer names what was paid');
+        assert.equal(outcome.usdNano, authorization.value * NANO_PER_UNIT, 'the outcome names what was paid');
       return outcome;
     } catch (error) {
-      if (error instanceof Died) return undefined;
+      if (error instanceof ProcessCrashed) return undefined;
       assert(error instanceof Problem, `a refusal, and not ${String(error)}`);
       this.parts.happened(error.code);
       assert(
@@ -164,22 +164,22 @@ export class PaymentHistory {
   private async payFaulty(at: number, good: SignedOffer, fault: Fault): Promise<void> {
     const { authorization, header } = await this.faulty(good.authorization, fault);
     this.refused.push(authorization);
-    const answer = await this.process(at)
+    const outcome = await this.process(at)
       .payments.topUp(header)
       .then(
         () => 'taken',
         (error: unknown) => {
-          if (error instanceof Died) return 'UNAVAILABLE';
+          if (error instanceof ProcessCrashed) return 'UNAVAILABLE';
           return error instanceof Problem ? error.code : String(error);
         },
       );
-    const isAway = answer === 'UNAVAILABLE';
+    const isAway = outcome === 'UNAVAILABLE';
     // A node that is behind does not know that it has expired, and the process that accepted it may have died
     // since.
-    if (fault === 'expired' && (answer === 'taken' || isAway))
+    if (fault === 'expired' && (outcome === 'taken' || isAway))
       return void this.offered.push({ authorization, header });
-    assert(isAway || REFUSALS[fault].includes(answer), `a payment with a wrong ${fault} is ${answer}`);
-    this.parts.happened(answer);
+    assert(isAway || REFUSALS[fault].includes(outcome), `a payment with a wrong ${fault} is ${outcome}`);
+    this.parts.happened(outcome);
   }
 
   private async faulty(good: Authorization, fault: Fault): Promise<SignedOffer> {
@@ -232,7 +232,8 @@ export class PaymentHistory {
     await this.process(at)
       .payments.retry(payment.id)
       .catch((error: unknown) => {
-        const isAway = error instanceof Died || (error instanceof Problem && error.code === 'UNAVAILABLE');
+        const isAway =
+          error instanceof ProcessCrashed || (error instanceof Problem && error.code === 'UNAVAILABLE');
         assert(isAway, String(error));
       });
   }
@@ -262,7 +263,7 @@ export class PaymentHistory {
 
   /** Restores all dependencies, with new processes, and advances the time until every payment has ended. */
   private async heal(): Promise<void> {
-    this.parts.chain.facilitatorBecomes('works');
+    this.parts.chain.setFacilitatorState('works');
     this.areBooksThere = true;
     for (const process of this.processes) process.life.end();
     for (const minutes of ENDING_MINUTES) {
@@ -324,14 +325,14 @@ export class PaymentHistory {
     const units = paid === undefined ? 0n : authorization.value;
     assert.equal(await bookedNano(this.books, now), units * NANO_PER_UNIT, `of ${payment.id}`);
     if (now.reversals > 0) this.parts.happened(units > 0n ? 'credited again' : 'reversed permanently');
-    const answer = await this.process(1)
+    const outcome = await this.process(1)
       .payments.topUp(header)
       .then(
         ({ state }) => state as string,
         (error: unknown) => (error as Problem).code,
       );
-    assert.equal(answer, paid === undefined ? 'SETTLEMENT_FAILED' : 'credited', `of ${payment.id}`);
-    this.parts.happened(answer);
+    assert.equal(outcome, paid === undefined ? 'SETTLEMENT_FAILED' : 'credited', `of ${payment.id}`);
+    this.parts.happened(outcome);
     return isLate ? paid : undefined;
   }
 }

@@ -13,8 +13,8 @@ import type { Rail } from '../src/settlement/rail.js';
 import { PaymentSettlement } from '../src/settlement/settlement.js';
 import { FacilitatorSubmission, OwnSubmission } from '../src/settlement/submissions.js';
 import type { Plan } from './history-steps.js';
-import { Life, mortal } from './mortal.js';
-import { PAY_TO, type PlayedChain } from './played-chain.js';
+import { Life, crashing } from './crashing.js';
+import { PAY_TO, type TestChain } from './test-chain.js';
 
 /** Times are moved in the database instead of waiting. */
 const MINUTE_MS = 60_000;
@@ -22,7 +22,7 @@ const AT_ONCE = 50;
 
 const logger: RootLogger = { log: createLogger('silent') };
 
-export interface Surroundings {
+export interface ProcessDependencies {
   readonly database: Database;
   readonly books: Books;
   /** Whether the books respond. */
@@ -32,17 +32,17 @@ export interface Surroundings {
 }
 
 /** The rail of a test chain, as the process with this number sees it. */
-export function playedRail(
-  chain: Pick<PlayedChain, 'node' | 'signer' | 'facilitator'>,
+export function testRail(
+  chain: Pick<TestChain, 'node' | 'signer' | 'facilitator'>,
   plan: Pick<Plan, 'submits' | 'confirmations'>,
   at = 0,
-): Surroundings['railOf'] {
+): ProcessDependencies['railOf'] {
   return (life, store) => {
-    const node = mortal(chain.node(at, plan.confirmations), life);
+    const node = crashing(chain.node(at, plan.confirmations), life);
     const submission =
       plan.submits === 'signer'
         ? new OwnSubmission(node, store, { signer: chain.signer, stuckMs: MINUTE_MS / 2 })
-        : new FacilitatorSubmission(mortal(chain.facilitator, life), store);
+        : new FacilitatorSubmission(crashing(chain.facilitator, life), store);
     return baseRail({ payTo: PAY_TO, chain: node, submission });
   };
 }
@@ -55,9 +55,9 @@ export class PaymentProcess {
   private readonly settlement: PaymentSettlement;
   private readonly rail: Rail;
 
-  constructor({ database, books, areBooksThere, railOf }: Surroundings) {
-    this.store = mortal(new PaymentStore(database), this.life);
-    const reachable = mortal(sometimesAway(books, areBooksThere), this.life);
+  constructor({ database, books, areBooksThere, railOf }: ProcessDependencies) {
+    this.store = crashing(new PaymentStore(database), this.life);
+    const reachable = crashing(sometimesAway(books, areBooksThere), this.life);
     this.rail = railOf(this.life, this.store);
     const rails = [this.rail];
     const { store } = this;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Authorization } from '../src/header/payment-header.js';
-import { BLOCK_SECONDS, type Replaced, useOf } from './played-chain.js';
+import { BLOCK_SECONDS, type Replaced, useOf } from './test-chain.js';
 
 /** Maximum depth of a reorg, in blocks. */
 const DEEPEST = 3;

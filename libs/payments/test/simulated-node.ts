@@ -14,7 +14,7 @@ import {
 import { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import type { Payment } from '../src/records/payment.store.js';
-import { FORGED, type FacilitatorMood, type NodeMood } from './played-chain.js';
+import { FORGED, type FacilitatorState, type NodeState } from './test-chain.js';
 import {
   type Block,
   type PendingTransaction,
@@ -34,7 +34,7 @@ type Hex = `0x${string}`;
 
 /** One node of a simulated chain, with the responses of Base. */
 export class SimulatedNode extends BaseChain {
-  private mood: NodeMood = 'up';
+  private state: NodeState = 'up';
   private view: View;
 
   override readonly statement: Statement = {
@@ -53,9 +53,9 @@ export class SimulatedNode extends BaseChain {
     this.view = chain.now;
   }
 
-  become(mood: NodeMood): void {
-    this.mood = mood;
-    this.view = mood === 'behind' ? this.chain.frozen() : this.chain.now;
+  setState(state: NodeState): void {
+    this.state = state;
+    this.view = state === 'behind' ? this.chain.frozen() : this.chain.now;
   }
 
   override async head(): Promise<bigint> {
@@ -105,7 +105,7 @@ export class SimulatedNode extends BaseChain {
     if (!before && (await this.simulate(authorization)) !== 'good')
       throw new ChainAway('it would be reverted');
     const raw = randomHex(16);
-    const isBehind = this.mood === 'behind';
+    const isBehind = this.state === 'behind';
     const next = isBehind ? head.nextNonce : this.chain.pendingNonce;
     const nonce = Math.min(before?.own?.nonce ?? next, next);
     const fee = (before?.own?.fee ?? 0) + 1;
@@ -126,7 +126,7 @@ export class SimulatedNode extends BaseChain {
   /** A hanging node accepts it anyway. */
   override async send(raw: Hex): Promise<void> {
     const sent = this.raws.get(raw);
-    if (sent && this.mood !== 'down') this.chain.send(sent);
+    if (sent && this.state !== 'down') this.chain.send(sent);
     await this.see().catch(() => undefined);
   }
 
@@ -169,7 +169,7 @@ export class SimulatedNode extends BaseChain {
   }
 
   private async see(): Promise<View> {
-    switch (this.mood) {
+    switch (this.state) {
       case 'up':
       case 'behind':
         return this.view;
@@ -184,7 +184,7 @@ export class SimulatedNode extends BaseChain {
 
 /** A facilitator of the simulated chain that may lie. */
 export class SimulatedFacilitator extends Facilitator {
-  mood: FacilitatorMood = 'works';
+  state: FacilitatorState = 'works';
 
   constructor(private readonly chain: SimulatedChain) {
     super('http://127.0.0.1:9');
@@ -192,7 +192,7 @@ export class SimulatedFacilitator extends Facilitator {
 
   override async settle(authorization: Authorization): Promise<string | undefined> {
     const sent = { hash: randomHex(32), authorization, isCancel: false };
-    switch (this.mood) {
+    switch (this.state) {
       case 'works':
         this.chain.send(sent);
         return sent.hash;

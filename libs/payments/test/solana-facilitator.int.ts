@@ -11,10 +11,10 @@ import { PaymentStore } from '../src/records/payment.store.js';
 import { solanaRail } from '../src/solana/solana-rail.js';
 import { decodeWire } from '../src/solana/transfer-wire.js';
 import { bookedNano } from './bookings.js';
-import { MoodyFacilitator } from './moody-facilitator.js';
+import { FaultyFacilitator } from './faulty-facilitator.js';
 import { PaymentProcess } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
-import { type SolanaPayer, SolanaWorld } from './solana-world.js';
+import { type SolanaPayer, SolanaHarness } from './solana-harness.js';
 
 const fault = await LocalSolana.fault();
 if (fault !== undefined) process.emitWarning(`Facilitators on Solana are not tested. ${fault}`);
@@ -25,8 +25,8 @@ const PRICE_NANO = 5_000_000_000n;
 
 let database: TestDatabase;
 let ledger: RunningLedger;
-let world: SolanaWorld;
-let facilitator: MoodyFacilitator;
+let harness: SolanaHarness;
+let facilitator: FaultyFacilitator;
 let times: PaymentTimes;
 let service: PaymentProcess;
 
@@ -35,12 +35,12 @@ function settle(payload: unknown): Promise<string> {
   const { transaction } = payload as { transaction: string };
   const transfer = decodeWire(transaction);
   if (!transfer) throw new Error('it is asked to settle a transaction');
-  return Promise.resolve(world.chain.ledger.execute(world.feePayer.cosign(transfer).wire));
+  return Promise.resolve(harness.chain.ledger.execute(harness.feePayer.cosign(transfer).wire));
 }
 
 /** A service that learns the fee payer only from its facilitator. */
 async function started(url: string): Promise<PaymentProcess> {
-  const options = { rpcUrl: world.chain.url, payTo: world.payTo, commitment: 'finalized' } as const;
+  const options = { rpcUrl: harness.chain.url, payTo: harness.payTo, commitment: 'finalized' } as const;
   const submitter = new Facilitator(url);
   const rail = await solanaRail(
     { ...options, maxFeeLamports: 100_000, submitter },
@@ -58,8 +58,8 @@ beforeAll(async () => {
   if (fault !== undefined) return;
   database = await startTestDatabase();
   ledger = await startLedger({ url: database.url });
-  world = await SolanaWorld.start();
-  facilitator = await MoodyFacilitator.start({
+  harness = await SolanaHarness.start();
+  facilitator = await FaultyFacilitator.start({
     settle,
     lie: () => base58.encode(new Uint8Array(64).fill(7)),
     kinds: [
@@ -68,7 +68,7 @@ beforeAll(async () => {
         x402Version: 2,
         scheme: 'exact',
         network: SOLANA_NETWORK,
-        extra: { feePayer: world.feePayer.address },
+        extra: { feePayer: harness.feePayer.address },
       },
     ],
   });
@@ -77,13 +77,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await facilitator?.stop();
-  world?.stop();
+  harness?.stop();
   await ledger?.stop();
   await database?.stop();
 });
 afterEach(() => {
-  if (facilitator) facilitator.mood = 'works';
-  if (world) world.chain.interference = () => undefined;
+  if (facilitator) facilitator.state = 'works';
+  if (harness) harness.chain.interference = () => undefined;
 });
 
 interface Sent {
@@ -92,8 +92,8 @@ interface Sent {
 }
 
 async function signed(): Promise<Sent> {
-  const payer = await world.payer();
-  return { payer, header: await world.headerOf(payer, 5) };
+  const payer = await harness.payer();
+  return { payer, header: await harness.headerOf(payer, 5) };
 }
 
 const paid = ({ header }: Sent) => service.payments.topUp(header);
@@ -112,7 +112,7 @@ async function goOn(): Promise<void> {
 
 /** Adds this many later transactions to the payer's history. */
 function followed(count: number): void {
-  const { chain } = world;
+  const { chain } = harness;
   const slot = Number(chain.ledger.slot);
   const later = Array.from({ length: count }, () => ({ signature: nameless(), slot }));
   chain.interference = (method, [of, options]) => {
@@ -139,7 +139,7 @@ async function saidOf(sent: Sent): Promise<object> {
   return {
     state: outcome.state,
     bookedNano: await bookedNano(ledger.books, await rowOf(sent)),
-    leftUnits: await world.chain.balanceOf(sent.payer.address),
+    leftUnits: await harness.chain.balanceOf(sent.payer.address),
     isProved: ok,
   };
 }
@@ -154,7 +154,7 @@ const CREDITED_ONCE = {
 describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   it('is offered to buyers as the fee payer', async () => {
     expect(await service.payments.rails()).toMatchObject([
-      { network: SOLANA_NETWORK, payTo: world.payTo, extra: { feePayer: world.feePayer.address } },
+      { network: SOLANA_NETWORK, payTo: harness.payTo, extra: { feePayer: harness.feePayer.address } },
     ]);
   });
 
@@ -166,20 +166,20 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   });
 
   it('that falsely claims a settlement is not trusted: the payment fails once it has expired', async () => {
-    facilitator.mood = 'lies';
+    facilitator.state = 'lies';
     const sent = await signed();
     expect(await paid(sent)).toMatchObject({ state: 'open' });
-    facilitator.mood = 'works';
+    facilitator.state = 'works';
     await goOn();
     expect(await rowOf(sent)).toMatchObject({ state: 'BROADCAST' });
-    world.chain.pass(151);
+    harness.chain.pass(151);
     await goOn();
     await expect(paid(sent)).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' });
-    expect(await world.chain.balanceOf(sent.payer.address)).toBe(5_000_000_000n);
+    expect(await harness.chain.balanceOf(sent.payer.address)).toBe(5_000_000_000n);
   });
 
-  it.each(['denies', 'hangs'] as const)('that settles and %s is not trusted either', async (mood) => {
-    facilitator.mood = mood;
+  it.each(['denies', 'hangs'] as const)('that settles and %s is not trusted either', async (state) => {
+    facilitator.state = state;
     const sent = await signed();
     await paid(sent);
     await goOn();
@@ -188,11 +188,11 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
 
   it('that is down is called again', async () => {
     const sent = await signed();
-    facilitator.mood = 'down';
+    facilitator.state = 'down';
     expect(await paid(sent)).toMatchObject({ state: 'open' });
     await goOn();
     expect(await rowOf(sent)).toMatchObject({ state: 'SETTLING' });
-    facilitator.mood = 'works';
+    facilitator.state = 'works';
     await goOn();
     await goOn();
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
@@ -201,7 +201,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   it('is not needed for a payment that someone else submits', async () => {
     const sent = await signed();
     const content = JSON.parse(Buffer.from(sent.header, 'base64').toString()) as { payload: unknown };
-    facilitator.mood = 'down';
+    facilitator.state = 'down';
     await paid(sent);
     await settle(content.payload);
     await goOn();
@@ -209,7 +209,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   });
 
   it('that names no transaction is not needed, even if the payer has many newer transactions', async () => {
-    facilitator.mood = 'denies';
+    facilitator.state = 'denies';
     const sent = await signed();
     await paid(sent);
     followed(1_200);
@@ -220,17 +220,17 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   it('that names the transaction makes the search unnecessary', async () => {
     const sent = await signed();
     await paid(sent);
-    world.chain.interference = refusing('getSignaturesForAddress');
+    harness.chain.interference = refusing('getSignaturesForAddress');
     await goOn();
     expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that names no transaction is not needed if the operator names it', async () => {
-    facilitator.mood = 'denies';
+    facilitator.state = 'denies';
     const sent = await signed();
     await paid(sent);
-    const [landed] = world.chain.ledger.transactionsOf(sent.payer.address);
-    world.chain.interference = refusing('getSignaturesForAddress');
+    const [landed] = harness.chain.ledger.transactionsOf(sent.payer.address);
+    harness.chain.interference = refusing('getSignaturesForAddress');
     const { id, state } = await rowOf(sent);
     expect(state).toBe('SETTLING');
     const { signature: transaction = '' } = landed ?? {};
@@ -240,25 +240,25 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
   });
 
   it('that names no transaction fails no payment while there are too many transactions to search', async () => {
-    facilitator.mood = 'down';
+    facilitator.state = 'down';
     const sent = await signed();
     await paid(sent);
-    world.chain.pass(151);
+    harness.chain.pass(151);
     followed(500);
     await goOn();
     expect(await rowOf(sent)).toMatchObject({ state: 'SETTLING' });
-    world.chain.interference = () => undefined;
+    harness.chain.interference = () => undefined;
     await goOn();
     await expect(paid(sent)).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' });
   });
 
   it('that never returned a fee payer disables Solana, and nothing is stored', async () => {
-    facilitator.mood = 'down';
+    facilitator.state = 'down';
     const sent = await signed();
     const { payments } = await started(facilitator.url);
     await expect(payments.rails()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(payments.topUp(sent.header)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    facilitator.mood = 'works';
+    facilitator.state = 'works';
     expect(await payments.rails()).toHaveLength(1);
     expect(await payments.list({ limit: 100, wallet: sent.payer.address })).toEqual([]);
   });
@@ -272,7 +272,7 @@ describe.skipIf(fault !== undefined)('the audit of payments on Solana', () => {
     const before = await service.payments.audit('whole');
     expect(before).toMatchObject({ ok: true });
     const { id, transaction = '' } = await rowOf(one);
-    world.chain.interference = refusing('getSignatureStatuses', transaction);
+    harness.chain.interference = refusing('getSignatureStatuses', transaction);
     const report = await service.payments.audit('whole');
     expect(report.mismatches).toEqual([expect.stringContaining(id)]);
     expect(report.rails[0]?.payments).toBe(before.rails[0]?.payments);
@@ -280,7 +280,7 @@ describe.skipIf(fault !== undefined)('the audit of payments on Solana', () => {
   });
 
   it('proves nothing if the node is down', async () => {
-    world.chain.interference = () => {
+    harness.chain.interference = () => {
       throw new NodeRefusal(-32_005, 'no');
     };
     await expect(service.payments.audit('whole')).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -4,10 +4,10 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ONLY, SEED } from './history-stage.js';
+import { ONLY, SEED } from './history-harness.js';
 import { PaymentTimes } from './payment-times.js';
 import { SolanaHistory, solanaPlan } from './solana-history.js';
-import { SolanaWorld } from './solana-world.js';
+import { SolanaHarness } from './solana-harness.js';
 
 const HISTORIES = repeats('SOLANA_HISTORIES');
 
@@ -26,20 +26,20 @@ const HAPPENS = [
 ];
 
 const fault = await LocalSolana.fault();
-if (fault !== undefined) process.emitWarning(`Histories on Solana are not played. ${fault}`);
+if (fault !== undefined) process.emitWarning(`Histories on Solana are not run. ${fault}`);
 
 let database: TestDatabase;
 let ledger: RunningLedger;
-let world: SolanaWorld;
+let harness: SolanaHarness;
 
 beforeEach(async () => {
   if (fault !== undefined) return;
   database = await startTestDatabase();
   ledger = await startLedger({ url: database.url });
-  world = await SolanaWorld.start();
+  harness = await SolanaHarness.start();
 });
 afterEach(async () => {
-  world?.stop();
+  harness?.stop();
   await ledger?.stop();
   await database?.stop();
 });
@@ -51,7 +51,7 @@ describe.skipIf(fault !== undefined)(`random histories of payments on Solana (se
     const times = new PaymentTimes(ledger.database);
     await fc.assert(
       fc.asyncProperty(solanaPlan, async (plan) => {
-        await new SolanaHistory({ plan, ledger, world, times, happened }).play();
+        await new SolanaHistory({ plan, ledger, harness, times, happened }).run();
       }),
       { seed: SEED, numRuns: HISTORIES, endOnFailure: true, ...(ONLY !== undefined && { path: ONLY }) },
     );

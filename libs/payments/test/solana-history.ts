@@ -5,10 +5,10 @@ import type { RunningLedger } from '@svc/ledger/testing';
 import fc from 'fast-check';
 import type { Commitment } from '../src/solana/solana-chain.js';
 import { bookedNano } from './bookings.js';
-import { Died } from './mortal.js';
+import { ProcessCrashed } from './crashing.js';
 import { PaymentProcess } from './payment-process.js';
 import type { PaymentTimes } from './payment-times.js';
-import type { SolanaPayer, SolanaWorld } from './solana-world.js';
+import type { SolanaPayer, SolanaHarness } from './solana-harness.js';
 
 const NANO_PER_UNIT = 1_000n;
 
@@ -18,7 +18,7 @@ const LATE = 151;
 /** Rounds until every payment has ended and a last-moment fork has been seen. */
 const ENDING_ROUNDS = 6;
 
-const MOODS = ['up', 'up', 'down', 'blind'] as const;
+const NODE_STATES = ['up', 'up', 'down', 'blind'] as const;
 const RECEPTIONS = ['lands', 'lands', 'held', 'lost'] as const;
 
 /**
@@ -29,7 +29,7 @@ type Step =
   | { readonly do: 'again'; readonly at: number; readonly which: number; readonly times: number }
   | { readonly do: 'goOn'; readonly at: readonly number[] }
   | { readonly do: 'kill'; readonly at: number; readonly call: number; readonly isAfter: boolean }
-  | { readonly do: 'node'; readonly mood: (typeof MOODS)[number] }
+  | { readonly do: 'node'; readonly state: (typeof NODE_STATES)[number] }
   | { readonly do: 'sent'; readonly become: (typeof RECEPTIONS)[number] }
   | { readonly do: 'land' }
   | { readonly do: 'fork'; readonly which: number }
@@ -59,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       isAfter: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: is('node'), mood: fc.constantFrom(...MOODS) }) },
+  { weight: 2, arbitrary: fc.record({ do: is('node'), state: fc.constantFrom(...NODE_STATES) }) },
   { weight: 3, arbitrary: fc.record({ do: is('sent'), become: fc.constantFrom(...RECEPTIONS) }) },
   { weight: 1, arbitrary: fc.record({ do: is('land') }) },
   { weight: 3, arbitrary: fc.record({ do: is('fork'), which }) },
@@ -83,7 +83,7 @@ interface SignedOffer {
 interface Parts {
   readonly plan: SolanaPlan;
   readonly ledger: RunningLedger;
-  readonly world: SolanaWorld;
+  readonly harness: SolanaHarness;
   readonly times: PaymentTimes;
   happened(what: string): void;
 }
@@ -100,29 +100,33 @@ export class SolanaHistory {
 
   constructor(private readonly parts: Parts) {
     this.books = parts.ledger.books;
-    this.processes = [this.born(), this.born()];
+    this.processes = [this.start(), this.start()];
   }
 
-  async play(): Promise<void> {
-    const { plan, world, times } = this.parts;
-    world.chain.commitment = plan.commitment;
-    this.payers = await Promise.all([world.payer(), world.payer(), world.payer()]);
-    const before = await world.chain.balanceOf(world.payTo);
+  async run(): Promise<void> {
+    const { plan, harness, times } = this.parts;
+    harness.chain.commitment = plan.commitment;
+    this.payers = await Promise.all([harness.payer(), harness.payer(), harness.payer()]);
+    const before = await harness.chain.balanceOf(harness.payTo);
     for (const each of plan.steps) await this.take(each);
     await this.heal();
     const units = await this.creditedUnits();
-    assert.equal((await world.chain.balanceOf(world.payTo)) - before, units, 'what is credited has arrived');
+    assert.equal(
+      (await harness.chain.balanceOf(harness.payTo)) - before,
+      units,
+      'what is credited has arrived',
+    );
     assert.deepEqual((await this.process(0).payments.audit('new')).mismatches, []);
     await times.retire();
   }
 
-  private born(): PaymentProcess {
-    const { plan, ledger, world } = this.parts;
+  private start(): PaymentProcess {
+    const { plan, ledger, harness } = this.parts;
     return new PaymentProcess({
       database: ledger.database,
       books: ledger.books,
       areBooksThere: () => this.areBooksThere,
-      railOf: world.railOf(plan.commitment),
+      railOf: harness.railOf(plan.commitment),
     });
   }
 
@@ -130,13 +134,13 @@ export class SolanaHistory {
     const now = this.processes[number];
     if (now && !now.life.isOver) return now;
     this.parts.happened('a process died');
-    const born = this.born();
-    this.processes[number] = born;
-    return born;
+    const started = this.start();
+    this.processes[number] = started;
+    return started;
   }
 
   private async take(each: Step): Promise<void> {
-    const { chain } = this.parts.world;
+    const { chain } = this.parts.harness;
     switch (each.do) {
       case 'pay':
         return this.pay(each);
@@ -150,7 +154,7 @@ export class SolanaHistory {
         this.process(each.at).life.endAt(each.call, each.isAfter);
         return;
       case 'node':
-        this.nodeBecomes(each.mood);
+        this.setNodeState(each.state);
         return;
       case 'sent':
         chain.reception = each.become;
@@ -172,11 +176,11 @@ export class SolanaHistory {
   private async pay({ at: number, of: payerAt, usd }: Extract<Step, { do: 'pay' }>): Promise<void> {
     const payer = this.payers[payerAt];
     if (!payer) throw new Error('there is such a payer');
-    const { chain } = this.parts.world;
+    const { chain } = this.parts.harness;
     // The payer's own node works.
     const { interference } = chain;
     chain.interference = () => undefined;
-    const offered = { header: await this.parts.world.headerOf(payer, usd), payer, usd };
+    const offered = { header: await this.parts.harness.headerOf(payer, usd), payer, usd };
     chain.interference = interference;
     this.offered.push(offered);
     await this.send(number, offered);
@@ -188,7 +192,7 @@ export class SolanaHistory {
       offered.id = paymentId;
       this.parts.happened(state);
     } catch (error) {
-      if (error instanceof Died) return;
+      if (error instanceof ProcessCrashed) return;
       assert(error instanceof Problem, `a refusal, and not ${String(error)}`);
       this.parts.happened(error.code);
       const isGood = ['UNAVAILABLE', 'SETTLEMENT_FAILED', 'PAYMENT_VERIFICATION_FAILED'].includes(error.code);
@@ -203,11 +207,11 @@ export class SolanaHistory {
     await Promise.all(Array.from({ length: times }, (_, one) => this.send((number + one) % 2, offered)));
   }
 
-  private nodeBecomes(mood: (typeof MOODS)[number]): void {
-    const { chain } = this.parts.world;
+  private setNodeState(state: (typeof NODE_STATES)[number]): void {
+    const { chain } = this.parts.harness;
     chain.interference = (method) => {
-      if (mood === 'down') throw new NodeRefusal(-32_005, 'Node is unhealthy');
-      if (mood === 'blind' && method === 'getSignatureStatuses')
+      if (state === 'down') throw new NodeRefusal(-32_005, 'Node is unhealthy');
+      if (state === 'blind' && method === 'getSignatureStatuses')
         return { context: { slot: 1 }, value: [null] };
       return undefined;
     };
@@ -216,12 +220,12 @@ export class SolanaHistory {
   /** Drops the block of a payment. */
   private async fork(picked: number): Promise<void> {
     const offered = this.pick(picked);
-    const { world, plan } = this.parts;
+    const { harness, plan } = this.parts;
     if (!offered || plan.commitment === 'finalized') return;
     const payment = await this.rowOf(offered);
-    if (!payment?.transaction || !world.chain.ledger.find(payment.transaction)) return;
+    if (!payment?.transaction || !harness.chain.ledger.find(payment.transaction)) return;
     this.parts.happened(`a fork of one that is ${payment.state}`);
-    world.chain.ledger.forget(payment.transaction);
+    harness.chain.ledger.forget(payment.transaction);
   }
 
   private pick(picked: number): SignedOffer | undefined {
@@ -234,16 +238,16 @@ export class SolanaHistory {
 
   /** Restores all dependencies, with new processes, and advances the time until every payment has ended. */
   private async heal(): Promise<void> {
-    const { world, times } = this.parts;
-    this.nodeBecomes('up');
-    world.chain.land();
+    const { harness, times } = this.parts;
+    this.setNodeState('up');
+    harness.chain.land();
     this.areBooksThere = true;
     for (const { life } of this.processes) life.end();
     for (let round = 0; round < ENDING_ROUNDS; round += 1) {
       await times.pass(1);
       await Promise.all([this.process(0).goOn(), this.process(1).goOn()]);
-      if (round === 1) world.chain.pass(LATE);
-      if (round === 2) world.chain.commitment = 'finalized';
+      if (round === 1) harness.chain.pass(LATE);
+      if (round === 2) harness.chain.commitment = 'finalized';
     }
     assert.equal(await times.underWay(), 0, 'every payment has ended');
   }
@@ -256,7 +260,7 @@ export class SolanaHistory {
       await this.send(0, offered);
       const payment = await this.rowOf(offered);
       if (!payment) continue;
-      const landed = this.parts.world.chain.ledger.find(payment.transaction ?? '');
+      const landed = this.parts.harness.chain.ledger.find(payment.transaction ?? '');
       const isPaid = landed !== undefined && landed.error === null;
       assert.equal(payment.state, isPaid ? 'CREDITED' : 'FAILED', `of ${payment.id}`);
       const units = isPaid ? payment.authorization.value : 0n;

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FeePayer } from '../src/solana/fee-payer.js';
 import { PaymentProcess } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
-import { SolanaWorld, keyPair } from './solana-world.js';
+import { SolanaHarness, keyPair } from './solana-harness.js';
 
 const fault = await LocalSolana.fault();
 if (fault !== undefined) process.emitWarning(`Rotations of keys on Solana are not tested. ${fault}`);
 
 let database: TestDatabase;
 let ledger: RunningLedger;
-let world: SolanaWorld;
+let harness: SolanaHarness;
 let times: PaymentTimes;
 
 const startProcess = (): PaymentProcess =>
@@ -20,7 +20,7 @@ const startProcess = (): PaymentProcess =>
     database: ledger.database,
     books: ledger.books,
     areBooksThere: () => true,
-    railOf: world.railOf('confirmed'),
+    railOf: harness.railOf('confirmed'),
   });
 
 /** The state of a payment after its process had time for it. */
@@ -35,28 +35,28 @@ beforeAll(async () => {
   if (fault !== undefined) return;
   database = await startTestDatabase();
   ledger = await startLedger({ url: database.url });
-  world = await SolanaWorld.start();
-  world.chain.commitment = 'confirmed';
+  harness = await SolanaHarness.start();
+  harness.chain.commitment = 'confirmed';
   times = new PaymentTimes(ledger.database);
 });
 afterAll(async () => {
-  world?.stop();
+  harness?.stop();
   await ledger?.stop();
   await database?.stop();
 });
 
 describe.skipIf(fault !== undefined)('during rotation of the signer key', () => {
   it('credits payments that name either fee payer, and rejects the old one once its key is removed', async () => {
-    const [early, late] = [await world.payer(), await world.payer()];
-    const offeredBefore = await Promise.all([early, late].map((payer) => world.headerOf(payer, 5)));
+    const [early, late] = [await harness.payer(), await harness.payer()];
+    const offeredBefore = await Promise.all([early, late].map((payer) => harness.headerOf(payer, 5)));
     const another = keyPair();
-    world.chain.fund(another.address);
-    world.feePayer = new FeePayer(another.text, world.feePayer);
+    harness.chain.fund(another.address);
+    harness.feePayer = new FeePayer(another.text, harness.feePayer);
     const both = startProcess();
     expect(await stateOf(both, offeredBefore[0] ?? '')).toBe('CREDITED');
-    expect(await stateOf(both, await world.headerOf(early, 5))).toBe('CREDITED');
+    expect(await stateOf(both, await harness.headerOf(early, 5))).toBe('CREDITED');
 
-    world.feePayer = new FeePayer(another.text);
+    harness.feePayer = new FeePayer(another.text);
     await expect(startProcess().payments.topUp(offeredBefore[1] ?? '')).rejects.toMatchObject({
       message: expect.stringContaining(`the fee payer must be ${another.address}`) as string,
     });

@@ -11,10 +11,10 @@ afterAll(() => fixture?.stop());
 
 /** A payment that has arrived, but was not advanced since. */
 async function arrived(): Promise<string> {
-  const [from = '0x'] = await fixture.world.payers();
-  const { authorization, header } = await offerOf(fixture.world, from, 5);
+  const [from = '0x'] = await fixture.harness.payers();
+  const { authorization, header } = await offerOf(fixture.harness, from, 5);
   await fixture.service.payments.topUp(header);
-  await fixture.world.mine(1);
+  await fixture.harness.mine(1);
   const payment = await fixture.times.payment(authorization);
   return payment?.id ?? '';
 }

@@ -9,9 +9,9 @@ import { type Commitment, SolanaChain } from '../src/solana/solana-chain.js';
 import { OwnSolanaSubmission } from '../src/solana/solana-submissions.js';
 import { readTransfer } from '../src/solana/transfer.js';
 import { usdcAccount } from '../src/solana/transfer-wire.js';
-import { mortal } from './mortal.js';
+import { crashing } from './crashing.js';
 import { UNITS_PER_USD } from './offers.js';
-import type { Surroundings } from './payment-process.js';
+import type { ProcessDependencies } from './payment-process.js';
 
 const MAX_FEE_LAMPORTS = 100_000;
 
@@ -32,7 +32,7 @@ export function keyPair() {
 }
 
 /** Payments on a local Solana. */
-export class SolanaWorld {
+export class SolanaHarness {
   private constructor(
     readonly chain: LocalSolana,
     /** Used by processes started from now on. */
@@ -45,13 +45,13 @@ export class SolanaWorld {
     return this.seller.address;
   }
 
-  static async start(): Promise<SolanaWorld> {
+  static async start(): Promise<SolanaHarness> {
     const chain = await LocalSolana.start();
     const feePayer = new FeePayer(keyPair().text);
     chain.fund(feePayer.address);
     const { address } = keyPair();
     await chain.mint(address, 0);
-    return new SolanaWorld(chain, feePayer, { address, account: await usdcAccount(address) });
+    return new SolanaHarness(chain, feePayer, { address, account: await usdcAccount(address) });
   }
 
   async payer(): Promise<SolanaPayer> {
@@ -82,13 +82,13 @@ export class SolanaWorld {
   }
 
   /** The rail, for a process that may die. */
-  railOf(commitment: Commitment): Surroundings['railOf'] {
+  railOf(commitment: Commitment): ProcessDependencies['railOf'] {
     const { payTo, feePayer } = this;
     const destination = this.seller.account;
     const terms = { payTo, destination, maxFeeLamports: MAX_FEE_LAMPORTS, feePayers: feePayer.addresses };
     return (life, store) => {
       const node = new SolanaChain({ rpcUrl: this.chain.url, payTo, commitment }, feePayer);
-      const chain = mortal(node, life);
+      const chain = crashing(node, life);
       return {
         name: 'solana',
         network: SOLANA_NETWORK,

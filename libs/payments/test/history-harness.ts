@@ -3,9 +3,9 @@ import { type RunningLedger, startLedger } from '@svc/ledger/testing';
 import fc from 'fast-check';
 import { plan } from './history-steps.js';
 import { PaymentHistory } from './payment-history.js';
-import { PaymentProcess, playedRail } from './payment-process.js';
+import { PaymentProcess, testRail } from './payment-process.js';
 import { PaymentTimes } from './payment-times.js';
-import type { PlayedChain } from './played-chain.js';
+import type { TestChain } from './test-chain.js';
 
 const { env } = process;
 export const SEED = Number(env['SEED'] ?? Date.now() % 2 ** 31);
@@ -36,34 +36,34 @@ const HAPPENS = [
 ];
 
 /** A chain and books shared by histories that run one after another. */
-export class HistoryStage {
+export class HistoryHarness {
   private readonly happened = new Set<string>();
 
   private constructor(
     private readonly database: TestDatabase,
     private readonly ledger: RunningLedger,
-    private readonly chain: PlayedChain,
+    private readonly chain: TestChain,
   ) {}
 
   /**
    * A chain that is a process is started last, so that it is not left behind if the database does not start.
    */
-  static async start(startChain: () => PlayedChain | Promise<PlayedChain>): Promise<HistoryStage> {
+  static async start(startChain: () => TestChain | Promise<TestChain>): Promise<HistoryHarness> {
     const database = await startTestDatabase();
     const url = new URL(database.url);
     // A crash is only simulated; the server keeps running.
     url.searchParams.set('options', '-c synchronous_commit=off');
-    return new HistoryStage(database, await startLedger({ url: url.href }), await startChain());
+    return new HistoryHarness(database, await startLedger({ url: url.href }), await startChain());
   }
 
   /** Runs histories, auditing the books of each. A failing one leaves them unproved, so none is shrunk. */
-  async play(count: number, seed: number): Promise<void> {
+  async run(count: number, seed: number): Promise<void> {
     const { ledger, chain } = this;
     const times = new PaymentTimes(ledger.database);
     const happened = (what: string): void => void this.happened.add(what);
     await fc.assert(
       fc.asyncProperty(plan, async (each) => {
-        await new PaymentHistory({ plan: each, ledger, chain, times, happened }).play();
+        await new PaymentHistory({ plan: each, ledger, chain, times, happened }).run();
       }),
       { seed, numRuns: count, endOnFailure: true, ...(ONLY !== undefined && { path: ONLY }) },
     );
@@ -76,7 +76,7 @@ export class HistoryStage {
       database: ledger.database,
       books: ledger.books,
       areBooksThere: () => true,
-      railOf: playedRail(chain, { submits: 'signer', confirmations: 2 }),
+      railOf: testRail(chain, { submits: 'signer', confirmations: 2 }),
     });
     const reports = [await payments.audit('whole'), await ledger.books.audit('whole')];
     return reports.filter(({ ok, mismatches }) => !ok || mismatches.length > 0);
@@ -88,9 +88,9 @@ export class HistoryStage {
     await this.chain.stop();
   }
 
-  /** Events that never occurred in the histories of these stages, if there were enough histories. */
-  static missing(stages: readonly HistoryStage[], count: number): string[] {
+  /** Events that never occurred in the histories of these harnesses, if there were enough histories. */
+  static missing(harnesses: readonly HistoryHarness[], count: number): string[] {
     if (ONLY !== undefined || count < TELLING) return [];
-    return HAPPENS.filter((what) => !stages.some(({ happened }) => happened.has(what)));
+    return HAPPENS.filter((what) => !harnesses.some(({ happened }) => happened.has(what)));
   }
 }

@@ -12,10 +12,10 @@ export const BLOCK_SECONDS = 12n;
 export const FORGED = '0xbad';
 
 export const NODES = ['up', 'down', 'hangs', 'behind'] as const;
-export type NodeMood = (typeof NODES)[number];
+export type NodeState = (typeof NODES)[number];
 
 export const FACILITATORS = ['works', 'lies', 'denies', 'hangs', 'down'] as const;
-export type FacilitatorMood = (typeof FACILITATORS)[number];
+export type FacilitatorState = (typeof FACILITATORS)[number];
 
 /** The fate of transactions in replaced blocks: included again, pending, or lost. */
 export type Replaced = 'again' | 'later' | 'lost';
@@ -33,7 +33,7 @@ export const useOf = ({ from, nonce }: Pick<Authorization, 'from' | 'nonce'>): s
 type Done = void | Promise<void>;
 
 /** A chain for histories. Blocks are created on demand, each `BLOCK_SECONDS` after the previous one. */
-export interface PlayedChain {
+export interface TestChain {
   readonly facilitator: Facilitator;
   readonly signer: PrivateKeyAccount;
 
@@ -53,8 +53,8 @@ export interface PlayedChain {
   /** The node of a new process with this number. It is up. */
   node(at: number, confirmations: number): BaseChain;
   /** Changes the state of that process's node. */
-  nodeBecomes(at: number, mood: NodeMood): Done;
-  facilitatorBecomes(mood: FacilitatorMood): void;
+  setNodeState(at: number, state: NodeState): Done;
+  setFacilitatorState(state: FacilitatorState): void;
 
   stop(): Promise<void>;
 }

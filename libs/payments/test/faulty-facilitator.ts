@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FacilitatorMood } from './played-chain.js';
+import type { FacilitatorState } from './test-chain.js';
 
 /** The fixture's side of a facilitator. */
 export interface Facilitated {
@@ -13,20 +13,20 @@ export interface Facilitated {
   readonly kinds: readonly object[];
 }
 
-interface Asked {
+interface SettleRequest {
   readonly paymentPayload: { readonly payload: unknown };
 }
 
 /** A facilitator of x402 over HTTP with fault injection: it may settle, claim so, or neither. */
-export class MoodyFacilitator {
-  mood: FacilitatorMood = 'works';
+export class FaultyFacilitator {
+  state: FacilitatorState = 'works';
 
   private constructor(
     private readonly server: Server,
     private readonly does: Facilitated,
   ) {}
 
-  static async start(does: Facilitated): Promise<MoodyFacilitator> {
+  static async start(does: Facilitated): Promise<FaultyFacilitator> {
     const server = createServer((request, response) => {
       void (async () => {
         let text = '';
@@ -38,7 +38,7 @@ export class MoodyFacilitator {
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const facilitator = new MoodyFacilitator(server, does);
+    const facilitator = new FaultyFacilitator(server, does);
     return facilitator;
   }
 
@@ -53,14 +53,14 @@ export class MoodyFacilitator {
   }
 
   private answer(route: string, text: string): Promise<object | undefined> {
-    if (this.mood === 'down') return Promise.resolve(undefined);
+    if (this.state === 'down') return Promise.resolve(undefined);
     if (route === 'GET /supported') return Promise.resolve({ kinds: this.does.kinds });
     if (route !== 'POST /settle') return Promise.resolve({ error: 'there is no such route' });
-    return this.settled((JSON.parse(text) as Asked).paymentPayload.payload);
+    return this.settled((JSON.parse(text) as SettleRequest).paymentPayload.payload);
   }
 
   private async settled(payload: unknown): Promise<object | undefined> {
-    switch (this.mood) {
+    switch (this.state) {
       case 'works':
         return { success: true, transaction: await this.does.settle(payload) };
       case 'lies':

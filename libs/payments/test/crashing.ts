@@ -1,6 +1,6 @@
 /** The process has died: none of its calls continue. */
-export class Died extends Error {
-  override readonly name = 'Died';
+export class ProcessCrashed extends Error {
+  override readonly name = 'ProcessCrashed';
 }
 
 /** The life of one process, which may end at any call to a dependency. */
@@ -21,19 +21,19 @@ export class Life {
   }
 
   async call<Value>(made: () => Value): Promise<Awaited<Value>> {
-    if (this.isOver) throw new Died();
+    if (this.isOver) throw new ProcessCrashed();
     this.left -= 1;
     const isLast = this.left <= 0;
     if (isLast) this.isOver = true;
-    if (isLast && !this.isAfter) throw new Died();
+    if (isLast && !this.isAfter) throw new ProcessCrashed();
     const value = await made();
-    if (this.isOver) throw new Died();
+    if (this.isOver) throw new ProcessCrashed();
     return value;
   }
 }
 
 /** Wraps a dependency so that each method call may be the process's last. */
-export function mortal<Part extends object>(part: Part, life: Life): Part {
+export function crashing<Part extends object>(part: Part, life: Life): Part {
   return new Proxy(part, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);

@@ -2,18 +2,18 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Authorization } from '../src/header/payment-header.js';
 import {
   FORGED,
-  type FacilitatorMood,
-  type NodeMood,
-  type PlayedChain,
+  type FacilitatorState,
+  type NodeState,
+  type TestChain,
   type Replaced,
   type Unsigned,
   type Use,
-} from './played-chain.js';
+} from './test-chain.js';
 import { type PendingTransaction, SimulatedChain, randomHex } from './simulated-chain.js';
 import { SIGNER, SimulatedFacilitator, SimulatedNode } from './simulated-node.js';
 
 /** Histories on a chain simulated in this process. */
-export class SimulatedWorld implements PlayedChain {
+export class SimulatedHarness implements TestChain {
   readonly signer: PrivateKeyAccount = SIGNER;
   private readonly chain = new SimulatedChain();
   readonly facilitator = new SimulatedFacilitator(this.chain);
@@ -60,12 +60,12 @@ export class SimulatedWorld implements PlayedChain {
     return node;
   }
 
-  nodeBecomes(at: number, mood: NodeMood): void {
-    this.nodes[at]?.become(mood);
+  setNodeState(at: number, state: NodeState): void {
+    this.nodes[at]?.setState(state);
   }
 
-  facilitatorBecomes(mood: FacilitatorMood): void {
-    this.facilitator.mood = mood;
+  setFacilitatorState(state: FacilitatorState): void {
+    this.facilitator.state = state;
   }
 
   stop(): Promise<void> {

@@ -11,16 +11,16 @@ import { BaseChain } from '../src/chains/base-chain.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import { Facilitator } from '../src/facilitator/facilitator.js';
 import { AnvilNode } from './anvil-node.js';
-import { MoodyFacilitator } from './moody-facilitator.js';
+import { FaultyFacilitator } from './faulty-facilitator.js';
 import {
   BLOCK_SECONDS,
-  type FacilitatorMood,
-  type NodeMood,
-  type PlayedChain,
+  type FacilitatorState,
+  type NodeState,
+  type TestChain,
   type Replaced,
   type Unsigned,
   type Use,
-} from './played-chain.js';
+} from './test-chain.js';
 import { randomHex } from './simulated-chain.js';
 
 type Hex = `0x${string}`;
@@ -72,7 +72,7 @@ const GAS = { gas: 200_000n, maxFeePerGas: 5_000_000_000n, maxPriorityFeePerGas:
 const PAYER_USDC = 5_000;
 
 /** Histories on a real local chain, with fault injection in front of each node. */
-export class AnvilWorld implements PlayedChain {
+export class AnvilHarness implements TestChain {
   readonly facilitator: Facilitator;
   private readonly keys = new Map<string, PrivateKeyAccount>();
   private firstBlock = 0;
@@ -82,30 +82,30 @@ export class AnvilWorld implements PlayedChain {
   private constructor(
     readonly chain: LocalChain,
     private readonly nodes: readonly AnvilNode[],
-    private readonly settler: MoodyFacilitator,
+    private readonly settler: FaultyFacilitator,
   ) {
     this.facilitator = new Facilitator(settler.url);
   }
 
   readonly signer = privateKeyToAccount(generatePrivateKey());
 
-  static async start(): Promise<AnvilWorld> {
+  static async start(): Promise<AnvilHarness> {
     const chain = await LocalChain.start();
     const nodes = await Promise.all([AnvilNode.start(chain.url), AnvilNode.start(chain.url)]);
-    const world: AnvilWorld = new AnvilWorld(
+    const harness: AnvilHarness = new AnvilHarness(
       chain,
       nodes,
-      await MoodyFacilitator.start({
-        settle: (payload) => world.settle(authorizationOf(payload as Payload)),
+      await FaultyFacilitator.start({
+        settle: (payload) => harness.settle(authorizationOf(payload as Payload)),
         lie: () => randomHex(32),
         kinds: [{ x402Version: 2, scheme: 'exact', network: BASE_NETWORK }],
       }),
     );
     await chain.call('anvil_setBlockTimestampInterval', [Number(BLOCK_SECONDS)]);
-    await chain.fund(world.signer.address);
+    await chain.fund(harness.signer.address);
     await chain.call('evm_setAutomine', [false]);
-    await world.mine(SETTLED_BLOCKS);
-    return world;
+    await harness.mine(SETTLED_BLOCKS);
+    return harness;
   }
 
   async payers(): Promise<readonly Hex[]> {
@@ -175,16 +175,16 @@ export class AnvilWorld implements PlayedChain {
 
   node(at: number, confirmations: number): BaseChain {
     const { url } = this.nodeAt(at);
-    void this.nodeBecomes(at, 'up'); // A node that becomes up makes no call before.
+    void this.setNodeState(at, 'up'); // A node that becomes up makes no call before.
     return new BaseChain({ rpcUrl: url, confirmations, maxFeeGwei: 1_000 });
   }
 
-  nodeBecomes(at: number, mood: NodeMood): Promise<void> {
-    return this.nodeAt(at).become(mood);
+  setNodeState(at: number, state: NodeState): Promise<void> {
+    return this.nodeAt(at).setState(state);
   }
 
-  facilitatorBecomes(mood: FacilitatorMood): void {
-    this.settler.mood = mood;
+  setFacilitatorState(state: FacilitatorState): void {
+    this.settler.state = state;
   }
 
   async stop(): Promise<void> {
