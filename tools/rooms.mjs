@@ -182,10 +182,10 @@ export const rooms = {
   },
   telemetry: {
     '.': ['telemetry.config'],
-    cells: [],
-    instruments: ['cells'],
+    metrics: [],
+    instruments: ['metrics'],
     traces: [],
-    export: ['cells', 'instruments', 'traces'],
+    export: ['metrics', 'instruments', 'traces'],
     process: ['instruments'],
   },
 };

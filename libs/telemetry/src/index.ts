@@ -1,6 +1,6 @@
-export { BATCH, SECONDS } from './cells/boundaries.js';
-export { OTHER } from './cells/family.js';
-export type { Counter, Gauge, Histogram, Metric } from './cells/metrics.js';
+export { BATCH, SECONDS } from './metrics/boundaries.js';
+export { OTHER } from './metrics/metric-series.js';
+export type { Counter, Gauge, Histogram, Metric } from './metrics/metrics.js';
 export { logLines } from './export/log-lines.js';
 export { prometheusName } from './export/prometheus-text.js';
 export { CATALOGUE, ROOMS } from './instruments/catalogue.js';

@@ -145,7 +145,7 @@ describe('Database', () => {
       neighbours.database
         .points()
         .filter(({ values }) => values[0] === 'postgresql' && values[2] === 'connection')
-        .reduce((sum, { cell }) => sum + cell.count, 0);
+        .reduce((sum, { instrument }) => sum + instrument.count, 0);
     const sql = new Database(pool);
     const before = lost();
     const refused = sql.transaction(() => Promise.reject(new Problem('CHARGE_NOT_FOUND')));

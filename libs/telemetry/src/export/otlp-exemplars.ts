@@ -1,6 +1,6 @@
 import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import type { ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import type { Exemplar } from '../cells/cells.js';
+import type { Exemplar } from '../metrics/instruments.js';
 import type { PointWithExemplars } from './otlp-metrics.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { Exemplar } from '../cells/cells.js';
-import type { Metric } from '../cells/metrics.js';
+import type { Exemplar } from '../metrics/instruments.js';
+import type { Metric } from '../metrics/metrics.js';
 import type { CollectionResult, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metrics';
 
@@ -71,13 +71,13 @@ export class CellProducer implements MetricProducer {
         return {
           ...common,
           dataPointType: DataPointType.HISTOGRAM,
-          dataPoints: metric.points().map(({ values, cell }) => ({
+          dataPoints: metric.points().map(({ values, instrument }) => ({
             ...point(values),
-            exemplars: [...cell.exemplars.values()],
+            exemplars: [...instrument.exemplars.values()],
             value: {
-              buckets: { boundaries: [...metric.boundaries], counts: [...cell.counts] },
-              sum: cell.sum,
-              count: cell.count,
+              buckets: { boundaries: [...metric.boundaries], counts: [...instrument.counts] },
+              sum: instrument.sum,
+              count: instrument.count,
             },
           })),
         };

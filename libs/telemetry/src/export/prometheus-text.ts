@@ -1,5 +1,5 @@
-import type { Exemplar } from '../cells/cells.js';
-import type { Counter, Gauge, Histogram, Metric } from '../cells/metrics.js';
+import type { Exemplar } from '../metrics/instruments.js';
+import type { Counter, Gauge, Histogram, Metric } from '../metrics/metrics.js';
 
 /** Metrics for a scraper. */
 export interface MetricsText {
@@ -66,16 +66,16 @@ function histogramLines(metric: Histogram, withExemplars: boolean): string {
   const name = prometheusName(metric);
   const labels = labelsOf(metric);
   let text = '';
-  for (const { values, cell } of metric.points()) {
+  for (const { values, instrument } of metric.points()) {
     const own = labels(values);
     const head = own === '' ? '' : `${own},`;
     let below = 0;
-    cell.counts.forEach((count, index) => {
+    instrument.counts.forEach((count, index) => {
       below += count;
-      const exemplar = withExemplars ? exemplarText(cell.exemplars.get(index)) : '';
+      const exemplar = withExemplars ? exemplarText(instrument.exemplars.get(index)) : '';
       text += `${name}_bucket{${head}le="${metric.boundaries[index] ?? '+Inf'}"} ${below}${exemplar}\n`;
     });
-    text += `${name}_sum${braced(own)} ${cell.sum}\n${name}_count${braced(own)} ${cell.count}\n`;
+    text += `${name}_sum${braced(own)} ${instrument.sum}\n${name}_count${braced(own)} ${instrument.count}\n`;
   }
   return text;
 }

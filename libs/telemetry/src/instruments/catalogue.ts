@@ -1,4 +1,4 @@
-import type { Metric } from '../cells/metrics.js';
+import type { Metric } from '../metrics/metrics.js';
 import { events } from './events.js';
 import { inference } from './inference.js';
 import { limits } from './limits.js';

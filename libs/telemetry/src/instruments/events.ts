@@ -1,5 +1,5 @@
-import { BATCH, SECONDS } from '../cells/boundaries.js';
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { BATCH, SECONDS } from '../metrics/boundaries.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /** The event log and the job queues. */
 export const events = {

@@ -1,5 +1,5 @@
-import { SECONDS } from '../cells/boundaries.js';
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { SECONDS } from '../metrics/boundaries.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /**
  * The attributes that the conventions for generative AI require on every metric and every span of a model

@@ -1,4 +1,4 @@
-import { Counter, Gauge } from '../cells/metrics.js';
+import { Counter, Gauge } from '../metrics/metrics.js';
 
 /** Rate limits. */
 export const limits = {

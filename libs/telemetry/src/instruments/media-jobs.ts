@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /** Boundaries in seconds. */
 const MINUTES = [5, 10, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 43_200];

@@ -1,5 +1,5 @@
-import { SECONDS, BATCH } from '../cells/boundaries.js';
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { SECONDS, BATCH } from '../metrics/boundaries.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /** Money, for monitoring only: the books are authoritative. */
 export const money = {

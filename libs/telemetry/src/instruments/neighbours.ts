@@ -1,5 +1,5 @@
-import { SECONDS } from '../cells/boundaries.js';
-import { Gauge, Histogram } from '../cells/metrics.js';
+import { SECONDS } from '../metrics/boundaries.js';
+import { Gauge, Histogram } from '../metrics/metrics.js';
 
 /** The dependencies of a process: databases, and other processes of the deployment. */
 export const neighbours = {

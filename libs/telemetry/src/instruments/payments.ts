@@ -1,5 +1,5 @@
-import { SECONDS } from '../cells/boundaries.js';
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { SECONDS } from '../metrics/boundaries.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /** Payments of wallets, and the chains that confirm them. */
 export const payments = {

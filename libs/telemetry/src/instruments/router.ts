@@ -1,5 +1,5 @@
-import { SECONDS } from '../cells/boundaries.js';
-import { Counter, Gauge, Histogram } from '../cells/metrics.js';
+import { SECONDS } from '../metrics/boundaries.js';
+import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 import { genAi } from './inference.js';
 
 /** Backends. */

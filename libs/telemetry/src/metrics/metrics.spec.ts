@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { metricsText } from '../export/prometheus-text.js';
-import { OTHER } from './family.js';
+import { OTHER } from './metric-series.js';
 import { Counter, Gauge, Histogram } from './metrics.js';
 
 const descriptor = { name: 'svc.things', unit: '{thing}', help: 'Things.', labels: ['a', 'b'] } as const;
@@ -62,7 +62,7 @@ describe('a histogram', () => {
     const histogram = new Histogram({ ...descriptor, labels: [] }, [1, 2]);
     for (const value of [0, 1, 1.5, 2, 3, Number.NaN, -1]) histogram.record(value);
     const [point] = histogram.points();
-    expect(point?.cell).toMatchObject({ counts: [2, 2, 1], count: 5, sum: 7.5 });
+    expect(point?.instrument).toMatchObject({ counts: [2, 2, 1], count: 5, sum: 7.5 });
   });
 });
 

@@ -1,5 +1,5 @@
-import { CounterCell, GaugeCell, HistogramCell } from './cells.js';
-import { type Descriptor, Family, type LabelValues } from './family.js';
+import { CounterInstrument, GaugeInstrument, HistogramInstrument } from './instruments.js';
+import { type Descriptor, MetricSeries, type LabelValues } from './metric-series.js';
 
 /** A value that is read at collection, with its label values. */
 type Reading<Labels extends readonly string[]> = readonly [number, ...LabelValues<Labels>];
@@ -15,24 +15,27 @@ interface NumberPoint {
 /** One distribution. */
 export interface HistogramPoint {
   readonly values: readonly string[];
-  readonly cell: HistogramCell;
+  readonly instrument: HistogramInstrument;
 }
 
 /** Common to counters and gauges: stored values, and values that are read at collection. */
-abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels extends readonly string[]> {
+abstract class NumberMetric<
+  Instrument extends CounterInstrument | GaugeInstrument,
+  const Labels extends readonly string[],
+> {
   private readonly readers = new Set<Read<Labels>>();
-  protected readonly family: Family<Cell, Labels>;
+  protected readonly series: MetricSeries<Instrument, Labels>;
 
   constructor(
     readonly descriptor: Descriptor<Labels>,
-    make: () => Cell,
+    make: () => Instrument,
   ) {
-    this.family = new Family(descriptor, make);
+    this.series = new MetricSeries(descriptor, make);
   }
 
   /** The instrument for these labels; frequent callers should keep it. */
-  with(...values: LabelValues<Labels>): Cell {
-    return this.family.with(...values);
+  with(...values: LabelValues<Labels>): Instrument {
+    return this.series.with(...values);
   }
 
   /** Reads these values at every collection. Returns a function that ends that. */
@@ -43,7 +46,7 @@ abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels e
 
   /** All current values; those with equal labels are summed. */
   points(): readonly NumberPoint[] {
-    const kept = this.family.series().map(({ values, cell }) => ({ values, value: cell.value }));
+    const kept = this.series.list().map(({ values, instrument }) => ({ values, value: instrument.value }));
     if (this.readers.size === 0) return kept;
     const sums = new Map<string, { values: readonly string[]; value: number }>();
     for (const point of [...kept, ...this.read()]) {
@@ -64,7 +67,7 @@ abstract class NumberMetric<Cell extends CounterCell | GaugeCell, const Labels e
 
 /** Counts events. */
 export class Counter<const Labels extends readonly string[] = readonly string[]> extends NumberMetric<
-  CounterCell,
+  CounterInstrument,
   Labels
 > {
   readonly kind = 'counter';
@@ -74,55 +77,55 @@ export class Counter<const Labels extends readonly string[] = readonly string[]>
    * series of a counter without labels.
    */
   constructor(descriptor: Descriptor<Labels>, starts: readonly LabelValues<Labels>[] = []) {
-    super(descriptor, () => new CounterCell());
+    super(descriptor, () => new CounterInstrument());
     for (const values of starts) this.with(...values);
     if (descriptor.labels.length === 0) this.with(...([] as unknown as LabelValues<Labels>));
   }
 
   add(by: number, ...values: LabelValues<Labels>): void {
-    this.family.with(...values).add(by);
+    this.series.with(...values).add(by);
   }
 }
 
 /** Reports a current value. */
 export class Gauge<const Labels extends readonly string[] = readonly string[]> extends NumberMetric<
-  GaugeCell,
+  GaugeInstrument,
   Labels
 > {
   readonly kind = 'gauge';
 
   constructor(descriptor: Descriptor<Labels>) {
-    super(descriptor, () => new GaugeCell());
+    super(descriptor, () => new GaugeInstrument());
   }
 
   set(value: number, ...values: LabelValues<Labels>): void {
-    this.family.with(...values).set(value);
+    this.series.with(...values).set(value);
   }
 }
 
 /** Reports how values are distributed. */
 export class Histogram<const Labels extends readonly string[] = readonly string[]> {
   readonly kind = 'histogram';
-  private readonly family: Family<HistogramCell, Labels>;
+  private readonly series: MetricSeries<HistogramInstrument, Labels>;
 
   constructor(
     readonly descriptor: Descriptor<Labels>,
     readonly boundaries: readonly number[],
   ) {
-    this.family = new Family(descriptor, () => new HistogramCell(boundaries));
+    this.series = new MetricSeries(descriptor, () => new HistogramInstrument(boundaries));
   }
 
   /** The instrument for these labels; frequent callers should keep it. */
-  with(...values: LabelValues<Labels>): HistogramCell {
-    return this.family.with(...values);
+  with(...values: LabelValues<Labels>): HistogramInstrument {
+    return this.series.with(...values);
   }
 
   record(value: number, ...values: LabelValues<Labels>): void {
-    this.family.with(...values).record(value);
+    this.series.with(...values).record(value);
   }
 
   points(): readonly HistogramPoint[] {
-    return this.family.series();
+    return this.series.list();
   }
 }
 

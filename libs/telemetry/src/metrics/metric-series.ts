@@ -19,33 +19,33 @@ export interface Descriptor<Labels extends readonly string[] = readonly string[]
 export type LabelValues<Labels extends readonly string[]> = { readonly [Index in keyof Labels]: string };
 
 /** An instrument and the values of its labels. */
-export interface Series<Cell> {
+export interface Series<Instrument> {
   readonly values: readonly string[];
-  readonly cell: Cell;
+  readonly instrument: Instrument;
 }
 
-interface Branch<Cell> {
-  cell?: Cell;
-  readonly below: Map<string, Branch<Cell>>;
+interface Branch<Instrument> {
+  instrument?: Instrument;
+  readonly below: Map<string, Branch<Instrument>>;
 }
 
-const branch = <Cell>(): Branch<Cell> => ({ below: new Map() });
+const branch = <Instrument>(): Branch<Instrument> => ({ below: new Map() });
 
 /**
  * The series of one metric. An instrument is found by its label values without allocating a string or an
  * object, so that it is cheap within a request.
  */
-export class Family<Cell, Labels extends readonly string[]> {
-  private readonly root: Branch<Cell> = branch();
-  private readonly all: Series<Cell>[] = [];
+export class MetricSeries<Instrument, Labels extends readonly string[]> {
+  private readonly root: Branch<Instrument> = branch();
+  private readonly all: Series<Instrument>[] = [];
 
   constructor(
     readonly descriptor: Descriptor<Labels>,
-    private readonly make: () => Cell,
+    private readonly make: () => Instrument,
   ) {}
 
   /** The instrument for these values; beyond the series limit, the one that all others share. */
-  with(...values: LabelValues<Labels>): Cell {
+  with(...values: LabelValues<Labels>): Instrument {
     let at = this.root;
     for (const value of values) {
       let next = at.below.get(value);
@@ -55,22 +55,22 @@ export class Family<Cell, Labels extends readonly string[]> {
       }
       at = next;
     }
-    return (at.cell ??= this.add(values));
+    return (at.instrument ??= this.add(values));
   }
 
-  series(): readonly Series<Cell>[] {
+  list(): readonly Series<Instrument>[] {
     return this.all;
   }
 
-  private add(values: readonly string[]): Cell {
-    const cell = this.make();
-    this.all.push({ values, cell });
-    return cell;
+  private add(values: readonly string[]): Instrument {
+    const instrument = this.make();
+    this.all.push({ values, instrument });
+    return instrument;
   }
 
-  private overflow: Cell | undefined;
+  private overflow: Instrument | undefined;
 
-  private others(): Cell {
+  private others(): Instrument {
     return (this.overflow ??= this.add(this.descriptor.labels.map(() => OTHER)));
   }
 }

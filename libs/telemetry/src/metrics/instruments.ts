@@ -1,5 +1,5 @@
 /** A number that only grows. */
-export class CounterCell {
+export class CounterInstrument {
   value = 0;
 
   /** Ignores values that are not above zero, so that a faulty sum cannot break the counter permanently. */
@@ -9,7 +9,7 @@ export class CounterCell {
 }
 
 /** A number that keeps its last value. */
-export class GaugeCell {
+export class GaugeInstrument {
   value = 0;
 
   set(value: number): void {
@@ -33,7 +33,7 @@ export interface Exemplar extends MeasuredSpan {
 }
 
 /** The number of values in each bucket, their total number, and their sum. */
-export class HistogramCell {
+export class HistogramInstrument {
   sum = 0;
   count = 0;
   /** One for each boundary, and one for values above the last; not cumulative. */
