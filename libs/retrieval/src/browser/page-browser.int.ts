@@ -32,15 +32,15 @@ afterEach(async () => {
 });
 
 interface Web {
-  readonly asked: string[];
+  readonly requested: string[];
   readonly show: (html: string, signal?: AbortSignal) => Promise<string>;
 }
 
 /** An internet of one server, in which `in.example` is private. */
 async function web(reply: RequestListener, scriptsMs = SCRIPTS_MS): Promise<Web> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = await TestServer.start((request, response) => {
-    asked.push(`${request.headers.host}${request.url}`);
+    requested.push(`${request.headers.host}${request.url}`);
     reply(request, response);
   });
   ending.push(() => server.close());
@@ -56,7 +56,7 @@ async function web(reply: RequestListener, scriptsMs = SCRIPTS_MS): Promise<Web>
       { url: 'http://a.example/page', contentType: 'text/html; charset=utf-8', bytes: Buffer.from(html) },
       signal,
     );
-  return { asked, show };
+  return { requested, show };
 }
 
 const shell = (script: string): string =>
@@ -65,7 +65,7 @@ const put = (expression: string): string => `document.getElementById('root').tex
 
 describe.runIf(hasChromium)('a page that needs its scripts', () => {
   it('is rendered with the data that they fetch by the guarded fetcher', async () => {
-    const { asked, show } = await web(({ url }, response) => {
+    const { requested, show } = await web(({ url }, response) => {
       if (url === '/app.js')
         response
           .setHeader('content-type', 'text/javascript')
@@ -79,7 +79,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
       '<body><div id="root"></div><img src="/i.png"><link rel="stylesheet" href="/s.css"><script src="/app.js"></script></body>',
     );
     expect(html).toContain('The tower is 330 metres tall.');
-    expect(asked.toSorted()).toEqual(['a.example/app.js', 'a.example/data.json']);
+    expect(requested.toSorted()).toEqual(['a.example/app.js', 'a.example/data.json']);
   });
 
   it("can't reach this machine, its network, or its files in any way", async () => {
@@ -98,7 +98,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
     const { port } = canary.address() as AddressInfo;
     // The page stays open while one of its requests is pending.
     let hold = (): unknown => undefined;
-    const { asked, show } = await web(({ url }, response) => {
+    const { requested, show } = await web(({ url }, response) => {
       if (url === '/hold') hold = () => response.end();
       else {
         hold();
@@ -138,15 +138,15 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
     expect(html).toMatch(/<div id="root">reached: <\/div>/);
     expect(html).not.toContain('root:x:');
     expect(reached).toBe(0);
-    expect(asked).toEqual(['a.example/hold', 'a.example/done']);
+    expect(requested).toEqual(['a.example/hold', 'a.example/done']);
   });
 
   it('is closed with all its requests when its caller aborts', async () => {
     let gone = 0;
-    const { asked, show } = await web((_, response) => void response.once('close', () => (gone += 1)));
+    const { requested, show } = await web((_, response) => void response.once('close', () => (gone += 1)));
     const leaving = new AbortController();
     const shown = show(shell(`fetch('/hang').catch(() => {})`), leaving.signal);
-    await expect.poll(() => asked, { timeout: SCRIPTS_MS }).toEqual(['a.example/hang']);
+    await expect.poll(() => requested, { timeout: SCRIPTS_MS }).toEqual(['a.example/hang']);
     leaving.abort(new Error('nobody waits'));
     await expect(shown).rejects.toThrow('nobody waits');
     await expect.poll(() => gone, { timeout: SCRIPTS_MS }).toBe(1);
@@ -184,12 +184,12 @@ describe.runIf(hasChromium && isLong)('a hostile page', () => {
     ['goes elsewhere', `for (let i = 0; i < 1e3; i += 1) open('http://a.example/' + i)`],
     ['goes on', `location.href = '/on'`],
   ])('ends in time, and leaves nothing behind: it %s', async (_, script) => {
-    const { asked, show } = await web((_request, response) => response.end('x'.repeat(100_000)), 2_000);
+    const { requested, show } = await web((_request, response) => response.end('x'.repeat(100_000)), 2_000);
     const failed = (error: unknown): string =>
       error instanceof BrowserFailed ? '' : String(error).repeat(1e6);
     const html = await show(shell(script)).catch(failed);
     expect(html.length).toBeLessThanOrEqual(2_000_000);
-    expect(asked.length).toBeLessThanOrEqual(80);
+    expect(requested.length).toBeLessThanOrEqual(80);
     await expect.poll(pagesOpen, { timeout: SCRIPTS_MS }).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 import type { GuardedFetcher } from '@svc/guarded-fetch';
 
-/** A request of a page, paused until it is answered. */
+/** A request of a page, paused until it gets a response. */
 export interface PausedRequest {
   readonly requestId: string;
   readonly resourceType: string;
@@ -44,7 +44,7 @@ const FETCHED = new Set(['Script', 'XHR', 'Fetch']);
  * guarded fetcher, everything else with an error. The browser itself never reaches a network.
  */
 export class PageRequests {
-  private asked = 0;
+  private requestCount = 0;
   private underWay = 0;
   private bytes = 0;
   private isDocumentGiven = false;
@@ -68,8 +68,8 @@ export class PageRequests {
     if (resourceType === 'Stylesheet') return fulfilled(requestId, 'text/css', {});
     const headers = allowing(request.headers);
     if (request.method === 'OPTIONS') return fulfilled(requestId, 'text/plain', { headers });
-    this.asked += 1;
-    if (!FETCHED.has(resourceType) || request.method !== 'GET' || this.asked > REQUESTS_AT_MOST)
+    this.requestCount += 1;
+    if (!FETCHED.has(resourceType) || request.method !== 'GET' || this.requestCount > REQUESTS_AT_MOST)
       return refused(requestId);
     this.underWay += 1;
     try {

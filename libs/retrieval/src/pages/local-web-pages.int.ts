@@ -32,7 +32,7 @@ afterEach(async () => {
 
 interface Web {
   readonly pages: LocalWebPages;
-  readonly asked: string[];
+  readonly requested: string[];
   /** The number of connections that the reader closed. */
   readonly left: () => number;
 }
@@ -43,10 +43,10 @@ async function web(
   settings: Partial<typeof config> = {},
   browserUrl?: string,
 ): Promise<Web> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   let left = 0;
   const server = await TestServer.start((request, response) => {
-    asked.push(`${request.headers.host}${request.url}`);
+    requested.push(`${request.headers.host}${request.url}`);
     response.once('close', () => {
       if (!response.writableFinished) left += 1;
     });
@@ -66,7 +66,7 @@ async function web(
       ? undefined
       : new PageBrowser(fetcher, { url: browserUrl, scriptsMs: 10_000, bounds });
   const pages = new LocalWebPages({ ...config, ...settings }, { fetcher, files, reader: files, browser });
-  return { pages, asked, left: () => left };
+  return { pages, requested, left: () => left };
 }
 
 const html: RequestListener = ({ url }, response) => {
@@ -87,11 +87,11 @@ const page = (url: string) => ({ accountId: 'a', url });
 
 describe('reading a page', () => {
   it('requests the robots.txt of a host once, and then the page', async () => {
-    const { pages, asked } = await web(html);
+    const { pages, requested } = await web(html);
     const read = await pages.read(page('http://a.example/x?y=1'));
     expect(read).toEqual({ url: 'http://a.example/x?y=1', title: 'T', text: 'It says so, at some length.' });
     await pages.read(page('http://a.example/z'));
-    expect(asked).toEqual(['a.example/robots.txt', 'a.example/x?y=1', 'a.example/z']);
+    expect(requested).toEqual(['a.example/robots.txt', 'a.example/x?y=1', 'a.example/z']);
   });
 
   it('also reads PDFs and plain text', async () => {
@@ -115,13 +115,13 @@ describe('reading a page', () => {
     ['a host that may not be asked', robots(403), true],
     ['a host whose own is broken', robots(503), false],
   ])('respects a robots.txt: %s', async (_, reply, isRead) => {
-    const { pages, asked } = await web(reply);
+    const { pages, requested } = await web(reply);
     const outcome = await pages.read(page('http://a.example/x')).catch((error: unknown) => error);
     expect(outcome instanceof PageUnread).toBe(!isRead);
-    expect(asked.includes('a.example/x')).toBe(isRead);
+    expect(requested.includes('a.example/x')).toBe(isRead);
     const rude = await web(reply, { RETRIEVAL_ROBOTS: 'ignore' });
     expect(await rude.pages.read(page('http://a.example/x'))).toMatchObject({ title: 'T' });
-    expect(rude.asked).toEqual(['a.example/x']);
+    expect(rude.requested).toEqual(['a.example/x']);
   });
 
   it('respects the robots.txt of the host of a redirect', async () => {
@@ -140,9 +140,9 @@ describe('reading a page', () => {
     ['http://A.Example.:8080/', 'a.example'],
   ])('does not read blocked hosts: %s', async (url, name) => {
     const blocking = { RETRIEVAL_BLOCKED_HOSTS: 'c.example,a.example', RETRIEVAL_ROBOTS: 'ignore' as const };
-    const { pages, asked } = await web(html, blocking);
+    const { pages, requested } = await web(html, blocking);
     expect(await reasonOf(pages.read(page(url)))).toBe(`pages of ${name} are not read`);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(await pages.read(page('http://b.example/'))).toMatchObject({ title: 'T' });
   });
 
@@ -165,9 +165,9 @@ describe('reading a page', () => {
     'http://u:p@a.example/',
     'x',
   ])('never reaches an address that is not public: %s', async (url) => {
-    const { pages, asked } = await web(html);
+    const { pages, requested } = await web(html);
     await reasonOf(pages.read(page(url)));
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   it.each([
@@ -210,12 +210,12 @@ describe('reading a page', () => {
   });
 
   it('ends at once when the caller aborts', async () => {
-    const { pages, asked, left } = await web((request, response) => {
+    const { pages, requested, left } = await web((request, response) => {
       if (request.url === '/robots.txt') html(request, response);
     });
     const leaving = new AbortController();
     const reading = pages.read(page('http://a.example/x'), leaving.signal);
-    await expect.poll(() => asked.length, WAIT).toBe(2);
+    await expect.poll(() => requested.length, WAIT).toBe(2);
     leaving.abort(new Error('left'));
     await expect(reading).rejects.toThrow('left');
     await expect.poll(left, WAIT).toBe(1);
@@ -275,10 +275,10 @@ describe('a page whose text is created by its scripts', () => {
   it.runIf(hasChromium)('is rendered by a browser, to which no other page is sent', WAIT, async () => {
     const browser = await startChromium();
     closing.push(() => browser.close());
-    const { pages, asked } = await web(app, { RETRIEVAL_ROBOTS: 'ignore' }, browser.url);
+    const { pages, requested } = await web(app, { RETRIEVAL_ROBOTS: 'ignore' }, browser.url);
     expect(await pages.read(page('http://a.example/page'))).toMatchObject({ title: 'T', text: SAYS });
-    expect(asked).toEqual(['a.example/page', 'a.example/app.js']);
+    expect(requested).toEqual(['a.example/page', 'a.example/app.js']);
     await pages.read(page('http://a.example/other'));
-    expect(asked).toEqual(['a.example/page', 'a.example/app.js', 'a.example/other']);
+    expect(requested).toEqual(['a.example/page', 'a.example/app.js', 'a.example/other']);
   });
 });

@@ -96,13 +96,13 @@ export class LocalWebPages extends WebPages {
 
   private async fetched(url: string, signal: AbortSignal): Promise<FetchedFile> {
     if (!URL.canParse(url)) throw new PageUnread('it is not a valid URL');
-    const asked = new URL(url);
+    const requested = new URL(url);
     // Checked before any request to the host.
-    if (asked.username !== '' || asked.password !== '')
+    if (requested.username !== '' || requested.password !== '')
       throw new PageUnread('the URL holds a user name or password');
-    await this.checkHost(asked, signal);
+    await this.checkHost(requested, signal);
     const { RETRIEVAL_PAGE_TIMEOUT_MS: timeoutMs, RETRIEVAL_PAGE_LIMIT_BYTES: limitBytes } = this.settings;
-    if (!(await this.pace.turn(asked.host, timeoutMs, signal)))
+    if (!(await this.pace.turn(requested.host, timeoutMs, signal)))
       throw new PageUnread('too much is being read from that host');
     const fetched = await this.neighbours.fetcher.fetch(url, {
       limitBytes,
@@ -111,8 +111,8 @@ export class LocalWebPages extends WebPages {
       signal,
     });
     // A redirect may have led to another host with its own rules, or to a page that must not be read.
-    const found = new URL(fetched.url);
-    if (found.href !== asked.href) await this.checkHost(found, signal);
+    const final = new URL(fetched.url);
+    if (final.href !== requested.href) await this.checkHost(final, signal);
     return fetched;
   }
 

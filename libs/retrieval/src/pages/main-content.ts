@@ -1,4 +1,4 @@
-import { Surroundings, type Weight, type Weights, isHidden } from './around.js';
+import { Surroundings, type Weight, type Weights, isHidden } from './boilerplate.js';
 import type { PageElement, PageNode } from './page-tree.js';
 
 /** A part is narrowed down to a child that has at least this share of its words. */
@@ -17,7 +17,7 @@ const LINKS_LETTERS = 600;
  */
 export function mainContent(body: PageElement): PageElement {
   const all = weigh(body, new Map());
-  const cleaned = withoutAround(body, all.weights);
+  const cleaned = withoutBoilerplate(body, all.weights);
   const { weights } = weigh(cleaned, new Map());
   const named = marked(cleaned, weights);
   return withoutLinkBlocks(narrowest(named ?? cleaned, weights), weights);
@@ -46,7 +46,7 @@ function weigh(element: PageElement, weights: Weighing, isLinked = false): Weigh
 const lettersOf = (element: PageElement, weights: Weights): number => weights.get(element)?.letters ?? 0;
 
 /** A copy without hidden elements and boilerplate. */
-function withoutAround(body: PageElement, weights: Weights): PageElement {
+function withoutBoilerplate(body: PageElement, weights: Weights): PageElement {
   const around = new Surroundings(body, weights);
   const copy = (element: PageElement, inArticle: boolean): PageElement => {
     const isArticle = inArticle || element.name === 'article' || element.name === 'main';

@@ -10,18 +10,18 @@ const PROSE = Array.from(
     `<p>Paragraph ${n} says, at some length and with commas, what the page is about and why it matters.</p>`,
 ).join('\n');
 
-const AROUND_BEFORE = `
+const BOILERPLATE_BEFORE = `
   <header class="site-header"><a href="/">Home</a><nav><ul><li><a href="/1">NOISE products</a></li></ul></nav></header>
   <div id="cookie-consent"><p>NOISE We value your privacy. Accept all cookies?</p><button>NOISE Accept</button></div>
   <div class="breadcrumbs"><a href="/">NOISE home</a> › <a href="/b">NOISE b</a></div>`;
-const AROUND_AFTER = `
+const BOILERPLATE_AFTER = `
   <aside><h3>NOISE Related</h3><ul><li><a href="/r1">NOISE one</a></li><li><a href="/r2">NOISE two</a></li></ul></aside>
   <div class="share-buttons"><a href="/s">NOISE Share</a></div>
   <form><p>NOISE Subscribe to our newsletter</p><input></form>
   <footer><p>NOISE All rights reserved.</p></footer><script>NOISE()</script><div style="display:none">NOISE</div>`;
 
 const page = (main: string, head = '') =>
-  `<!doctype html><html lang="en"><head><title>The title</title>${head}</head><body>${AROUND_BEFORE}${main}${AROUND_AFTER}</body></html>`;
+  `<!doctype html><html lang="en"><head><title>The title</title>${head}</head><body>${BOILERPLATE_BEFORE}${main}${BOILERPLATE_AFTER}</body></html>`;
 
 describe('a page', () => {
   it.each([

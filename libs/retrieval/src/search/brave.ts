@@ -58,8 +58,8 @@ export function brave({ name, deadlineMs, url, key, region, language }: KeyedTer
       };
     },
     restSeconds,
-    read: (answer) =>
-      pagesIn(answer, ['web', 'results']).map((page) => {
+    read: (response) =>
+      pagesIn(response, ['web', 'results']).map((page) => {
         const { title, url: address, description, extra_snippets: more } = page;
         const texts = [description, ...(Array.isArray(more) ? (more as unknown[]) : [])];
         const content = texts.filter((each) => typeof each === 'string').join(' ');

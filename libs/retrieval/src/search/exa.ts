@@ -17,14 +17,16 @@ export function exa({ name, deadlineMs, url, key, region }: KeyedTerms): Provide
         ...(region && { userLocation: region }),
       }),
     }),
-    read: (answer) =>
-      pagesIn(answer, ['results']).map(({ title, url: address, highlights, text, publishedDate: date }) => ({
-        title,
-        url: address,
-        content: Array.isArray(highlights)
-          ? (highlights as unknown[]).filter((each) => typeof each === 'string').join(' … ')
-          : text,
-        date,
-      })),
+    read: (response) =>
+      pagesIn(response, ['results']).map(
+        ({ title, url: address, highlights, text, publishedDate: date }) => ({
+          title,
+          url: address,
+          content: Array.isArray(highlights)
+            ? (highlights as unknown[]).filter((each) => typeof each === 'string').join(' … ')
+            : text,
+          date,
+        }),
+      ),
   };
 }

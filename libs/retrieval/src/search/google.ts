@@ -34,8 +34,8 @@ export function google({ name, deadlineMs, url, key, engineId, region, language 
         headers: { 'x-goog-api-key': key },
       };
     },
-    read: (answer) =>
-      pagesIn(answer, ['items']).map(({ title, link, snippet, pagemap }) => ({
+    read: (response) =>
+      pagesIn(response, ['items']).map(({ title, link, snippet, pagemap }) => ({
         title,
         url: link,
         content: snippet,

@@ -11,7 +11,7 @@ import type { Logger } from '@svc/runtime';
 import type { RedisConnection } from '@svc/storage';
 import { SPAN_KIND, traced } from '@svc/telemetry';
 import { Agent } from 'undici';
-import { ANSWER_LIMIT_BYTES, askProvider } from './ask-provider.js';
+import { RESPONSE_LIMIT_BYTES, callProvider } from './call-provider.js';
 import { foundPages } from './found-pages.js';
 import { ProviderFault, type Provider } from './provider.js';
 import { type ProviderSettings, providerOf } from './provider-kinds.js';
@@ -33,7 +33,7 @@ interface Offer {
 
 /** Calls the providers of the catalogue one after the other until one finds something. */
 export class LocalWebSearch extends WebSearch {
-  private readonly agent = new Agent({ maxResponseSize: ANSWER_LIMIT_BYTES, connections: 64 });
+  private readonly agent = new Agent({ maxResponseSize: RESPONSE_LIMIT_BYTES, connections: 64 });
   private offer: Offer | undefined;
   /** The end of each provider's rest, by name. */
   private readonly restsUntilMs = new Map<string, number>();
@@ -52,7 +52,7 @@ export class LocalWebSearch extends WebSearch {
     const key = JSON.stringify([query.text.toLowerCase(), query.count]);
     const known = await offer.cache?.get(key);
     if (known) return known;
-    const results = await this.ask(offer, query, signal ?? new AbortController().signal);
+    const results = await this.queryProviders(offer, query, signal ?? new AbortController().signal);
     if (results.pages.length > 0) offer.cache?.set(key, results);
     return results;
   }
@@ -87,7 +87,7 @@ export class LocalWebSearch extends WebSearch {
     return provider;
   }
 
-  private async ask(
+  private async queryProviders(
     { search, providers }: Offer,
     { text, count }: WebQuery,
     signal: AbortSignal,
@@ -99,10 +99,10 @@ export class LocalWebSearch extends WebSearch {
       const deadlineMs = endMs - performance.now();
       if (deadlineMs <= 0) break;
       try {
-        const asked = { query: { text, count }, deadlineMs, signal };
+        const call = { query: { text, count }, deadlineMs, signal };
         const raw = await traced(`search ${provider.name}`, (step) => {
           if (step) step.kind = SPAN_KIND.client;
-          return askProvider(this.agent, provider, asked);
+          return callProvider(this.agent, provider, call);
         });
         const results = { provider: provider.name, pages: foundPages(raw, count) };
         if (results.pages.length > 0) return results;

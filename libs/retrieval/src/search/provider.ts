@@ -33,7 +33,7 @@ export interface Provider {
   /** The provider's own way to announce how many seconds to rest after exceeding the quota, if it has one. */
   restSeconds?(headers: ProviderHeaders): number | undefined;
   /** The pages of a successful response. Throws if its format is wrong. */
-  read(answer: unknown): readonly RawPage[];
+  read(response: unknown): readonly RawPage[];
 }
 
 /** The settings of a provider with an operator's key. */
@@ -70,8 +70,8 @@ const PAGES_AT_MOST = 100;
  * The objects of the list at a path of a response. Throws if it is not a list; a missing list counts as
  * empty.
  */
-export function pagesIn(answer: unknown, path: readonly string[]): Record<string, unknown>[] {
-  let at: unknown = Page.parse(answer);
+export function pagesIn(response: unknown, path: readonly string[]): Record<string, unknown>[] {
+  let at: unknown = Page.parse(response);
   for (const name of path) at = at === undefined ? undefined : Page.parse(at)[name];
   if (at === undefined || at === null) return [];
   return z

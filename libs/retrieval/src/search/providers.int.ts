@@ -10,13 +10,13 @@ import { LocalWebSearch } from './local-web-search.js';
 /** A provider's documented behaviour: the request, the response, and its errors. */
 interface Replay {
   readonly entry: Readonly<Record<string, unknown>>;
-  readonly asked: {
+  readonly expected: {
     readonly method: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: unknown;
   };
-  readonly answer: unknown;
+  readonly response: unknown;
   readonly found: readonly object[];
   /** The response when nothing was found. */
   readonly nothing: unknown;
@@ -26,12 +26,12 @@ interface Replay {
 const REPLAYS: readonly Replay[] = [
   {
     entry: { kind: 'brave', region: 'AT', language: 'de' },
-    asked: {
+    expected: {
       method: 'GET',
       url: '/res/v1/web/search?q=How+tall%3F&count=7&text_decorations=false&result_filter=web&country=AT&search_lang=de',
       headers: { 'x-subscription-token': 'the-key', accept: 'application/json' },
     },
-    answer: {
+    response: {
       type: 'search',
       query: { original: 'How tall?', more_results_available: true },
       web: {
@@ -76,13 +76,13 @@ const REPLAYS: readonly Replay[] = [
   },
   {
     entry: { kind: 'tavily', region: 'AT' },
-    asked: {
+    expected: {
       method: 'POST',
       url: '/search',
       headers: { authorization: 'Bearer the-key', 'content-type': 'application/json' },
       body: { query: 'How tall?', max_results: 7, search_depth: 'basic', country: 'austria' },
     },
-    answer: {
+    response: {
       query: 'How tall?',
       answer: null,
       images: [],
@@ -118,7 +118,7 @@ const REPLAYS: readonly Replay[] = [
   },
   {
     entry: { kind: 'exa', region: 'AT' },
-    asked: {
+    expected: {
       method: 'POST',
       url: '/search',
       headers: { 'x-api-key': 'the-key', 'content-type': 'application/json' },
@@ -130,7 +130,7 @@ const REPLAYS: readonly Replay[] = [
         userLocation: 'AT',
       },
     },
-    answer: {
+    response: {
       requestId: 'r',
       resolvedSearchType: 'neural',
       results: [
@@ -167,12 +167,12 @@ const REPLAYS: readonly Replay[] = [
   },
   {
     entry: { kind: 'google', engineId: 'an-engine', region: 'AT', language: 'de' },
-    asked: {
+    expected: {
       method: 'GET',
       url: '/customsearch/v1?cx=an-engine&q=How+tall%3F&num=7&gl=at&lr=lang_de',
       headers: { 'x-goog-api-key': 'the-key' },
     },
-    answer: {
+    response: {
       kind: 'customsearch#search',
       searchInformation: { totalResults: '2' },
       items: [
@@ -216,22 +216,22 @@ const REPLAYS: readonly Replay[] = [
   },
 ];
 
-type Mode = 'answers' | 'finds nothing' | 'hangs' | 'breaks off' | 'sends half' | readonly [number, unknown];
+type Mode = 'responds' | 'finds nothing' | 'hangs' | 'breaks off' | 'sends half' | readonly [number, unknown];
 
-interface Asked {
+interface ReceivedRequest {
   readonly request: IncomingMessage;
   readonly body: string;
 }
 
 /** Searches with one provider in this mode, and records its requests. */
 async function searched(replay: Replay, mode: Mode, key: string | undefined = 'the-key') {
-  const asked: Asked[] = [];
+  const received: ReceivedRequest[] = [];
   const server = await TestServer.start((request, response) => {
     void text(request).then((body) => {
-      asked.push({ request, body });
-      const whole = JSON.stringify(replay.answer);
+      received.push({ request, body });
+      const whole = JSON.stringify(replay.response);
       response.setHeader('content-type', 'application/json');
-      if (mode === 'answers') response.end(whole);
+      if (mode === 'responds') response.end(whole);
       else if (mode === 'finds nothing') response.end(JSON.stringify(replay.nothing));
       else if (mode === 'sends half') response.end(whole.slice(0, whole.length / 2));
       else if (mode === 'breaks off') {
@@ -247,9 +247,9 @@ async function searched(replay: Replay, mode: Mode, key: string | undefined = 't
     apiKeyEnv: 'A_KEY',
     deadlineMs: mode === 'hangs' ? 1_500 : 20_000,
   };
-  const said: string[] = [];
+  const logged: string[] = [];
   const log = createLogger('silent');
-  log.warn = (...entry: unknown[]) => void said.push(JSON.stringify(entry));
+  log.warn = (...entry: unknown[]) => void logged.push(JSON.stringify(entry));
   const web = new LocalWebSearch({
     catalog: catalogWith({ providers: [provider] }),
     log,
@@ -261,22 +261,22 @@ async function searched(replay: Replay, mode: Mode, key: string | undefined = 't
     .catch((error: unknown) => error);
   await web.close();
   await server.close();
-  return { outcome, asked, said };
+  return { outcome, received, logged };
 }
 
 describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
   const { kind } = replay.entry;
 
   it('sends the documented request, and parses the response', async () => {
-    const { outcome, asked } = await searched(replay, 'answers');
+    const { outcome, received } = await searched(replay, 'responds');
     expect(outcome).toEqual({ provider: kind, pages: replay.found });
-    const [{ request, body } = { request: undefined, body: '' }] = asked;
+    const [{ request, body } = { request: undefined, body: '' }] = received;
     expect({ method: request?.method, url: request?.url }).toEqual({
-      method: replay.asked.method,
-      url: replay.asked.url,
+      method: replay.expected.method,
+      url: replay.expected.url,
     });
-    expect(request?.headers).toMatchObject(replay.asked.headers);
-    expect(body === '' ? undefined : JSON.parse(body)).toEqual(replay.asked.body);
+    expect(request?.headers).toMatchObject(replay.expected.headers);
+    expect(body === '' ? undefined : JSON.parse(body)).toEqual(replay.expected.body);
     expect(request?.url).not.toContain('the-key');
   });
 
@@ -287,10 +287,10 @@ describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
   it.each([...replay.refusals, [503, 'busy'] as const])(
     'fails on status %d, without repeating its words',
     async (...refusal) => {
-      const { outcome, said } = await searched(replay, refusal);
+      const { outcome, logged } = await searched(replay, refusal);
       expect(outcome).toBeInstanceOf(SearchFailed);
-      expect(said.join()).toContain(String(kind));
-      expect(said.join()).not.toMatch(/the-key|message|Quota exceeded|Unauthorized/);
+      expect(logged.join()).toContain(String(kind));
+      expect(logged.join()).not.toMatch(/the-key|message|Quota exceeded|Unauthorized/);
     },
   );
 
@@ -299,9 +299,9 @@ describe.each(REPLAYS)('a search with $entry.kind', (replay) => {
   });
 
   it('is skipped without its key, and logs that', async () => {
-    const { outcome, asked, said } = await searched(replay, 'answers', '');
+    const { outcome, received, logged } = await searched(replay, 'responds', '');
     expect(outcome).toBeInstanceOf(SearchFailed);
-    expect(asked).toEqual([]);
-    expect(said.join()).toContain('has no API key or URL');
+    expect(received).toEqual([]);
+    expect(logged.join()).toContain('has no API key or URL');
   });
 });

@@ -23,8 +23,8 @@ export function searxng({ name, deadlineMs, url, region, language }: SearxngTerm
       const query = new URLSearchParams({ q: text, format: 'json', ...(locale && { language: locale }) });
       return { method: 'GET', url: `${url.replace(/\/$/, '')}/search?${query.toString()}` };
     },
-    read: (answer) =>
-      pagesIn(answer, ['results']).map((page) => ({
+    read: (response) =>
+      pagesIn(response, ['results']).map((page) => ({
         title: page['title'],
         url: page['url'],
         content: page['content'],

@@ -19,8 +19,8 @@ export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Prov
         ...(country && { country }),
       }),
     }),
-    read: (answer) =>
-      pagesIn(answer, ['results']).map(({ title, url: address, content, published_date: date }) => ({
+    read: (response) =>
+      pagesIn(response, ['results']).map(({ title, url: address, content, published_date: date }) => ({
         title,
         url: address,
         content,

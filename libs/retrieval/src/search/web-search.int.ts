@@ -11,7 +11,7 @@ import { catalogWith } from '../../test/catalog-with.js';
 import { HttpWebSearch } from '../api/http-web-search.js';
 import { RetrievalApiModule } from '../retrieval-api.module.js';
 import { retrievalConfig } from '../retrieval.config.js';
-import { askProvider } from './ask-provider.js';
+import { callProvider } from './call-provider.js';
 import { brave } from './brave.js';
 import { LocalWebSearch } from './local-web-search.js';
 import { ProviderFault } from './provider.js';
@@ -26,13 +26,13 @@ type Reply = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** A provider at a free port, with its requests. */
 class Provider {
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   left = 0;
   private constructor(readonly server: TestServer) {}
 
   static async start(reply: Reply): Promise<Provider> {
     const server = await TestServer.start((request, response) => {
-      provider.asked.push(request.url ?? '');
+      provider.requests.push(request.url ?? '');
       response.once('close', () => {
         if (!response.writableFinished) provider.left += 1;
       });
@@ -48,14 +48,14 @@ class Provider {
 }
 
 const json =
-  (answer: unknown, status = 200, headers: Record<string, string> = {}): Reply =>
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response
       .writeHead(status, { 'content-type': 'application/json', ...headers })
-      .end(JSON.stringify(answer));
+      .end(JSON.stringify(body));
 
 const page = (url: string) => ({ title: 'T', url, content: 'It says so.' });
-const answering = (url: string): Reply => json({ results: [page(url)] });
+const resultPage = (url: string): Reply => json({ results: [page(url)] });
 const hang: Reply = () => undefined;
 
 const brave429 = (remaining: string, reset: string) => ({
@@ -126,7 +126,7 @@ describe('a search', () => {
         { title: 'B', url: 'https://b.example/', content: '' },
       ],
     });
-    expect(engine.asked).toEqual(['/searx/search?q=How+tall%3F&format=json&language=de-AT']);
+    expect(engine.requests).toEqual(['/searx/search?q=How+tall%3F&format=json&language=de-AT']);
   });
 
   const faults: readonly (readonly [string, Reply])[] = [
@@ -151,7 +151,7 @@ describe('a search', () => {
   ];
   it.each(faults)('continues with the next provider if one %s', async (_, reply) => {
     const first = await provider(reply);
-    const second = await provider(answering('https://b.example/'));
+    const second = await provider(resultPage('https://b.example/'));
     const web = searching([searxng(first, 'first', { deadlineMs: 1_000 }), searxng(second, 'second')]);
     expect(await web.search(query)).toMatchObject({
       provider: 'second',
@@ -176,14 +176,14 @@ describe('a search', () => {
 
   it('rests a provider that is over its quota, as long as another one responds', async () => {
     const tired = await provider(json({}, 429, { 'retry-after': '60' }));
-    const other = await provider(answering('https://b.example/'));
+    const other = await provider(resultPage('https://b.example/'));
     const web = searching([searxng(tired, 'tired'), searxng(other, 'other')]);
     for (let round = 0; round < 3; round += 1) await web.search(query);
-    expect([tired.asked.length, other.asked.length]).toEqual([1, 3]);
+    expect([tired.requests.length, other.requests.length]).toEqual([1, 3]);
     const alone = searching([searxng(tired, 'tired')]);
     for (let round = 0; round < 2; round += 1)
       await expect(alone.search(query)).rejects.toBeInstanceOf(SearchFailed);
-    expect(tired.asked.length).toBe(3);
+    expect(tired.requests.length).toBe(3);
   });
 
   it.each([
@@ -201,8 +201,8 @@ describe('a search', () => {
     const engineOf = brave({ name: 'b', deadlineMs: 20_000, key: 'k', url: engine.url });
     const agent = new Agent();
     closing.push(() => agent.close());
-    const asked = { query, deadlineMs: 20_000, signal: new AbortController().signal };
-    const fault: unknown = await askProvider(agent, engineOf, asked).catch((error: unknown) => error);
+    const call = { query, deadlineMs: 20_000, signal: new AbortController().signal };
+    const fault: unknown = await callProvider(agent, engineOf, call).catch((error: unknown) => error);
     expect(fault).toBeInstanceOf(ProviderFault);
     const { restMs } = fault as ProviderFault;
     // A date has whole seconds, and the request takes time; no other rest is near these limits.
@@ -247,27 +247,27 @@ describe('a search', () => {
       { deadlineMs: 300 },
     );
     await expect(web.search(query)).rejects.toBeInstanceOf(SearchFailed);
-    expect(slow.map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
+    expect(slow.map(({ requests }) => requests.length)).toEqual([1, 0, 0]);
   });
 
   it('ends at once when the caller aborts, without calling another provider', async () => {
-    const [slow, next] = [await provider(hang), await provider(answering('https://b.example/'))];
+    const [slow, next] = [await provider(hang), await provider(resultPage('https://b.example/'))];
     const web = searching([searxng(slow, 'slow'), searxng(next, 'next')]);
     const leaving = new AbortController();
     const search = web.search(query, leaving.signal);
-    await expect.poll(() => slow.asked.length, WAIT).toBe(1);
+    await expect.poll(() => slow.requests.length, WAIT).toBe(1);
     leaving.abort(new Error('left'));
     await expect(search).rejects.toThrow('left');
     await expect.poll(() => slow.left, WAIT).toBe(1);
-    expect(next.asked).toEqual([]);
+    expect(next.requests).toEqual([]);
   });
 
   it('caches results for a while, up to the maximum', async () => {
-    const engine = await provider(answering('https://a.example/'));
+    const engine = await provider(resultPage('https://a.example/'));
     const web = searching([searxng(engine, 'e')], { cacheSeconds: 60, cacheEntries: 2 });
     const ask = async (...texts: readonly string[]): Promise<number> => {
       for (const text of texts) await web.search({ ...query, text });
-      return engine.asked.length;
+      return engine.requests.length;
     };
     expect(await ask('a', 'A', 'b', 'a')).toBe(2);
     expect(await ask('c', 'b')).toBe(4);
@@ -307,7 +307,7 @@ describe('a search over a wire', () => {
 
   it('gives the same results and the same failures', async () => {
     const engine = await provider((response, request) =>
-      (request.url?.includes('fail') ? json({}, 500) : answering('https://a.example/'))(response, request),
+      (request.url?.includes('fail') ? json({}, 500) : resultPage('https://a.example/'))(response, request),
     );
     const web = await over({ providers: [searxng(engine, 'e')] });
     const here = searching([searxng(engine, 'e')]);
@@ -321,7 +321,7 @@ describe('a search over a wire', () => {
     const web = await over({ providers: [searxng(engine, 'e')] });
     const leaving = new AbortController();
     const search = web.search(query, leaving.signal);
-    await expect.poll(() => engine.asked.length, WAIT).toBe(1);
+    await expect.poll(() => engine.requests.length, WAIT).toBe(1);
     leaving.abort(new Error('left'));
     await expect(search).rejects.toThrow('left');
     await expect.poll(() => engine.left, WAIT).toBe(1);

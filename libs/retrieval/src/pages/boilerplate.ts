@@ -3,15 +3,15 @@ import type { PageElement } from './page-tree.js';
 /**
  * Elements that are boilerplate whatever their size, and elements that are unless they hold most of the page.
  */
-const ALWAYS_AROUND = new Set(['nav', 'footer', 'menu']);
-const AROUND = new Set(['aside', 'form']);
-const AROUND_ROLES =
+const ALWAYS_BOILERPLATE = new Set(['nav', 'footer', 'menu']);
+const BOILERPLATE = new Set(['aside', 'form']);
+const BOILERPLATE_ROLES =
   /^(navigation|banner|contentinfo|search|dialog|alertdialog|menu|menubar|complementary|toolbar)$/i;
 
 const named = (words: string): RegExp => new RegExp(`(?:^|[\\s_-])(${words})(?=$|[\\s_-])`, 'i');
 
 /** Typical ids and classes of boilerplate, by word. */
-const AROUND_NAMES = named(
+const BOILERPLATE_NAMES = named(
   'nav(?:bar|igation)?|menu|breadcrumbs?|banner|sidebar|side-?bar|footer|masthead|(?:page|site|global)-?header|share|sharing|social|related|recommend(?:ed|ations?)|newsletter|subscribe|subscription|promo(?:tion)?|advert(?:isement|s)?|ads?|sponsor(?:ed)?|popup|modal|overlay|paywall|skip(?:-?link)?|toolbar|pagination|pager|tags?|widget|comments?-form|reply-form|login|signup|search-?(?:box|form)|author-?(?:bio|box)|editsection|spinner|loading|loader|skeleton|legal|disclaimer|copyright',
 );
 
@@ -67,7 +67,7 @@ export class Surroundings {
     const count = (element: PageElement, within: string | undefined): void => {
       for (const child of element.children) {
         if (typeof child === 'string') continue;
-        const word = AROUND_NAMES.exec(namesOf(child))?.[1]?.toLowerCase();
+        const word = BOILERPLATE_NAMES.exec(namesOf(child))?.[1]?.toLowerCase();
         if (word !== undefined && word !== within) {
           const { letters: own = 0, linked = 0 } = weights.get(child) ?? {};
           letters.set(word, (letters.get(word) ?? 0) + own - linked);
@@ -82,17 +82,17 @@ export class Surroundings {
 
   includes(element: PageElement, inArticle: boolean): boolean {
     const { name } = element;
-    if (ALWAYS_AROUND.has(name)) return true;
+    if (ALWAYS_BOILERPLATE.has(name)) return true;
     const names = namesOf(element);
     if (name === 'a') return BUTTON_NAMES.test(names);
     const letters = this.lettersOf(element);
     if (NOTICE_NAMES.test(names)) return this.all - letters >= BESIDE_LETTERS;
     if (letters >= this.all * MOST_OF_IT) return false;
-    if (AROUND_ROLES.test((element.attributes['role'] ?? '').slice(0, 100))) return true;
+    if (BOILERPLATE_ROLES.test((element.attributes['role'] ?? '').slice(0, 100))) return true;
     if (name === 'aside') return !(inArticle && NOTE_NAMES.test(names));
-    if (AROUND.has(name) || (name === 'header' && !inArticle)) return true;
+    if (BOILERPLATE.has(name) || (name === 'header' && !inArticle)) return true;
     if (name === 'article' || name === 'main') return false;
-    const word = AROUND_NAMES.exec(names)?.[1]?.toLowerCase();
+    const word = BOILERPLATE_NAMES.exec(names)?.[1]?.toLowerCase();
     return word !== undefined && !this.common.has(word) && !this.isBeginning(element);
   }
 

@@ -8,7 +8,7 @@ import {
 } from './provider.js';
 
 /** Responses of search engines have some hundred kilobytes. */
-export const ANSWER_LIMIT_BYTES = 4_194_304;
+export const RESPONSE_LIMIT_BYTES = 4_194_304;
 
 /**
  * How long to rest a provider that rejects us, for example because of its key, or that is over its quota
@@ -20,14 +20,14 @@ const QUOTA_MS = 30_000;
 const REST_LIMIT_MS = 3_600_000;
 
 /** The pages that a provider found. Throws ProviderFault, or the signal's reason. */
-export async function askProvider(
+export async function callProvider(
   agent: Agent,
   provider: Provider,
   { query, deadlineMs, signal }: { query: ProviderQuery; deadlineMs: number; signal: AbortSignal },
 ): Promise<readonly RawPage[]> {
   const late = AbortSignal.timeout(Math.max(1, Math.ceil(Math.min(deadlineMs, provider.deadlineMs))));
   try {
-    return provider.read(await answerOf(agent, { provider, query }, AbortSignal.any([signal, late])));
+    return provider.read(await responseOf(agent, { provider, query }, AbortSignal.any([signal, late])));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ProviderFault) throw error;
@@ -37,13 +37,13 @@ export async function askProvider(
   }
 }
 
-async function answerOf(
+async function responseOf(
   agent: Agent,
   { provider, query }: { provider: Provider; query: ProviderQuery },
   signal: AbortSignal,
 ): Promise<unknown> {
   const { method, url, headers, body } = provider.request(query);
-  const answer = await request(url, {
+  const response = await request(url, {
     dispatcher: agent,
     method,
     headers: {
@@ -54,10 +54,10 @@ async function answerOf(
     ...(body !== undefined && { body }),
     signal,
   });
-  const { statusCode: status, headers: received } = answer;
-  if (status >= 200 && status < 300) return answer.body.json();
+  const { statusCode: status, headers: received } = response;
+  if (status >= 200 && status < 300) return response.body.json();
   // The body may repeat the key, so it is discarded.
-  await answer.body.dump({ limit: 65_536, signal }).catch(() => undefined);
+  await response.body.dump({ limit: 65_536, signal }).catch(() => undefined);
   throw refusal(status, provider.restSeconds?.(received) ?? retryAfter(received));
 }
 
