@@ -10,14 +10,14 @@ import { Balancer } from './balancer.js';
 
 class Process {
   isReady = true;
-  asked = 0;
+  requests = 0;
   /** Responses whose client disconnected. */
   cut = 0;
   private readonly server: Server;
 
   constructor(reply: (response: ServerResponse, request: IncomingMessage) => void) {
     this.server = createServer((request, response) => {
-      this.asked += 1;
+      this.requests += 1;
       response.once('close', () => {
         if (!response.writableFinished) this.cut += 1;
       });
@@ -41,7 +41,7 @@ class Process {
   }
 }
 
-const saying =
+const responding =
   (text: string) =>
   (response: ServerResponse): void =>
     void response.end(text);
@@ -49,7 +49,7 @@ const saying =
 let processes: Process[];
 let balancer: Balancer;
 
-async function given(...made: readonly Process[]): Promise<void> {
+async function balance(...made: readonly Process[]): Promise<void> {
   for (const each of made) processes.push(await each.listen());
   // The ports stay known after a process has gone.
   const targets = processes.map((each) => {
@@ -65,7 +65,7 @@ async function given(...made: readonly Process[]): Promise<void> {
 }
 
 /** One response over a separate connection. */
-async function ask(body = ''): Promise<string> {
+async function send(body = ''): Promise<string> {
   const response = await fetch(balancer.url, {
     method: 'POST',
     headers: { connection: 'close' },
@@ -74,7 +74,7 @@ async function ask(body = ''): Promise<string> {
   return response.text();
 }
 
-const ask20 = (): Promise<string[]> => Promise.all(Array.from({ length: 20 }, () => ask()));
+const send20 = (): Promise<string[]> => Promise.all(Array.from({ length: 20 }, () => send()));
 
 describe('Balancer', () => {
   beforeEach(() => {
@@ -86,12 +86,12 @@ describe('Balancer', () => {
   });
 
   it('distributes open connections evenly', async () => {
-    await given(new Process(() => undefined), new Process(() => undefined), new Process(() => undefined));
+    await balance(new Process(() => undefined), new Process(() => undefined), new Process(() => undefined));
     const sockets = Array.from({ length: 9 }, () =>
       connect(Number(new URL(balancer.url).port), '127.0.0.1').on('error', () => undefined),
     );
     for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await expect.poll(() => processes.map(({ asked }) => asked)).toEqual([3, 3, 3]);
+    await expect.poll(() => processes.map(({ requests }) => requests)).toEqual([3, 3, 3]);
     for (const socket of sockets) socket.destroy();
     await expect.poll(() => processes.map(({ cut }) => cut)).toEqual([3, 3, 3]);
   });
@@ -119,38 +119,38 @@ describe('Balancer', () => {
   });
 
   it('forwards bodies and responses of any size', async () => {
-    await given(new Process((response, request) => void request.pipe(response)));
+    await balance(new Process((response, request) => void request.pipe(response)));
     const body = 'é🙂'.repeat(2_000_000);
-    expect((await ask(body)) === body).toBe(true);
+    expect((await send(body)) === body).toBe(true);
   });
 
   it('sends nothing to a process that is not ready, as long as another one is', async () => {
-    const [resting, ready] = [new Process(saying('resting')), new Process(saying('ready'))];
+    const [resting, ready] = [new Process(responding('resting')), new Process(responding('ready'))];
     resting.isReady = false;
-    await given(resting, ready);
-    expect(new Set(await ask20())).toEqual(new Set(['ready']));
+    await balance(resting, ready);
+    expect(new Set(await send20())).toEqual(new Set(['ready']));
     ready.isReady = false;
-    expect(await ask20()).toHaveLength(20);
+    expect(await send20()).toHaveLength(20);
   });
 
   it('loses no connection when a process is gone', async () => {
-    const [gone, there] = [new Process(saying('gone')), new Process(saying('there'))];
-    await given(gone, there);
+    const [gone, there] = [new Process(responding('gone')), new Process(responding('there'))];
+    await balance(gone, there);
     await gone.stop();
-    expect(new Set(await ask20())).toEqual(new Set(['there']));
+    expect(new Set(await send20())).toEqual(new Set(['there']));
   });
 
   it('retries an idempotent request at another process when one dies before its response', async () => {
     const dying = new Process((response) => void response.socket?.destroy());
-    await given(dying, new Process(saying('there')));
+    await balance(dying, new Process(responding('there')));
     for (let round = 0; round < 10; round += 1) {
       const response = await fetch(balancer.url, { headers: { connection: 'close' } });
       expect(await response.text()).toBe('there');
     }
-    const asked = dying.asked;
-    const posted = Array.from({ length: 10 }, () => ask('once').catch(() => 'lost'));
+    const requests = dying.requests;
+    const posted = Array.from({ length: 10 }, () => send('once').catch(() => 'lost'));
     const lost = (await Promise.all(posted)).filter((text) => text === 'lost').length;
-    expect(lost).toBe(dying.asked - asked);
+    expect(lost).toBe(dying.requests - requests);
   });
 
   it('names the client of each connection in a PROXY header, if configured', async () => {
@@ -174,7 +174,7 @@ describe('Balancer', () => {
 
   it("closes a client's connection when its process dies", async () => {
     const dying = new Process((response) => void response.write('begun'));
-    await given(dying);
+    await balance(dying);
     const response = await fetch(balancer.url);
     await dying.stop();
     await expect(response.text()).rejects.toThrow('terminated');

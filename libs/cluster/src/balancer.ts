@@ -106,7 +106,7 @@ export class Balancer {
 class Client {
   private kept: Buffer[] = [];
   private keptBytes = 0;
-  private hasAnswer = false;
+  private hasResponse = false;
   private readonly header: string;
 
   constructor(
@@ -126,7 +126,7 @@ class Client {
     for (const bytes of this.kept) upstream.write(bytes);
     socket.on('data', keep).pipe(upstream);
     upstream.once('data', () => {
-      this.hasAnswer = true;
+      this.hasResponse = true;
       this.kept = [];
       socket.off('data', keep);
     });
@@ -134,7 +134,7 @@ class Client {
     let isReset = false;
     upstream.on('error', () => (isReset = true));
     upstream.once('end', () => {
-      if (this.hasAnswer) socket.end();
+      if (this.hasResponse) socket.end();
       else upstream.destroy();
     });
     const onClose = (): void => {
@@ -154,12 +154,12 @@ class Client {
 
   private keep(bytes: Buffer): void {
     this.keptBytes += bytes.length;
-    if (!this.hasAnswer && this.keptBytes <= KEPT_BYTES) this.kept.push(bytes);
+    if (!this.hasResponse && this.keptBytes <= KEPT_BYTES) this.kept.push(bytes);
   }
 
   private mayGoOn(): boolean {
     const { destroyed, readableEnded } = this.socket;
-    if (this.hasAnswer || destroyed || readableEnded || this.keptBytes > KEPT_BYTES) return false;
+    if (this.hasResponse || destroyed || readableEnded || this.keptBytes > KEPT_BYTES) return false;
     return this.keptBytes === 0 || IDEMPOTENT.test(Buffer.concat(this.kept).toString('latin1', 0, 16));
   }
 }

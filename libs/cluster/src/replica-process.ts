@@ -10,8 +10,8 @@ import type { Environment } from '@svc/runtime';
 const FOLLOW_PARENT = new URL('../dist/follow-parent.js', import.meta.url).href;
 
 /** How often a process is polled for its readiness. */
-const ASK_EVERY_MS = 200;
-const ANSWER_MS = 1_000;
+const PROBE_EVERY_MS = 200;
+const RESPONSE_MS = 1_000;
 
 /** The pause before a process that exited is restarted; doubled each time. */
 const AGAIN_MS = 200;
@@ -44,24 +44,24 @@ export class ReplicaProcess {
   /** The number of starts. */
   starts = 0;
   private child: ChildProcess | undefined;
-  private answers = false;
+  private isResponding = false;
   private isLeaving = false;
   private failures = 0;
   private turns: Promise<void> = Promise.resolve();
   private env: Environment;
   private readonly log: WriteStream;
-  private readonly asking: NodeJS.Timeout;
+  private readonly probing: NodeJS.Timeout;
 
   constructor(private readonly options: ServiceOptions) {
     ({ name: this.name, port: this.port, env: this.env } = options);
     this.log = createWriteStream(options.logPath, { flags: 'a' });
-    this.asking = setInterval(() => void this.ask(), ASK_EVERY_MS); // It never rejects.
+    this.probing = setInterval(() => void this.probe(), PROBE_EVERY_MS); // It never rejects.
     this.start();
   }
 
   /** Whether it is ready, and not about to stop. */
   get isReady(): boolean {
-    return this.answers && !this.isLeaving;
+    return this.isResponding && !this.isLeaving;
   }
 
   get pid(): number | undefined {
@@ -80,7 +80,7 @@ export class ReplicaProcess {
 
   /** Sends a signal, such as SIGKILL, SIGSTOP, SIGCONT. If the process exits, it is restarted. */
   signal(signal: NodeJS.Signals): void {
-    if (signal === 'SIGKILL') this.answers = false;
+    if (signal === 'SIGKILL') this.isResponding = false;
     this.child?.kill(signal);
   }
 
@@ -97,7 +97,7 @@ export class ReplicaProcess {
 
   /** Lets it finish, without a restart. Returns its exit code; `null` if it had to be killed. */
   async stop(): Promise<number | null> {
-    clearInterval(this.asking);
+    clearInterval(this.probing);
     await this.inTurn(async () => {
       await this.end();
       this.log.end();
@@ -130,7 +130,7 @@ export class ReplicaProcess {
     const { main, args = [] } = this.options;
     const startedMs = performance.now();
     this.starts += 1;
-    this.answers = false;
+    this.isResponding = false;
     // In its own session: Ctrl-C reaches only the cluster, which stops its processes in order.
     const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, main, ...args], {
       env: { ...this.env },
@@ -142,7 +142,7 @@ export class ReplicaProcess {
     child.stderr?.pipe(this.log, { end: false });
     child.once('error', (error) => this.options.onEvent(`could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      this.answers = false;
+      this.isResponding = false;
       if (this.isLeaving) return;
       if (performance.now() - startedMs > LIVED_MS) this.failures = 0;
       const againMs = Math.min(AGAIN_MS * 2 ** this.failures, AGAIN_MS_MOST);
@@ -154,22 +154,22 @@ export class ReplicaProcess {
     });
   }
 
-  private async ask(): Promise<void> {
+  private async probe(): Promise<void> {
     const { child } = this;
     try {
       const response = await fetch(`http://127.0.0.1:${this.port}${this.options.readyPath ?? '/readyz'}`, {
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_MS),
       });
       await response.body?.cancel();
-      if (child === this.child && this.isRunning) this.turn(response.status === 200);
+      if (child === this.child && this.isRunning) this.update(response.status === 200);
     } catch {
-      if (child === this.child) this.turn(false);
+      if (child === this.child) this.update(false);
     }
   }
 
-  private turn(answers: boolean): void {
-    if (answers === this.answers) return;
-    this.answers = answers;
-    if (!this.isLeaving) this.options.onEvent(answers ? 'is ready' : 'is not ready');
+  private update(isResponding: boolean): void {
+    if (isResponding === this.isResponding) return;
+    this.isResponding = isResponding;
+    if (!this.isLeaving) this.options.onEvent(isResponding ? 'is ready' : 'is not ready');
   }
 }

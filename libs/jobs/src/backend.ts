@@ -42,7 +42,7 @@ async function optionsOf(backend: JobsBackend) {
     case 'postgres':
       return {
         bull,
-        factory: steady(bull.createPostgresBackend) as unknown as AnyFactory,
+        factory: withErrorSafeClient(bull.createPostgresBackend) as unknown as AnyFactory,
         connection: {
           connectionString: backend.url,
           schema: SCHEMA,
@@ -85,7 +85,7 @@ type PostgresFactory = typeof import('bullmq').createPostgresBackend;
  * BullMQ creates its notification connection itself, without an error listener before it is open and while it
  * closes: if the server ended the connection then, the process would crash.
  */
-function steady(create: PostgresFactory): PostgresFactory {
+function withErrorSafeClient(create: PostgresFactory): PostgresFactory {
   return (...args) => {
     const backend = create(...args);
     const { connection } = backend as unknown as { connection: { pgModule: unknown } };

@@ -15,7 +15,7 @@ import {
   startRedisCluster,
 } from '../test/jobs-servers.js';
 
-const PATIENCE = { timeout: 50_000, interval: 20 };
+const WAIT = { timeout: 50_000, interval: 20 };
 
 let server: JobsServer;
 const closers: (() => Promise<void>)[] = [];
@@ -33,13 +33,13 @@ function startWorker<Payload>(
   times?: JobTimes<Payload>,
 ) {
   const log = createLogger('silent');
-  const told = { warn: vi.spyOn(log, 'warn'), error: vi.spyOn(log, 'error') };
+  const logged = { warn: vi.spyOn(log, 'warn'), error: vi.spyOn(log, 'error') };
   const workers = new BullWorkers({ backend: server.backend, startAfterMs: 0 }, openJobs(), { log });
   workers.work(job, worker, times);
   workers.onApplicationBootstrap();
   const stop = (): Promise<void> => workers.onModuleDestroy();
   closers.unshift(stop);
-  return { ...told, stop };
+  return { ...logged, stop };
 }
 
 /** A job of a queue that no other test uses. */
@@ -69,7 +69,7 @@ for (const { name, skip, start } of servers)
       startWorker(job, async ({ n }) => void seen.push(n));
       const jobs = openJobs();
       for (let n = 1; n <= 30; n += 1) await jobs.add(job, { n });
-      await vi.waitFor(() => expect(seen).toHaveLength(30), PATIENCE);
+      await vi.waitFor(() => expect(seen).toHaveLength(30), WAIT);
       expect(seen).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
     });
 
@@ -81,7 +81,7 @@ for (const { name, skip, start } of servers)
       await Promise.all(adds);
       await jobs.add(job, { n: 100 }, { id: '7' });
       startWorker(job, async ({ n }) => void seen.push(n));
-      await vi.waitFor(() => expect(seen).toContain(100), PATIENCE);
+      await vi.waitFor(() => expect(seen).toContain(100), WAIT);
       expect(seen).toHaveLength(2);
     });
 
@@ -93,7 +93,7 @@ for (const { name, skip, start } of servers)
         throw new Error('no luck');
       });
       await openJobs().add(job, { n: 1 });
-      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), PATIENCE);
+      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), WAIT);
       expect(attempts).toEqual([1, 2, 3]);
       expect(warn).toHaveBeenCalledTimes(2);
       expect(error.mock.calls[0]?.[0]).toMatchObject({
@@ -111,7 +111,7 @@ for (const { name, skip, start } of servers)
       await expect(jobs.add(job, { n: 0.5 })).rejects.toThrow(z.ZodError);
       const older = defineJob({ ...job, payload: z.strictObject({ count: z.string() }) });
       await jobs.add(older, { count: 'five' });
-      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), PATIENCE);
+      await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), WAIT);
       expect(JSON.stringify(error.mock.calls)).toMatch(/payload of count is faulty.*Unrecognized key/);
       expect(seen).toEqual([]);
     });
@@ -126,7 +126,7 @@ for (const { name, skip, start } of servers)
       const jobs = openJobs();
       await jobs.add(job, { n: 1 });
       await jobs.add(job, { n: 2 });
-      await vi.waitFor(() => expect(seen).toEqual([1, 2]), PATIENCE);
+      await vi.waitFor(() => expect(seen).toEqual([1, 2]), WAIT);
       expect(JSON.stringify(error.mock.calls)).toContain('count took longer than 100 ms');
     });
 
@@ -138,7 +138,7 @@ for (const { name, skip, start } of servers)
       startWorker(job, worker, times);
       startWorker(job, worker, times);
       startWorker(job, worker, times);
-      await vi.waitFor(() => expect(dueMs.length).toBeGreaterThanOrEqual(3), PATIENCE);
+      await vi.waitFor(() => expect(dueMs.length).toBeGreaterThanOrEqual(3), WAIT);
       expect(new Set(dueMs).size).toBe(dueMs.length);
       expect(dueMs.map((ms) => ms % 1_000)).toEqual(dueMs.map(() => 0));
     });
@@ -154,7 +154,7 @@ for (const { name, skip, start } of servers)
       async function startAndWait(): Promise<void> {
         const before = done;
         const { stop } = startWorker(job, async () => void (done += 1), times);
-        await vi.waitFor(() => expect(done).toBe(before + 1), PATIENCE);
+        await vi.waitFor(() => expect(done).toBe(before + 1), WAIT);
         await stop();
       }
     });
@@ -167,12 +167,12 @@ for (const { name, skip, start } of servers)
         await sleep(60_000, undefined, { ref: false });
       });
       await openJobs().add(job, { n: 1 });
-      await vi.waitFor(() => expect(attempts).toEqual([1]), PATIENCE);
+      await vi.waitFor(() => expect(attempts).toEqual([1]), WAIT);
       const begun = performance.now();
       await stubborn.stop();
       expect(performance.now() - begun).toBeLessThan(4_000);
       startWorker(job, async (_, run) => void attempts.push(run.attempt));
-      await vi.waitFor(() => expect(attempts).toEqual([1, 1]), PATIENCE);
+      await vi.waitFor(() => expect(attempts).toEqual([1, 1]), WAIT);
     });
 
     it('survives an outage of the server, and starts during one', async () => {
@@ -182,7 +182,7 @@ for (const { name, skip, start } of servers)
       const first = startWorker(job, worker);
       const jobs = openJobs();
       await jobs.add(job, { n: 1 });
-      await vi.waitFor(() => expect(seen).toEqual([1]), PATIENCE);
+      await vi.waitFor(() => expect(seen).toEqual([1]), WAIT);
       await server.leave();
       const second = startWorker(own('outage-2'), worker);
       await expect(jobs.add(job, { n: 0 })).rejects.toBeInstanceOf(JobNotStored);
@@ -190,10 +190,10 @@ for (const { name, skip, start } of servers)
       const lines = first.warn.mock.calls.length + second.warn.mock.calls.length;
       expect(lines).toBeLessThanOrEqual(4);
       await server.comeBack();
-      await vi.waitFor(() => jobs.add(job, { n: 2 }), PATIENCE);
-      await vi.waitFor(() => jobs.add(own('outage-2'), { n: 3 }), PATIENCE);
+      await vi.waitFor(() => jobs.add(job, { n: 2 }), WAIT);
+      await vi.waitFor(() => jobs.add(own('outage-2'), { n: 3 }), WAIT);
       // The rejected job may have been stored anyway.
-      await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining([1, 2, 3])), PATIENCE);
+      await vi.waitFor(() => expect(seen).toEqual(expect.arrayContaining([1, 2, 3])), WAIT);
     });
 
     it('survives the end of a connection at any moment, while opening, working and closing', async () => {
@@ -215,7 +215,7 @@ for (const { name, skip, start } of servers)
       const { stop } = startWorker(job, async ({ n }) => void seen.push(n));
       const jobs = openJobs();
       await jobs.add(job, { n: 1 });
-      await vi.waitFor(() => expect(seen).toEqual([1]), PATIENCE);
+      await vi.waitFor(() => expect(seen).toEqual([1]), WAIT);
       await server.leave();
       const begun = performance.now();
       await stop();
@@ -245,13 +245,13 @@ describe.skipIf(skipped)(`jobs on a Redis Cluster of three${note}`, () => {
     const jobs = openJobs();
     for (let n = 0; n < 20; n += 1) await jobs.add(job, { n });
     const numbers = Array.from({ length: 20 }, (_, n) => n);
-    await vi.waitFor(() => expect(seen.toSorted((a, b) => a - b)).toEqual(numbers), PATIENCE);
+    await vi.waitFor(() => expect(seen.toSorted((a, b) => a - b)).toEqual(numbers), WAIT);
     const daily = own('cluster-times');
     const times: number[] = [];
     const note = async (_: unknown, run: JobRun): Promise<void> => void times.push(run.dueAt.getTime());
     for (let process = 0; process < 2; process += 1)
       startWorker(daily, note, { payload: { n: 1 }, cron: '* * * * * *' });
-    await vi.waitFor(() => expect(times.length).toBeGreaterThan(2), PATIENCE);
+    await vi.waitFor(() => expect(times.length).toBeGreaterThan(2), WAIT);
     expect(new Set(times).size).toBe(times.length);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 import { type InstanceLock, InstanceRunning, type LockMode, holdInstanceLock } from './instance-lock.js';
 
-const PATIENCE = { timeout: 20_000, interval: 10 };
+const WAIT = { timeout: 20_000, interval: 10 };
 
 let database: TestDatabase;
 let admin: Client;
@@ -24,16 +24,16 @@ afterAll(async () => {
 });
 
 /** A kept lock, and its notifications. */
-async function keep(name: string, mode?: LockMode): Promise<{ lock: InstanceLock; told: string[] }> {
+async function keep(name: string, mode?: LockMode): Promise<{ lock: InstanceLock; notifications: string[] }> {
   const lock = await holdInstanceLock(database.url, name, mode);
   locks.push(lock);
-  const told: string[] = [];
+  const notifications: string[] = [];
   await lock.keep({
-    onAway: () => told.push('away'),
-    onBack: () => told.push('back'),
-    onTaken: () => told.push('taken'),
+    onAway: () => notifications.push('away'),
+    onBack: () => notifications.push('back'),
+    onTaken: () => notifications.push('taken'),
   });
-  return { lock, told };
+  return { lock, notifications };
 }
 
 async function backendOf(name: string): Promise<number> {
@@ -69,31 +69,31 @@ it('waits for the lock of a process that is just ending', async () => {
 
 describe('a kept lock', () => {
   it('is taken again after its connection has ended, however often', async () => {
-    const { told } = await keep('ended');
+    const { notifications } = await keep('ended');
     for (let time = 1; time <= 3; time += 1) {
       await terminateHolder('ended');
-      await expect.poll(() => told, PATIENCE).toHaveLength(2 * time);
+      await expect.poll(() => notifications, WAIT).toHaveLength(2 * time);
     }
-    expect(told).toEqual(['away', 'back', 'away', 'back', 'away', 'back']);
+    expect(notifications).toEqual(['away', 'back', 'away', 'back', 'away', 'back']);
     expect(await refusal('ended')).toBeInstanceOf(InstanceRunning);
   });
 
   it('stays held while the database is stalled, and reports that', async () => {
-    const { told } = await keep('still');
+    const { notifications } = await keep('still');
     const pid = await backendOf('still');
     process.kill(pid, 'SIGSTOP');
     try {
-      await expect.poll(() => told, PATIENCE).toEqual(['away']);
+      await expect.poll(() => notifications, WAIT).toEqual(['away']);
       expect(await refusal('still')).toBeInstanceOf(InstanceRunning);
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back']);
+    await expect.poll(() => notifications, WAIT).toEqual(['away', 'back']);
     expect(await backendOf('still')).toBe(pid);
   });
 
   it('is lost once another process has had it, even if that process is gone', async () => {
-    const { told } = await keep('taken');
+    const { notifications } = await keep('taken');
     const other = new Client({ connectionString: database.url });
     await other.connect();
     // It waits in the server's queue, so it is next.
@@ -101,20 +101,20 @@ describe('a kept lock', () => {
     await sleep(100);
     await terminateHolder('taken');
     await next;
-    await expect.poll(() => told, PATIENCE).toEqual(['away']);
+    await expect.poll(() => notifications, WAIT).toEqual(['away']);
     await sleep(500);
-    expect(told).toEqual(['away']);
+    expect(notifications).toEqual(['away']);
     await other.query(`UPDATE storage.instances SET holder = gen_random_uuid() WHERE name = 'taken'`);
     await other.end();
-    await expect.poll(() => told, PATIENCE).toEqual(['away', 'taken']);
+    await expect.poll(() => notifications, WAIT).toEqual(['away', 'taken']);
     await (await holdInstanceLock(database.url, 'taken')).release();
   });
 
   it('reports nothing on its own release', async () => {
-    const { lock, told } = await keep('released');
+    const { lock, notifications } = await keep('released');
     await lock.release();
     await sleep(200);
-    expect(told).toEqual([]);
+    expect(notifications).toEqual([]);
   });
 });
 
@@ -130,11 +130,11 @@ describe('processes that share a lock', () => {
   });
 
   it('take it again after an outage, but not if a process had it alone', async () => {
-    const { told } = await keep('outage', 'together');
+    const { notifications } = await keep('outage', 'together');
     await terminateHolder('outage');
-    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back']);
+    await expect.poll(() => notifications, WAIT).toEqual(['away', 'back']);
     await admin.query(`UPDATE storage.instances SET holder = gen_random_uuid() WHERE name = 'outage'`);
     await terminateHolder('outage');
-    await expect.poll(() => told, PATIENCE).toEqual(['away', 'back', 'away', 'taken']);
+    await expect.poll(() => notifications, WAIT).toEqual(['away', 'back', 'away', 'taken']);
   });
 });

@@ -10,9 +10,9 @@ const DELAYS = { firstMs: RETRY_MS, lastMs: 1_000 };
 const CONNECT_MS = 5_000;
 const HEARTBEAT_MS = 1_000;
 /** A database that does not respond for this long counts as down. */
-const ANSWER_MS = 3_000;
+const RESPONSE_MS = 3_000;
 /** A connection silent for this long is closed. Until then a stalled server keeps the lock. */
-const SILENCE_MS = 30_000;
+const IDLE_TIMEOUT_MS = 30_000;
 const CLOSE_MS = 2_000;
 /** Warn after waiting this long for a lock that this process had. */
 const REFUSED_MS = 30_000;
@@ -157,13 +157,13 @@ class HeldLock implements InstanceLock {
 
   /** Checks that the database responds, then waits until the next check or the end of the connection. */
   async #beat(watch: LockWatch): Promise<void> {
-    const answer = this.#client.query('SELECT 1');
+    const response = this.#client.query('SELECT 1');
     try {
-      await within(ANSWER_MS, answer);
+      await within(RESPONSE_MS, response);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
       this.#reportAway(watch, 'it does not answer');
-      await within(SILENCE_MS, answer);
+      await within(IDLE_TIMEOUT_MS, response);
       this.#reportBack(watch);
     }
     const ended = Promise.withResolvers<void>();

@@ -19,19 +19,19 @@ async function terminate(name: string): Promise<void> {
   await other.end();
 }
 
-async function ended(told?: (error: Error) => void): Promise<void> {
+async function ended(onError?: (error: Error) => void): Promise<void> {
   const client = new SteadyClient({ connectionString: database.url, application_name: 'alone' });
-  if (told !== undefined) client.on('error', told);
+  if (onError !== undefined) client.on('error', onError);
   await client.connect();
   await terminate('alone');
   await expect.poll(() => client.query('SELECT 1').catch(String)).toMatch(/not queryable|terminat/);
 }
 
 it('notifies a listener that the connection has ended', async () => {
-  const told: Error[] = [];
-  await ended((error) => told.push(error));
+  const errors: Error[] = [];
+  await ended((error) => errors.push(error));
   // The server's last message fails a query before the connection ends.
-  await expect.poll(() => told).not.toEqual([]);
+  await expect.poll(() => errors).not.toEqual([]);
 });
 
 it('throws nothing if the end of a connection has no listener', async () => {
