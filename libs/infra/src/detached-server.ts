@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '@svc/storage';
-import { birthOf, familyOf, signal, until } from './processes.js';
+import { birthOf, processTreeOf, signal, until } from './processes.js';
 import { privateFolder } from './private-files.js';
 import type { ServerEnvironment, Server } from './server.js';
 
@@ -85,7 +85,7 @@ export abstract class DetachedServer implements Server {
 
   async pids(): Promise<readonly number[]> {
     const running = await this.#running();
-    return running ? familyOf(running.pid) : [];
+    return running ? processTreeOf(running.pid) : [];
   }
 
   async stop(): Promise<void> {

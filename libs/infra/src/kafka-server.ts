@@ -5,7 +5,7 @@ import { DetachedServer, type Program } from './detached-server.js';
 import { findJava } from './java.js';
 import { findKafka } from './kafka-download.js';
 import { freePort } from '@svc/storage';
-import { answers } from './ports.js';
+import { responds } from './ports.js';
 import { ownPassword } from './private-files.js';
 import type { ServerEnvironment } from './server.js';
 
@@ -86,7 +86,7 @@ export class KafkaServer extends DetachedServer {
   }
 
   protected async isReady([port]: readonly number[], log: string): Promise<boolean> {
-    return log.includes('Kafka Server started') && (await answers(port ?? 0));
+    return log.includes('Kafka Server started') && (await responds(port ?? 0));
   }
 
   /** Members find each other by predetermined ports. */

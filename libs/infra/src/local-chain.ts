@@ -21,7 +21,7 @@ const MINT = '0x40c10f19';
 const BALANCE_OF = '0x70a08231';
 
 const START_MS = 60_000;
-const ANSWER_MS = 60_000;
+const RESPONSE_MS = 60_000;
 
 /** Gas for many transactions, in wei. */
 const MUCH_GAS = `0x${(10n ** 20n).toString(16)}`;
@@ -54,7 +54,7 @@ export class LocalChain {
     anvil.once('exit', () => process.off('exit', end));
     const chain = new LocalChain(anvil, `http://127.0.0.1:${on}`);
     try {
-      await chain.answers();
+      await chain.waitUntilReady();
       await chain.call('anvil_setCode', [USDC, `0x${(await readFile(TOKEN_CODE, 'utf8')).trim()}`]);
     } catch (error) {
       await chain.stop();
@@ -98,7 +98,7 @@ export class LocalChain {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(RESPONSE_MS),
     });
     const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
     if (error) throw new Error(`${method}: ${error.message}`);
@@ -112,7 +112,7 @@ export class LocalChain {
     await exited;
   }
 
-  private async answers(): Promise<void> {
+  private async waitUntilReady(): Promise<void> {
     const endMs = performance.now() + START_MS;
     for (;;) {
       try {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '@svc/storage';
 import { cacheFolder } from './kafka-download.js';
-import { answers } from './ports.js';
+import { responds } from './ports.js';
 import type { ServerEnvironment } from './server.js';
 
 const run = promisify(execFile);
@@ -100,7 +100,7 @@ async function spawned(
   server.once('exit', () => process.off('exit', end));
   for (const endMs = performance.now() + START_MS; performance.now() < endMs; await sleep(50)) {
     if (server.exitCode !== null) break;
-    if (await answers(port)) return server;
+    if (await responds(port)) return server;
   }
   end();
   throw new Error('the S3 server did not start');

@@ -23,12 +23,12 @@ export class NodeRefusal extends Error {
 }
 
 /**
- * Intercepts calls to a node: a returned value is the response, `silence` means no response, and `undefined`
+ * Intercepts calls to a node: a returned value is the response, `noResponse` means no response, and `undefined`
  * leaves the response to the node.
  */
 type Interference = (method: string, params: readonly unknown[]) => unknown;
 
-export const silence = Symbol('silence');
+export const noResponse = Symbol('no response');
 
 /** What happens to submitted transactions: they are executed at once, only by `land()`, or lost. */
 type Reception = 'lands' | 'held' | 'lost';
@@ -135,7 +135,7 @@ export class LocalSolana {
     const { id, method, params = [] } = JSON.parse(text) as { id: unknown; method: string; params?: Params };
     try {
       const wanted = await this.interference(method, params);
-      if (wanted === silence) return undefined;
+      if (wanted === noResponse) return undefined;
       const result = wanted === undefined ? this.call(method, params) : wanted;
       return JSON.stringify({ jsonrpc: '2.0', id, result });
     } catch (error) {

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, findPostmaster, startEmbeddedPostgres, stopPostmaster } from '@svc/storage';
 import { privateFolder } from './private-files.js';
-import { birthOf, familyOf, signal, until } from './processes.js';
+import { birthOf, processTreeOf, signal, until } from './processes.js';
 import type { Server } from './server.js';
 
 const KILL_MS = 10_000;
@@ -42,7 +42,7 @@ export class PostgresServer implements Server {
 
   async pids(): Promise<readonly number[]> {
     const pid = await this.#pid();
-    return pid === undefined ? [] : familyOf(pid);
+    return pid === undefined ? [] : processTreeOf(pid);
   }
 
   async stop(): Promise<void> {
@@ -55,10 +55,10 @@ export class PostgresServer implements Server {
   async kill(): Promise<void> {
     const pid = await this.#pid();
     if (pid === undefined) return;
-    const family = await familyOf(pid);
-    for (const member of family) signal(member, 'SIGKILL');
+    const tree = await processTreeOf(pid);
+    for (const member of tree) signal(member, 'SIGKILL');
     const ended = async (): Promise<boolean> =>
-      (await Promise.all(family.map(birthOf))).every((birth) => birth === undefined);
+      (await Promise.all(tree.map(birthOf))).every((birth) => birth === undefined);
     if (!(await until(ended, KILL_MS))) throw new Error(`PostgreSQL (process ${pid}) did not exit`);
   }
 
@@ -67,13 +67,13 @@ export class PostgresServer implements Server {
     if (pid === undefined) throw new Error(`${this.variable}: the server is not running`);
     // Once stopped, it can't start further processes.
     signal(pid, 'SIGSTOP');
-    for (const member of await familyOf(pid)) signal(member, 'SIGSTOP');
+    for (const member of await processTreeOf(pid)) signal(member, 'SIGSTOP');
   }
 
   async resume(): Promise<void> {
     const pid = await this.#pid();
     if (pid === undefined) return;
-    for (const member of await familyOf(pid)) signal(member, 'SIGCONT');
+    for (const member of await processTreeOf(pid)) signal(member, 'SIGCONT');
   }
 
   async wipe(): Promise<void> {

@@ -30,17 +30,17 @@ export async function birthOf(pid: number): Promise<string | undefined> {
 }
 
 /** The process and all of its descendants, itself first. */
-export async function familyOf(pid: number): Promise<number[]> {
+export async function processTreeOf(pid: number): Promise<number[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='], { timeout: PS_MS });
   const pairs = stdout
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number));
-  const family = [pid];
-  for (const member of family) {
-    for (const [child, parent] of pairs) if (parent === member && child !== undefined) family.push(child);
+  const tree = [pid];
+  for (const member of tree) {
+    for (const [child, parent] of pairs) if (parent === member && child !== undefined) tree.push(child);
   }
-  return family;
+  return tree;
 }
 
 export function signal(pid: number, name: NodeJS.Signals): void {

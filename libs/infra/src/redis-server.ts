@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DetachedServer, type Program } from './detached-server.js';
-import { answers } from './ports.js';
+import { responds } from './ports.js';
 import { ownPassword } from './private-files.js';
 
 const PROGRAM = 'redis-server';
@@ -36,6 +36,6 @@ export class RedisServer extends DetachedServer {
 
   protected async isReady([port]: readonly number[]): Promise<boolean> {
     const text = `AUTH ${await ownPassword(this.folder)}\r\nPING\r\n`;
-    return answers(port ?? 0, { text, answer: '+PONG' });
+    return responds(port ?? 0, { text, response: '+PONG' });
   }
 }

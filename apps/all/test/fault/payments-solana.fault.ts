@@ -1,4 +1,4 @@
-import { LocalSolana, NodeRefusal, silence } from '@svc/infra';
+import { LocalSolana, NodeRefusal, noResponse } from '@svc/infra';
 import { isLong } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Buyer, balanceOf, pay, paymentOf, sellerOnSolana, solanaBuyer, topUpUrl } from '../buyers.js';
@@ -82,7 +82,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana', () => {
 describe.skipIf(fault !== undefined || !isLong)('a payment on Solana with a faulty node', () => {
   it('is sent once after the restart if its process is killed before sending it', async () => {
     const { one, header } = await signed();
-    chain.interference = (method) => (method === 'sendTransaction' ? silence : undefined);
+    chain.interference = (method) => (method === 'sendTransaction' ? noResponse : undefined);
     const lost = paid(header).catch(() => undefined);
     await expect.poll(() => paid(header), { timeout: 60_000 }).toEqual(IN_PROGRESS);
     await platform.kill();
@@ -121,7 +121,7 @@ describe.skipIf(fault !== undefined || !isLong)('a payment on Solana with a faul
 
   it.each<[string, () => unknown]>([
     ['refuses everything', () => Promise.reject(new NodeRefusal(-32_005, 'Node is behind by 400 slots'))],
-    ['answers nothing', () => silence],
+    ['answers nothing', () => noResponse],
     ['answers nonsense', () => 'nonsense'],
   ])('gets a 503 while the node %s, nothing is kept, and the same header works later', async (_, answer) => {
     const { one, header } = await signed();
