@@ -38,7 +38,7 @@ export class Callers {
    */
   known(request: FastifyRequest): Caller | Promise<Caller> {
     const { authorization } = request.headers;
-    const caller = this.keys.trusted(authorization, request.raw.socket);
+    const caller = this.keys.trusted(authorization);
     if (caller) return this.admit(request, caller);
     return this.verified(request, this.keys.identify(authorization, this.failures.isBlocked(request)));
   }

@@ -49,8 +49,6 @@ export class KeyCache {
     dispose: ({ caller }, digest) => this.unlist(caller, digest),
   });
   private readonly wrong = new LRUCache<string, true>({ max: CACHED_WRONG_KEYS, ttl: WRONG_KEY_MS });
-  /** The latest key that each open connection has sent. */
-  private readonly sent = new WeakMap<object, { authorization: string; digest: string }>();
   private readonly digests = new Map<string, Set<string>>();
   /** Lookups in progress by digest, shared by concurrent requests. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
@@ -63,14 +61,13 @@ export class KeyCache {
     private readonly settings: GatewaySettings,
   ) {}
 
-  /**
-   * The holder of the key in this `Authorization` header, if that needs no lookup. A connection that sends
-   * the same header again costs no further digest.
-   */
-  trusted(authorization: string | undefined, connection?: object): Caller | undefined {
-    const digest = this.digestFor(authorization, connection);
-    const known = digest === undefined ? undefined : this.cache.get(digest);
-    if (digest === undefined || !known || !this.isTrusted(known)) return undefined;
+  /** The holder of the key in this `Authorization` header, if that needs no lookup. */
+  trusted(authorization: string | undefined): Caller | undefined {
+    const secret = keyIn(authorization);
+    if (secret === undefined) return undefined;
+    const digest = digestOf(secret);
+    const known = this.cache.get(digest);
+    if (!known || !this.isTrusted(known)) return undefined;
     this.refreshAhead(digest, known);
     return known.caller;
   }
@@ -106,16 +103,6 @@ export class KeyCache {
   invalidate(): void {
     this.invalidations += 1;
     this.lookups = new Map();
-  }
-
-  private digestFor(authorization: string | undefined, connection: object | undefined): string | undefined {
-    const sent = connection && this.sent.get(connection);
-    if (sent && sent.authorization === authorization) return sent.digest;
-    const secret = keyIn(authorization);
-    if (authorization === undefined || secret === undefined) return undefined;
-    const digest = digestOf(secret);
-    if (connection) this.sent.set(connection, { authorization, digest });
-    return digest;
   }
 
   private isTrusted({ invalidations, freshUntilMs, acceptedUntilMs }: Cached): boolean {
