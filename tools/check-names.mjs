@@ -1,4 +1,5 @@
-// Refuses names without meaning, unknown file suffixes, and types of different libraries with the same name.
+// Refuses names without meaning, retired metaphors, unknown file suffixes, and types of different libraries
+// with the same name.
 import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
@@ -13,11 +14,22 @@ const emptyWords = /^(managers?|helpers?|utils?|utilities|impl|dto|common|misc|s
 const declaration = /\b(class|interface|type|enum|function|const|let)\s+([A-Za-z_$][\w$]*)/g;
 const emptySuffix = /(^|[a-z0-9])(Managers?|Helpers?|Utils?|Impl|Dtos?|DTO)$/;
 const emptyName = /^(managers?|helpers?|utils?|impl|dto)$/;
+/** Retired metaphors, by what replaced them: see the glossary in CONTRIBUTING.md. */
+const retiredNames = [
+  [/^(ChainWord|wordOf\w*)$/, 'payment status'],
+  [/^(Standing|standingOf\w*)$/, 'finality'],
+  [/^(Trial|trialOf\w*)$/, 'simulation'],
+  [/^([A-Z]\w*Desk|DeskParts)$/, 'operator actions'],
+  [/^(Counter|Gauge|Histogram)Cell$/, 'instrument'],
+  [/^(Moody|Played|played)[A-Z]\w*$/, 'faulty or test'],
+];
 const typeWords = new Set(['class', 'interface', 'type', 'enum']);
 
 /** The reason why a declared name is refused, or undefined. */
 function faultOf(word, name) {
   if (emptySuffix.test(name) || emptyName.test(name)) return 'says nothing; name what it is';
+  const retired = retiredNames.find(([pattern]) => pattern.test(name));
+  if (retired) return `is a metaphor; the term is ${retired[1]}`;
   if (!typeWords.has(word)) return undefined;
   if (/[a-z0-9]Service$/.test(name)) return 'says nothing; name what it does';
   if (/^I[A-Z][a-z]/.test(name)) return 'has an interface prefix';

@@ -162,6 +162,8 @@ export const own = [
   ['names', 'libs/b/src/names-c.ts', 'export type ChargeDto = 1;\n', 'ChargeDto says nothing'],
   ['names', 'libs/b/src/names-d.ts', 'export class LedgerImpl {}\n', 'LedgerImpl says nothing'],
   ['names', 'libs/b/src/names-e.ts', 'export const stringUtils = 1;\n', 'stringUtils says nothing'],
+  ['names', 'libs/b/src/names-desk.ts', 'export class TopUpDesk {}\n', 'the term is operator actions'],
+  ['names', 'libs/b/src/names-word.ts', 'export const wordOf = 1;\n', 'the term is payment status'],
   ['names', 'libs/b/src/names-g.ts', 'export interface Kind {}\n', 'has the name of a type of libs/a'],
   ['names', 'libs/b/src/names-f.ts', 'export class ChargeService {}\n', 'ChargeService says nothing'],
   ['names', 'libs/b/src/charge.service.ts', 'export {};\n', 'suffix .service means nothing'],
