@@ -23,7 +23,7 @@ export class NodeRefusal extends Error {
 }
 
 /**
- * Intercepts calls to a node: a returned value is the response, `noResponse` means no response, and `undefined`
+ * Intercepts calls to a node: a returned value is the response, `noResponse` means none, and `undefined`
  * leaves the response to the node.
  */
 type Interference = (method: string, params: readonly unknown[]) => unknown;

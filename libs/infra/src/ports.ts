@@ -4,7 +4,7 @@ const HOST = '127.0.0.1';
 const CONNECT_MS = 1_000;
 
 /**
- * Whether the listener at the port gives the expected response; without an exchange, whether anything listens.
+ * Whether the listener at the port gives the expected response, or without an exchange, whether one exists.
  */
 export function responds(port: number, exchange?: { text: string; response: string }): Promise<boolean> {
   return new Promise((resolve) => {
