@@ -11,7 +11,8 @@ export interface SentCall {
 }
 
 /** The response of a node; `undefined` breaks the connection. */
-type ScriptedAnswer = { readonly status?: number; readonly body: string } | undefined;
+type ScriptedAnswer =
+  { readonly status?: number; readonly body: string | Uint8Array; readonly encoding?: string } | undefined;
 
 /** A node that answers as the test says, and records what it gets. */
 export class ScriptedNode {
@@ -44,7 +45,12 @@ export class ScriptedNode {
     this.sent.push(text);
     const answer = await this.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
     if (!answer) response.destroy();
-    else response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(answer.body);
+    else {
+      const { status = 200, body, encoding = 'identity' } = answer;
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'content-encoding': encoding })
+        .end(body);
+    }
   }
 
   get url(): string {

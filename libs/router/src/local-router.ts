@@ -12,7 +12,6 @@ import {
   Problem,
   SPEECH_MEDIA_TYPES,
   SpokenText,
-  isMadeOnce,
 } from '@svc/contracts';
 import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
@@ -36,7 +35,8 @@ import { firstAudio } from './backends/first-audio.js';
 import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
-import { isRefusedWhole, readJob, requestOf } from './backends/job-calls.js';
+import { readJob, requestOf } from './backends/job-calls.js';
+import { goesElsewhere } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
 
@@ -281,13 +281,14 @@ export class LocalRouter extends InferenceRouter {
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    const { kind = 'chat', backend } = call;
+    const { kind = 'chat', backend, exceptBackend } = call;
     const candidates = this.pool
       .candidates(backends, call)
       .filter(
         (live) =>
           live.dialect.paths[kind] !== undefined &&
           live.name === (backend ?? live.name) &&
+          live.name !== exceptBackend &&
           (mode.serves?.(live) ?? true),
       );
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
@@ -319,9 +320,7 @@ export class LocalRouter extends InferenceRouter {
       } catch (error) {
         const sent = { kind: call.kind, body: call.body, secrets: this.secretsOf(live, call) };
         refusal = refusalOf(error, sent);
-        // Another backend would do the same again.
-        if (isMadeOnce(call.kind) && !isRefusedWhole(error, refusal))
-          refusal = { ...refusal, elsewhere: false };
+        refusal = { ...refusal, elsewhere: goesElsewhere(kind, error, refusal) };
         if (error instanceof BackendError) this.report(error, sent, { live, call });
         router.attempts.add(1, call.model, live.name, outcomeOf(refusal, signal));
         // Recorded before the abort, since the backend's error is more telling than the abort.

@@ -24,6 +24,8 @@ const REPEATS = {
   LATE_NODE_PAYMENTS: { short: 12, long: 500 },
   /** Malformed and unusual chat completions. */
   FUZZ: { short: 500, long: 10_000 },
+  /** Lists of calls of blockchain nodes that answer at random. */
+  RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;

@@ -6,6 +6,31 @@ const PositiveCount = z.int().positive();
 const RPC_FAMILIES = ['evm', 'solana', 'starknet'] as const;
 export type RpcFamily = (typeof RPC_FAMILIES)[number];
 
+/**
+ * Names of methods with which a node would use its own keys, send, keep state for the caller or be
+ * administered. Nodes differ in case, so case does not matter here.
+ */
+const DENIED: readonly RegExp[] = [
+  /^(?:personal|admin|miner|engine|clique|les|account|wallet|hardhat|anvil|evm|ganache|tenderly)_/i,
+  /^parity_set/i,
+  /^debug_(?:set|write|start|stop|cpuprofile|memprofile|blockprofile|mutexprofile|gc|free|chaindb|stacks|verbosity|vmodule)/i,
+  /^eth_(?:sign|accounts$|coinbase$|mining$|hashrate$|getwork$|submit|new.*filter$|getfilter|uninstallfilter)/i,
+  /subscribe$/i,
+  /(?:^|_)send|^starknet_add|^requestairdrop$/i,
+  /^(?:validatorexit|setlogfilter|contactinfo|addauthorizedvoter|removeallauthorizedvoters|setidentity)/i,
+];
+
+/** Further methods that read, such as `zks_getL1BatchDetails`, with the factor of their price. */
+const FurtherMethods = z.record(
+  z
+    .string()
+    .regex(/^[a-zA-Z0-9_]{1,64}$/, 'must be letters, digits and underscores')
+    .refine((name) => !DENIED.some((pattern) => pattern.test(name)), {
+      message: 'must be a method that only reads and keeps no state',
+    }),
+  PositiveCount.max(100),
+);
+
 /** A node of a network. */
 const RpcNode = z.strictObject({
   /** Its name for clients and logs; default: `backend-1` for the first of its network, and so on. */
@@ -36,6 +61,9 @@ const RpcNetwork = z
     credits: PositiveCount.max(100_000).default(20),
     /** The most calls in one request to a node. */
     batch: PositiveCount.max(100).default(50),
+    /** The most blocks of a filter of `eth_getLogs` or `trace_filter`, if both ends are numbers. */
+    maxLogBlocks: PositiveCount.optional(),
+    methods: FurtherMethods.optional(),
     nodes: z.array(RpcNode).min(1),
   })
   .refine(

@@ -25,6 +25,7 @@ describe('a call on the wire', () => {
     { cacheKey: 'é🙂\r\nx: y %' },
     { cacheKey: '', model: 'a/b:c@d' },
     { kind: 'speech' as const },
+    { kind: 'rpc' as const, exceptBackend: 'backend-1' },
   ])('survives a round trip, in valid HTTP headers: %j', (more) => {
     for (const stream of [true, false]) {
       const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);

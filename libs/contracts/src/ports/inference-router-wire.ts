@@ -21,6 +21,7 @@ const CALL_HEADERS = {
   stream: 'x-svc-stream',
   kind: 'x-svc-kind',
   backend: 'x-svc-only-backend',
+  exceptBackend: 'x-svc-except-backend',
   files: 'x-svc-files',
 } as const;
 
@@ -64,6 +65,7 @@ const CallHead = z.object({
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
   [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
   [CALL_HEADERS.backend]: Name.min(1).optional(),
+  [CALL_HEADERS.exceptBackend]: Name.min(1).optional(),
   [CALL_HEADERS.files]: Encoded.optional(),
 });
 
@@ -83,6 +85,7 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
     [CALL_HEADERS.stream]: stream ? 'true' : 'false',
     ...(call.kind && { [CALL_HEADERS.kind]: call.kind }),
     ...(call.backend !== undefined && { [CALL_HEADERS.backend]: call.backend }),
+    ...(call.exceptBackend !== undefined && { [CALL_HEADERS.exceptBackend]: call.exceptBackend }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
   };
   const { files } = call;
@@ -105,6 +108,7 @@ export function decodeInferenceCall(
   const cacheKey = head[CALL_HEADERS.cacheKey];
   const kind = head[CALL_HEADERS.kind];
   const backend = head[CALL_HEADERS.backend];
+  const exceptBackend = head[CALL_HEADERS.exceptBackend];
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
@@ -113,6 +117,7 @@ export function decodeInferenceCall(
       ...withFiles(head[CALL_HEADERS.files], body),
       ...(kind && { kind }),
       ...(backend !== undefined && { backend }),
+      ...(exceptBackend !== undefined && { exceptBackend }),
       ...(cacheKey !== undefined && { cacheKey }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',

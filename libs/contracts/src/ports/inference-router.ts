@@ -190,6 +190,8 @@ export interface InferenceCall {
   readonly files?: readonly CallFile[];
   /** The name of the only backend that may be called: the one that has the job. */
   readonly backend?: string;
+  /** The name of a backend that is not to be called. */
+  readonly exceptBackend?: string;
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
 }

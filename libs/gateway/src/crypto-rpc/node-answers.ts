@@ -32,6 +32,13 @@ export function nodeAnswers(text: string, count: number): Map<number, NodeAnswer
   return answers;
 }
 
+/** Errors that concern the node rather than the call: too much to do, or a fault of its own. */
+const OF_THE_NODE = /^\{"code":-32(?:005|603),/;
+
+/** Whether another node may have a better answer. */
+export const isWeak = (answer: NodeAnswer | undefined): boolean =>
+  answer === undefined || ('error' in answer && OF_THE_NODE.test(answer.error));
+
 function answerOf(members: ReadonlyMap<string, string>): NodeAnswer | undefined {
   const error = members.get('error');
   if (error !== undefined && error !== 'null') return { error: presentableError(error) };

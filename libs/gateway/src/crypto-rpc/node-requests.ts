@@ -21,12 +21,16 @@ export interface NodeRequest {
   readonly isSend?: boolean;
   /** The only node that may be called. */
   readonly backend?: string;
+  /** A node that is not to be called. */
+  readonly exceptBackend?: string;
 }
 
 /** The answers of a node, by the positions of the calls. */
 export interface NodeResponse {
   readonly answers: ReadonlyMap<number, NodeAnswer>;
   readonly backend: string;
+  /** Why the response could not be read, if so. */
+  readonly fault?: unknown;
 }
 
 /** Requests to the nodes of networks, through the router. */
@@ -34,14 +38,19 @@ export interface NodeResponse {
 export class NodeRequests {
   constructor(private readonly router: InferenceRouter) {}
 
-  /** Rejects as the router does; with a SyntaxError if the response is no JSON. */
+  /** Rejects as the router does. */
   async send(
     { network, count, isSend = false, ...call }: NodeRequest,
     signal: AbortSignal,
   ): Promise<NodeResponse> {
     const kind = isSend ? 'rpc-send' : 'rpc';
     const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
-    return { answers: nodeAnswers(response.body, count), backend: response.backend };
+    const { backend } = response;
+    try {
+      return { answers: nodeAnswers(response.body, count), backend };
+    } catch (fault) {
+      return { answers: new Map(), backend, fault };
+    }
   }
 }
 

@@ -4,13 +4,19 @@ import { Catalog } from '@svc/catalog';
 import { Problem } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { PROBES } from './methods.js';
-import type { NodeAnswer } from './node-answers.js';
+import { type NodeAnswer, isWeak } from './node-answers.js';
 import { NodeRequests, bodyOf } from './node-requests.js';
 import type { RpcPlan } from './rpc-plan.js';
 import { RpcSends } from './rpc-sends.js';
 
 /** Requests to nodes at the same time, for one request of a client. */
 const AT_ONCE = 8;
+
+/** Requests for the same reads, each to another node. */
+const READ_ATTEMPTS = 2;
+
+/** How long the second of them may take. */
+const AGAIN_MS = 10_000;
 
 /** How long a network is known to respond or not, and how long it is waited for. */
 const KNOWN_MS = 10_000;
@@ -45,6 +51,12 @@ class Gathered {
   }
 }
 
+interface ReadContext {
+  readonly strings: JsonText['strings'];
+  readonly caller: RpcCaller;
+  readonly gathered: Gathered;
+}
+
 /** Calls the nodes of blockchain networks. */
 @Injectable()
 export class RpcNodes {
@@ -77,35 +89,53 @@ export class RpcNodes {
   }
 
   /** Makes the calls that send nothing, in as many requests as the nodes' limit of calls needs. */
-  private async read(
-    { network, settings, calls, sent }: RpcPlan,
-    {
-      strings,
-      caller: { requestId, accountId },
-      gathered,
-    }: { readonly strings: JsonText['strings']; readonly caller: RpcCaller; readonly gathered: Gathered },
+  private async read(plan: RpcPlan, context: ReadContext, signal: AbortSignal): Promise<void> {
+    const { settings, calls, sent } = plan;
+    const { gathered } = context;
+    const sending = new Set(sent.map(({ index }) => index));
+    const reads = [...calls.keys()].filter((index) => {
+      const refusal = calls[index]?.refusal;
+      if (refusal !== undefined) gathered.add(index, { error: refusal, isFree: true });
+      return !sending.has(index) && refusal === undefined;
+    });
+    const parts = Array.from({ length: Math.ceil(reads.length / settings.batch) }, (_, at) =>
+      reads.slice(at * settings.batch, (at + 1) * settings.batch),
+    );
+    const work = async (): Promise<void> => {
+      for (let part = parts.shift(); part; part = parts.shift())
+        await this.readPart({ ...plan, part }, context, signal);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  }
+
+  /** Makes calls together, and those without a good answer once more, at another node. */
+  private async readPart(
+    { network, settings, calls, part }: RpcPlan & { readonly part: readonly number[] },
+    { strings, caller: { requestId, accountId }, gathered }: ReadContext,
     signal: AbortSignal,
   ): Promise<void> {
-    const sending = new Set(sent.map(({ index }) => index));
-    const reads = [...calls.keys()].filter((index) => !sending.has(index));
-    const work = async (): Promise<void> => {
-      for (
-        let part = reads.splice(0, settings.batch);
-        part.length > 0;
-        part = reads.splice(0, settings.batch)
-      ) {
-        try {
-          const body = await strings.bytesOf(bodyOf(part.flatMap((index) => calls[index] ?? [])));
-          const request = { network, requestId, accountId, body, count: part.length };
-          const { answers, backend } = await this.requests.send(request, signal);
-          for (const [position, index] of part.entries()) gathered.add(index, answers.get(position), backend);
-        } catch (error) {
-          gathered.failure = error;
+    let left = part;
+    let exceptBackend: string | undefined;
+    try {
+      for (let attempt = 1; attempt <= Math.min(READ_ATTEMPTS, settings.nodes.length); attempt += 1) {
+        const body = await strings.bytesOf(bodyOf(left.flatMap((index) => calls[index] ?? [])));
+        const except = exceptBackend === undefined ? {} : { exceptBackend };
+        const request = { network, requestId, accountId, body, count: left.length, ...except };
+        const within = attempt === 1 ? signal : AbortSignal.any([signal, AbortSignal.timeout(AGAIN_MS)]);
+        const { answers, backend, fault } = await this.requests.send(request, within);
+        if (fault !== undefined) gathered.failure = fault;
+        for (const [position, index] of left.entries()) {
+          const answer = answers.get(position);
+          if (!gathered.answers[index] || !isWeak(answer))
+            gathered.add(index, answer, fault === undefined ? backend : undefined);
         }
+        left = left.filter((index) => isWeak(gathered.answers[index]));
+        if (left.length === 0) return;
+        exceptBackend = backend;
       }
-    };
-    const workers = Math.min(AT_ONCE, Math.ceil(reads.length / settings.batch));
-    await Promise.all(Array.from({ length: workers }, work));
+    } catch (error) {
+      gathered.failure = error;
+    }
   }
 
   /** The networks of which a node responds, by name. */

@@ -13,6 +13,7 @@ import {
 } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { jsonElements, jsonMembers } from '../json/json-members.js';
+import { checkedRange } from './log-range.js';
 import { factorOf } from './methods.js';
 import { bodyOf } from './node-requests.js';
 import { FaultyTransaction, type SentTransaction, sends, transactionOf } from './transactions.js';
@@ -26,6 +27,8 @@ interface PlannedCall {
   readonly method: string;
   /** The JSON text of its parameters. */
   readonly params: string | undefined;
+  /** The JSON text of the error with which it is answered instead of being made. */
+  readonly refusal?: string;
   /** What it costs if it is answered. */
   readonly credits: number;
 }
@@ -74,15 +77,16 @@ export async function planRpc(
   }
   const isList = Array.isArray(asked.body);
   const texts = isList ? jsonElements(asked.json.text) : [asked.json.text];
+  const furtherMethods = new Map(Object.entries(settings.methods ?? {}));
   const unsupported = new Set<string>();
   const calls = [asked.body].flat().map(({ method }, index) => {
-    const factor = factorOf(settings.family, method);
+    const factor = factorOf(settings.family, method) ?? furtherMethods.get(method);
     if (factor === undefined) unsupported.add(method);
     const members = jsonMembers(texts[index] ?? '{}');
     return {
       id: members.get('id'),
       method,
-      params: members.get('params'),
+      ...checkedRange(method, members.get('params'), settings.maxLogBlocks),
       credits: settings.credits * (factor ?? 0),
     };
   });

@@ -1,5 +1,9 @@
 import type { InferenceCall } from '@svc/contracts';
+import type { Exchange } from '@svc/runtime';
+import { BackendError } from '../dialects/backend-error.js';
+import { z } from 'zod';
 import type { CallMode } from './call-mode.js';
+import { refuseFailure } from './refuse-failure.js';
 
 /** For all nodes of a network together. Source: the public interface. */
 const DEADLINE_MS = 30_000;
@@ -9,6 +13,27 @@ const SEND_MS = 10_000;
 
 /** How long a node may send nothing. */
 const PAUSE_MS = 10_000;
+
+/** The status with which some nodes send errors of JSON-RPC. */
+const REJECTED = 400;
+const REJECTION_BYTES = 65_536;
+
+/** The errors of JSON-RPC in the response. Throws BackendError if it has none. */
+async function rejectionOf(exchange: Exchange): Promise<string> {
+  const text = await exchange.beginning(REJECTION_BYTES);
+  if (hasError(text)) return text;
+  throw new BackendError(exchange.status, text);
+}
+
+const RpcError = z.object({ error: z.object({ code: z.number() }) });
+
+function hasError(text: string): boolean {
+  try {
+    return [JSON.parse(text) as unknown].flat().some((item) => RpcError.safeParse(item).success);
+  } catch {
+    return false;
+  }
+}
 
 /**
  * A call of blockchain nodes. Another node is called after a failure, or a response that is certainly not one
@@ -23,7 +48,10 @@ export function rpcMode(
     pauseMs: PAUSE_MS,
     isStream: false,
     body: () => body,
+    anyStatus: true,
     take: async (exchange) => {
+      if (exchange.status === REJECTED) return { body: await rejectionOf(exchange) };
+      await refuseFailure(exchange);
       const text = await exchange.text(limitBytes);
       if (!/^\s*[[{]/.test(text)) throw new Error('the response is neither an object nor a list');
       return { body: text };
