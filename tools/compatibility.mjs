@@ -2,14 +2,7 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  CHAT_TREATMENTS,
-  COMPLETION_TREATMENTS,
-  ChatRequest,
-  CompletionRequest,
-  SVC_TREATMENTS,
-  openApiDocument,
-} from '@svc/contracts';
+import { ChatRequest, CompletionRequest, ResponseRequest, TREATMENTS, openApiDocument } from '@svc/contracts';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);
@@ -106,11 +99,11 @@ of the objects below are dropped. Names that differ from known ones only in lett
 
 ## \`POST /chat/completions\`
 
-${fields('ChatCompletionRequest', CHAT_TREATMENTS, ChatRequest)}
+${fields('ChatCompletionRequest', TREATMENTS.chat, ChatRequest)}
 
 ## \`svc_parameters\`
 
-${fields('SvcParameters', SVC_TREATMENTS)}
+${fields('SvcParameters', TREATMENTS.svc)}
 
 ## Messages, by role
 
@@ -122,7 +115,15 @@ ${kinds('ContentPart', 'type')}
 
 ## \`POST /completions\`
 
-${fields('CreateCompletionRequest', COMPLETION_TREATMENTS, CompletionRequest)}
+${fields('CreateCompletionRequest', TREATMENTS.completion, CompletionRequest)}
+
+## \`POST /responses\`
+
+${fields('CreateResponseRequest', TREATMENTS.response, ResponseRequest)}
+
+### Items of \`input\`
+
+${kinds('InputItem', 'type')}
 `;
 
 if (!process.argv.includes('--check')) {

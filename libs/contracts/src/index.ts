@@ -87,6 +87,8 @@ export {
 export { SpeechRequest, characterCount } from './http/audio/speech.js';
 export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './http/audio/transcriptions.js';
 export { CompletionRequest } from './http/completions/completions.js';
+export type { InputItem } from './http/responses/response-items.js';
+export { ResponseRequest, SEARCH_TOOLS } from './http/responses/response-request.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
 export { CryptoRpc, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
@@ -275,12 +277,7 @@ export {
 export { CALLS_AT_ONCE, PortCalls, PortResult, readPortResult } from './ports/port-calls.js';
 export { USAGE_HISTORY_WIRE } from './ports/usage-history-wire.js';
 export { ProblemOnWire, decodeProblem, encodeProblem } from './problems/problem-wire.js';
-export {
-  CHAT_TREATMENTS,
-  COMPLETION_TREATMENTS,
-  SVC_TREATMENTS,
-  type Treatment,
-} from './openapi/field-treatments.js';
+export { TREATMENTS, type Treatment } from './openapi/field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi/openapi.js';
 export { resolveResponse } from './openapi/shared-responses.js';
 export {

@@ -45,6 +45,7 @@ import { LimitReports } from './limits/limit-reports.js';
 import { RateLimitsView } from './keys/rate-limits-view.js';
 import { RateLimitsController } from './keys/rate-limits.controller.js';
 import { Preparation } from './request/preparation.js';
+import { ResponsesController } from './responses/responses.controller.js';
 import { Prompts } from './request/prompts.js';
 import { SuspensionsController } from './operator/suspensions.controller.js';
 import { KeyListStore } from './accounts/key-list.store.js';
@@ -91,6 +92,7 @@ import { Wallets } from './wallets/wallets.js';
 const CONTROLLERS = [
   ChatController,
   CompletionsController,
+  ResponsesController,
   ModelsController,
   CharactersController,
   OpenApiController,

@@ -24,6 +24,9 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   llm: COMMON,
   pydantic_ai: [...COMMON, 'structured_output_by_tool'],
   langchain: [...COMMON, 'embeddings'],
+  openai_responses: COMMON,
+  pydantic_ai_responses: [...COMMON, 'structured_output_by_tool'],
+  langchain_responses: COMMON,
 };
 
 /** A model of each type, on the simulator of the platform. */

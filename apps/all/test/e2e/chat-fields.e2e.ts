@@ -1,4 +1,4 @@
-import { CHAT_TREATMENTS } from '@svc/contracts';
+import { TREATMENTS } from '@svc/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { errorOf } from '../answers.js';
 import { Platform, type TestAccount } from '../platform.js';
@@ -44,7 +44,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 const treated = (treatment: string): string[] =>
-  Object.entries(CHAT_TREATMENTS).flatMap(([name, given]) => (given === treatment ? [name] : []));
+  Object.entries(TREATMENTS.chat).flatMap(([name, given]) => (given === treatment ? [name] : []));
 
 it('passes documented pass-through fields to the backend unchanged, and drops ignored ones', async () => {
   const names = [...treated('passed on'), ...treated('not used')];

@@ -24,6 +24,7 @@ import { actionRoutes } from './operator/operator-actions.js';
 import { chargeRoutes } from './operator/operator-charges.js';
 import { operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
+import { responseRoutes } from './responses/response-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
 import { walletRoutes } from './wallets/wallet-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
@@ -218,6 +219,7 @@ export const TAGS = {
 export const routes = {
   ...publicRoutes,
   ...completionRoutes,
+  ...responseRoutes,
   ...embeddingRoutes,
   ...audioRoutes,
   ...imageRoutes,

@@ -1,5 +1,6 @@
 import type { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
 import type { CompletionRequest } from '../http/completions/completions.js';
+import type { ResponseRequest } from '../http/responses/response-request.js';
 
 /**
  * How a field is treated. `honoured`: this service acts on it. `passed on`: checked here, and for the backend
@@ -9,7 +10,7 @@ import type { CompletionRequest } from '../http/completions/completions.js';
 export type Treatment = 'honoured' | 'passed on' | 'not used' | 'refused';
 
 /** Every field of a chat completion; a missing one does not compile. */
-export const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment>> = {
+const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment>> = {
   model: 'honoured',
   messages: 'honoured',
   stream: 'honoured',
@@ -72,7 +73,7 @@ const SAMPLING = {
 } as const;
 
 /** The same for text completions. */
-export const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionRequest.shape, Treatment>> = {
+const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionRequest.shape, Treatment>> = {
   ...SAMPLING,
   model: 'honoured',
   prompt: 'honoured',
@@ -92,8 +93,40 @@ export const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionReque
   svc_parameters: 'honoured',
 };
 
+/** The same for responses. */
+const RESPONSE_TREATMENTS: Readonly<Record<keyof typeof ResponseRequest.shape, Treatment>> = {
+  ...SAMPLING,
+  model: 'honoured',
+  input: 'honoured',
+  instructions: 'honoured',
+  stream: 'honoured',
+  stream_options: 'not used',
+  tools: 'honoured',
+  tool_choice: 'honoured',
+  parallel_tool_calls: 'passed on',
+  max_tool_calls: 'not used',
+  text: 'passed on',
+  reasoning: 'honoured',
+  max_output_tokens: 'honoured',
+  top_logprobs: 'passed on',
+  include: 'honoured',
+  prompt_cache_key: 'honoured',
+  prompt_cache_retention: 'passed on',
+  truncation: 'refused',
+  store: 'not used',
+  previous_response_id: 'refused',
+  conversation: 'refused',
+  background: 'refused',
+  prompt: 'refused',
+  service_tier: 'not used',
+  safety_identifier: 'not used',
+  user: 'not used',
+  metadata: 'not used',
+  svc_parameters: 'honoured',
+};
+
 /** The same for this service's own options. A refused option may still be switched off explicitly. */
-export const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatment>> = {
+const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatment>> = {
   character_slug: 'honoured',
   strip_thinking_response: 'honoured',
   disable_thinking: 'honoured',
@@ -106,4 +139,12 @@ export const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, T
   return_search_results_as_documents: 'honoured',
   include_venice_system_prompt: 'honoured',
   include_svc_system_prompt: 'honoured',
+};
+
+/** How the fields of each endpoint for completions are treated, and those of `svc_parameters`. */
+export const TREATMENTS = {
+  chat: CHAT_TREATMENTS,
+  completion: COMPLETION_TREATMENTS,
+  response: RESPONSE_TREATMENTS,
+  svc: SVC_TREATMENTS,
 };

@@ -6,6 +6,8 @@ import { ContentPart, Message } from '../http/chat/chat-messages.js';
 import { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
 import { ChatCompletionChunk } from '../http/chat/chat-chunk.js';
 import { ChatCompletion, Cost, SvcParametersEcho, UsageView } from '../http/chat/chat-response.js';
+import { InputItem } from '../http/responses/response-items.js';
+import { ResponseReply } from '../http/responses/response-reply.js';
 import { withoutAbsent } from './body-schemas.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
 import {
@@ -33,10 +35,11 @@ import type { RouteDefinition } from '../http/route/route-definition.js';
 
 /** Schemas with their own names; all others are named after their route. */
 const NAMES = {
-  input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters },
+  input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters, InputItem },
   output: {
     ChatCompletion,
     ChatCompletionChunk,
+    Response: ResponseReply,
     Usage: UsageView,
     Cost,
     SvcParametersEcho,

@@ -145,11 +145,19 @@ function meant(options: readonly RawIssue[][]): RawIssue[] | undefined {
   return best;
 }
 
-/** Whether an option is for another kind of value: another type, another word, or another `type`. */
+/** Whether an option is for another kind of value: another type, word, `type` or `role`. */
 function isMismatch({ code, path = [], values }: RawIssue): boolean {
   if (path.length === 0) return code === 'invalid_type' || code === 'invalid_value';
-  return path.length === 1 && path[0] === 'type' && code === 'invalid_value' && values !== undefined;
+  return path.length === 1 && isTag(path[0]) && code === 'invalid_value' && values !== undefined;
 }
+
+const isTag = (name: PropertyKey | undefined): name is 'type' | 'role' => name === 'type' || name === 'role';
+
+/** Whether an option is for another value of this tag. */
+const differsBy =
+  (tag: 'type' | 'role') =>
+  (option: readonly RawIssue[]): boolean =>
+    option.some((issue) => isMismatch(issue) && issue.path?.[0] === tag);
 
 const missing = (option: readonly RawIssue[]): number =>
   option.filter(({ message }) => message.endsWith('received undefined')).length;
@@ -160,12 +168,14 @@ const depth = (option: readonly RawIssue[]): number =>
 /** The issue if no option fits: all tags or all types that would. */
 function mismatch(options: readonly RawIssue[][]): RawIssue {
   const found = options.flat().filter(isMismatch);
-  const tags = found.filter(({ path = [] }) => path.length === 1);
+  const byRole = options.filter((option) => differsBy('role')(option) && !differsBy('type')(option));
+  const [tag, tagged] = byRole.length > 0 ? (['role', byRole.flat()] as const) : (['type', found] as const);
+  const tags = tagged.filter((issue) => isMismatch(issue) && issue.path?.[0] === tag);
   if (tags.length > 0) {
     const words = new Set(tags.flatMap(({ values = [] }) => values.map((value) => JSON.stringify(value))));
     return {
       code: 'invalid_value',
-      path: ['type'],
+      path: [tag],
       message: `Invalid option: expected one of ${[...words].join('|')}`,
     };
   }

@@ -21,7 +21,7 @@ export function documentsCall(
     snippet: content ?? '',
     published_at: date ?? null,
   }));
-  const id = `call_${requestId.replace(/^chatcmpl-/, '')}`;
+  const id = `call_${requestId.replace(/^[a-z]+[-_]/, '')}`;
   return {
     id,
     type: 'function',

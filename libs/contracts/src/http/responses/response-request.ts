@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { CHARS, ITEMS, chars, maybe } from '../chat/chat-bounds.js';
+import { ChatRequest } from '../chat/chat-request.js';
+import { InputItem } from './response-items.js';
+
+const toolName = chars(CHARS.toolName).min(1);
+const JsonSchema = z.looseObject({});
+
+const FunctionTool = z.object({
+  type: z.literal('function'),
+  name: toolName,
+  description: maybe(CHARS.description),
+  parameters: JsonSchema.nullish(),
+  strict: z.boolean().nullish(),
+});
+
+/** A tool that is called with free text. The model is offered a function with one text. */
+const CustomTool = z.object({
+  type: z.literal('custom'),
+  name: toolName,
+  description: maybe(CHARS.description),
+  format: z
+    .discriminatedUnion('type', [
+      z.object({ type: z.literal('text') }),
+      z.object({
+        type: z.literal('grammar'),
+        definition: chars(CHARS.description),
+        syntax: z.enum(['lark', 'regex']),
+      }),
+    ])
+    .nullish(),
+});
+
+export const SEARCH_TOOLS = [
+  'web_search',
+  'web_search_2025_08_26',
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+] as const;
+
+/** The web search of this service. Its options at OpenAI have no effect here. */
+const SearchTool = z.object({ type: z.enum(SEARCH_TOOLS) });
+
+const NamedTool = z.object({ type: z.enum(['function', 'custom']), name: toolName });
+
+const ResponseToolChoice = z.union([
+  z.enum(['auto', 'none', 'required']),
+  NamedTool,
+  SearchTool,
+  z.object({
+    type: z.literal('allowed_tools'),
+    mode: z.enum(['auto', 'required']),
+    tools: z.array(NamedTool).min(1).max(ITEMS.tools),
+  }),
+]);
+
+const Format = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    name: chars(CHARS.name).min(1),
+    description: maybe(CHARS.description),
+    schema: JsonSchema,
+    strict: z.boolean().nullish(),
+  }),
+]);
+
+/** Accepts only what means the same as leaving a field out. */
+const notStored = (message: string) => z.null({ error: message }).optional();
+
+const of = ChatRequest.shape;
+
+/** The body of a response. Unknown fields are passed to the backend unchanged. */
+export const ResponseRequest = z.looseObject({
+  model: of.model,
+  input: z.union([chars(CHARS.text), z.array(InputItem).min(1).max(ITEMS.messages)]),
+  instructions: maybe(CHARS.text),
+  stream: of.stream,
+  stream_options: z.object({ include_obfuscation: z.boolean().nullish() }).nullish(),
+  tools: z
+    .array(z.union([FunctionTool, CustomTool, SearchTool]))
+    .max(ITEMS.tools)
+    .nullish(),
+  tool_choice: ResponseToolChoice.nullish(),
+  parallel_tool_calls: of.parallel_tool_calls,
+  max_tool_calls: z.int().min(1).nullish(),
+  text: z.object({ format: Format.nullish(), verbosity: of.verbosity }).nullish(),
+  reasoning: z
+    .object({
+      effort: of.reasoning_effort,
+      summary: z.enum(['auto', 'concise', 'detailed', 'none']).nullish(),
+    })
+    .nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  temperature: of.temperature,
+  top_p: of.top_p,
+  top_k: of.top_k,
+  min_p: of.min_p,
+  min_temp: of.min_temp,
+  max_temp: of.max_temp,
+  frequency_penalty: of.frequency_penalty,
+  presence_penalty: of.presence_penalty,
+  repetition_penalty: of.repetition_penalty,
+  logit_bias: of.logit_bias,
+  seed: of.seed,
+  stop: of.stop,
+  stop_token_ids: of.stop_token_ids,
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  include: of.include,
+  prompt_cache_key: of.prompt_cache_key,
+  prompt_cache_retention: of.prompt_cache_retention,
+  truncation: z
+    .literal('disabled', 'truncation is not offered; send an input that fits, or set it to "disabled"')
+    .nullish(),
+  store: z.literal(false, 'responses are not stored here; leave store out, or set it to false').nullish(),
+  previous_response_id: notStored('responses are not stored here; send the earlier items as input'),
+  conversation: notStored('conversations are not stored here; send the earlier items as input'),
+  background: z
+    .literal(false, 'background is not offered; leave it out, or use stream for long responses')
+    .nullish(),
+  prompt: notStored('prompt templates are not stored here; use instructions and input'),
+  service_tier: maybe(CHARS.word),
+  safety_identifier: maybe(CHARS.id),
+  user: of.user,
+  metadata: of.metadata,
+  svc_parameters: of.svc_parameters,
+});
+
+export type ResponseRequest = z.infer<typeof ResponseRequest>;

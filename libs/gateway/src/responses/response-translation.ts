@@ -1,0 +1,154 @@
+import { type Issue, ResponseRequest, SEARCH_TOOLS } from '@svc/contracts';
+import type { JsonText } from '@svc/runtime';
+import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '../json/json-part.js';
+import { type TranslatedRequest, translated, unknownMembersOf } from '../request/translated-request.js';
+import { type CustomTool, asFunction } from './custom-tools.js';
+import { InputMessages } from './input-messages.js';
+
+/** Members that have another name or form in chat completions, or none. */
+const OTHERS: ReadonlySet<string> = new Set([
+  'input',
+  'instructions',
+  'stream_options',
+  'tools',
+  'tool_choice',
+  'max_tool_calls',
+  'text',
+  'reasoning',
+  'max_output_tokens',
+  'top_logprobs',
+  'truncation',
+  'store',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'prompt',
+  'service_tier',
+  'safety_identifier',
+  'svc_parameters',
+]);
+
+const SAME = Object.keys(ResponseRequest.shape).filter((name) => !OTHERS.has(name));
+
+/** How these members are called in chat completions; a request for them names the original in errors. */
+const RENAMED: Readonly<Record<string, readonly string[]>> = {
+  max_completion_tokens: ['max_output_tokens'],
+  response_format: ['text', 'format'],
+  verbosity: ['text', 'verbosity'],
+  reasoning_effort: ['reasoning', 'effort'],
+  logprobs: ['top_logprobs'],
+};
+
+const unknownMembers = unknownMembersOf(ResponseRequest.shape);
+
+const isSearch = (type: unknown): boolean => SEARCH_TOOLS.some((name) => name === type);
+
+/** A request for a response as a chat completion. Refuses: INVALID_REQUEST. */
+export function chatRequestFor(
+  request: ResponseRequest,
+  { text, strings }: JsonText,
+): Promise<TranslatedRequest> {
+  const members = membersOf({ value: request, text });
+  const instructions = request.instructions ? members.get('instructions') : undefined;
+  const before = instructions ? [messageOf('system', instructions)] : [];
+  const input = members.get('input') ?? partOf('');
+  const items = Array.isArray(input.value) ? InputMessages.of(input) : undefined;
+  const messages = items?.map(({ message }) => message) ?? [messageOf('user', input)];
+  const wantsLogprobs =
+    (request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true;
+  const format = request.text?.format;
+  const chat = objectPart([
+    ...unknownMembers(members),
+    ...SAME.map((name) => [name, members.get(name)] as const),
+    ['messages', listPart([...before, ...messages])],
+    ['tools', toolsOf(members)],
+    ['tool_choice', choiceOf(request, members)],
+    ['max_completion_tokens', members.get('max_output_tokens')],
+    ['response_format', format && format.type !== 'text' ? formatOf(members) : undefined],
+    ['verbosity', memberOf(members, 'text', 'verbosity')],
+    ['reasoning', reasoningOf(members)],
+    ['logprobs', wantsLogprobs ? partOf(true) : undefined],
+    ['top_logprobs', members.get('top_logprobs')],
+    ['svc_parameters', parametersOf(request, members)],
+  ]);
+  const itemOf = (index: number): number => items?.[index - before.length]?.item ?? 0;
+  return translated(chat, strings, (path) => originOf(path, items ? itemOf : undefined));
+}
+
+type Members = ReadonlyMap<string, JsonPart>;
+
+function messageOf(role: string, content: JsonPart): JsonPart {
+  return objectPart([
+    ['role', partOf(role)],
+    ['content', content],
+  ]);
+}
+
+function memberOf(members: Members, name: string, inner: string): JsonPart | undefined {
+  const part = members.get(name);
+  return part && membersOf(part).get(inner);
+}
+
+/** The tools that the model is offered: functions with their bytes, and custom tools as functions. */
+function toolsOf(members: Members): JsonPart | undefined {
+  const tools = elementsOf(members.get('tools') ?? partOf([])).flatMap((part) => {
+    const { type } = part.value as { type: string };
+    if (isSearch(type)) return [];
+    return [type === 'custom' ? asFunction(part.value as CustomTool) : part];
+  });
+  return tools.length > 0 ? listPart(tools) : undefined;
+}
+
+function choiceOf({ tool_choice: choice }: ResponseRequest, members: Members): JsonPart | undefined {
+  if (choice === undefined || choice === null || typeof choice === 'string')
+    return members.get('tool_choice');
+  const named = (name: string): object => ({ type: 'function', function: { name } });
+  if ('name' in choice) return partOf(named(choice.name));
+  if (!('mode' in choice)) return undefined;
+  const tools = choice.tools.map(({ name }) => named(name));
+  return partOf({ type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools } });
+}
+
+function formatOf(members: Members): JsonPart {
+  const format = membersOf(memberOf(members, 'text', 'format') ?? partOf({}));
+  const type = format.get('type');
+  if (type?.value !== 'json_schema') return objectPart([['type', type]]);
+  const schema = objectPart([...format].filter(([name, { value }]) => name !== 'type' && value !== null));
+  return objectPart([
+    ['type', type],
+    ['json_schema', schema],
+  ]);
+}
+
+/** A summary is not asked of backends; their reasoning is shown as one if the client asks for it. */
+function reasoningOf(members: Members): JsonPart | undefined {
+  const effort = memberOf(members, 'reasoning', 'effort');
+  return effort && effort.value !== null ? objectPart([['effort', effort]]) : undefined;
+}
+
+/** The tool for web searches switches our search on, unless the client's own parameters say how to search. */
+function parametersOf(
+  { tools, tool_choice: choice, svc_parameters: given }: ResponseRequest,
+  members: Members,
+): JsonPart | undefined {
+  const parameters = members.get('svc_parameters');
+  const isOffered = tools?.some(({ type }) => isSearch(type)) === true;
+  if (!isOffered || choice === 'none' || (given?.enable_web_search ?? undefined) !== undefined)
+    return parameters;
+  const isDemanded = typeof choice === 'object' && choice !== null && isSearch(choice.type);
+  const search = partOf(isDemanded ? 'on' : 'auto');
+  return objectPart([...(parameters ? membersOf(parameters) : []), ['enable_web_search', search]]);
+}
+
+function originOf(
+  [first, second, ...rest]: Issue['path'],
+  itemOf: ((message: number) => number) | undefined,
+): Issue['path'] {
+  if (first === 'messages') {
+    if (!itemOf || second === undefined) return ['input'];
+    return ['input', itemOf(Number(second)), ...rest];
+  }
+  const renamed = first === undefined ? undefined : RENAMED[first];
+  if (renamed) return renamed;
+  return [first, second].flatMap((step) => (step === undefined ? [] : [step])).concat(rest);
+}

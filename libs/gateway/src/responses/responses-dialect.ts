@@ -1,0 +1,45 @@
+import { type Problem, type ResponseRequest, errorBody } from '@svc/contracts';
+import type { AnswerForm } from '../answer/answer.js';
+import type { AnswerHead } from '../answer/answer-head.js';
+import type { ClientDialect } from '../answer/client-dialect.js';
+import { DONE_FRAME, forStream } from '../answer/event-stream.js';
+import type { AnswerNormaliser } from '../answer/normaliser.js';
+import { type AnswerWriter, KEEP_ALIVE_FRAME } from '../http/answer-writer.js';
+import { customToolNames } from './custom-tools.js';
+import { EventWriter } from './event-writer.js';
+import { ResponseHead, type ResponseOptions } from './response-head.js';
+import { StreamedResponse } from './streamed-response.js';
+import { WholeResponse } from './whole-response.js';
+
+/** The dialect of OpenAI's Responses, for one request. */
+export class ResponsesDialect implements ClientDialect {
+  readonly keepAliveFrame = KEEP_ALIVE_FRAME;
+  private readonly options: ResponseOptions;
+  private stream: StreamedResponse | undefined;
+
+  constructor(private readonly request: ResponseRequest) {
+    const { tools, reasoning } = request;
+    const summary = reasoning?.summary ?? 'none';
+    this.options = { customTools: customToolNames(tools), summarises: summary !== 'none' };
+  }
+
+  streamed(client: AnswerWriter, normaliser: AnswerNormaliser, about: AnswerHead): AnswerForm {
+    const head = new ResponseHead(this.request, about);
+    this.stream = new StreamedResponse(client, normaliser, about, { ...this.options, head });
+    return this.stream;
+  }
+
+  whole(client: AnswerWriter, normaliser: AnswerNormaliser, about: AnswerHead): AnswerForm {
+    const head = new ResponseHead(this.request, about);
+    return new WholeResponse(client, normaliser, about, { ...this.options, head });
+  }
+
+  /** A response that has begun fails; before that, there is only the error. */
+  problemFrames(problem: Problem): string {
+    if (this.stream) return this.stream.failedFrames(problem);
+    const events = new EventWriter();
+    const { code, message, param } = errorBody(forStream(problem)).error;
+    events.add('error', { code, message, param });
+    return events.take() + DONE_FRAME;
+  }
+}

@@ -1,0 +1,124 @@
+import { type Problem, errorBody } from '@svc/contracts';
+import type { AnswerForm, ChargedAnswer, RepeatingForm } from '../answer/answer.js';
+import type { AnswerHead } from '../answer/answer-head.js';
+import type { ChoicePiece, FinishReason } from '../answer/assembled-choice.js';
+import { DONE_FRAME, forStream } from '../answer/event-stream.js';
+import type { AnswerNormaliser } from '../answer/normaliser.js';
+import type { RepeatedChunk } from '../answer/repeated-chunk.js';
+import type { AnswerWriter } from '../http/answer-writer.js';
+import { fieldsOf } from '../json/backend-json.js';
+import { EventWriter } from './event-writer.js';
+import { type TextKind, logprobsIn } from './output-items.js';
+import { type ResponseHead, type ResponseOptions, endOf, statusOf } from './response-head.js';
+import { StreamedItems } from './streamed-items.js';
+
+/**
+ * Writes a response as events: its beginning, its items as they arrive, and at the end the whole of it with
+ * usage and cost.
+ */
+export class StreamedResponse implements AnswerForm, RepeatingForm {
+  readonly isLive = true;
+  private readonly events = new EventWriter();
+  private readonly items: StreamedItems;
+  private reason: FinishReason | null = null;
+  /** Whether the results of the current search have been written. */
+  private isSearchShown = false;
+
+  constructor(
+    private readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>,
+    private normaliser: AnswerNormaliser,
+    private about: AnswerHead,
+    private readonly parts: ResponseOptions & { readonly head: ResponseHead },
+  ) {
+    this.items = new StreamedItems(this.events, about.id, parts.customTools);
+    const response = parts.head.with('in_progress', []);
+    this.events.add('response.created', { response });
+    this.events.add('response.in_progress', { response });
+    writer.begin();
+  }
+
+  get isGone(): boolean {
+    return this.writer.isGone;
+  }
+
+  get repeating(): RepeatingForm {
+    return this;
+  }
+
+  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+    this.normaliser = normaliser;
+    this.about = about;
+    this.isSearchShown = false;
+  }
+
+  add(pieces: readonly ChoicePiece[]): void {
+    this.showSearch();
+    for (const piece of pieces) if (piece.index === 0) this.addPiece(piece);
+  }
+
+  addRepeated({ kind }: RepeatedChunk, textJson: string): void {
+    this.showSearch();
+    this.items.addText(kind === 'content' ? kind : this.reasoningKind, textJson);
+  }
+
+  flush(): Promise<void> | undefined {
+    const frames = this.events.take();
+    return frames === '' ? undefined : this.writer.write(frames);
+  }
+
+  end(settled: ChargedAnswer): void {
+    const { ending } = settled;
+    const end = endOf(settled, this.about, this.normaliser.citedUrls);
+    if (ending.kind === 'cut') {
+      this.writer.end(this.failedFrames(ending.problem, end));
+      return;
+    }
+    this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
+    const reason = this.reason ?? 'length';
+    const status = statusOf(reason);
+    const output = this.items.end(status);
+    this.events.add(`response.${status}`, { response: this.parts.head.ended(reason, output, end) });
+    this.writer.end(this.events.take() + DONE_FRAME);
+  }
+
+  /** Ends the response with an error, after what was delivered. */
+  failedFrames(problem: Problem, end: object = {}): string {
+    const { code, message } = errorBody(forStream(problem)).error;
+    const output = this.items.end('incomplete');
+    const response = this.parts.head.with('failed', output, { ...end, error: { code, message } });
+    this.events.add('response.failed', { response });
+    return this.events.take() + DONE_FRAME;
+  }
+
+  private get reasoningKind(): TextKind {
+    return this.parts.summarises ? 'summary' : 'reasoning';
+  }
+
+  private addPiece({ delta, logprobs, finish_reason: reason }: ChoicePiece): void {
+    // Chunks are learned from pieces without a role, which has no place here.
+    if (delta['role'] !== undefined) delta['role'] = undefined;
+    const { reasoning_content: thought, content, refusal, tool_calls: calls } = delta;
+    this.items.addSignatures(this.reasoningKind, delta);
+    this.addText(this.reasoningKind, thought);
+    if (typeof content === 'string' && content !== '')
+      this.items.addText('content', jsonOf(content), logprobsIn(logprobs));
+    this.addText('refusal', refusal);
+    for (const fragment of fieldsOf(calls)) this.items.addCall(fragment);
+    this.reason = reason ?? this.reason;
+  }
+
+  private addText(kind: TextKind, text: unknown): void {
+    if (typeof text === 'string' && text !== '') this.items.addText(kind, jsonOf(text));
+  }
+
+  /** Writes a search before the first output that uses its results, since it is paid for from then on. */
+  private showSearch(): void {
+    if (this.isSearchShown || this.normaliser.meter.pieces === 0) return;
+    this.isSearchShown = true;
+    this.items.addSearch(this.about.parameters);
+    if (this.about.documents) this.items.addWholeCall({ ...this.about.documents });
+  }
+}
+
+/** A text as the content of a JSON string. */
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1);
