@@ -2,7 +2,7 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChatRequest, CompletionRequest, ResponseRequest, TREATMENTS, openApiDocument } from '@svc/contracts';
+import { ChatRequest, CompletionRequest, MessagesRequest, ResponseRequest, TREATMENTS, openApiDocument } from '@svc/contracts';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);
@@ -124,6 +124,12 @@ ${fields('CreateResponseRequest', TREATMENTS.response, ResponseRequest)}
 ### Items of \`input\`
 
 ${kinds('InputItem', 'type')}
+
+## \`POST /messages\`
+
+Unknown members have no effect here: clients of Anthropic's API send many that only its own models know.
+
+${fields('CreateMessageRequest', TREATMENTS.message, MessagesRequest)}
 `;
 
 if (!process.argv.includes('--check')) {

@@ -89,6 +89,11 @@ export { TranscriptReply, TranscriptionRequest, TranslationRequest } from './htt
 export { CompletionRequest } from './http/completions/completions.js';
 export type { InputItem } from './http/responses/response-items.js';
 export { ResponseRequest, SEARCH_TOOLS } from './http/responses/response-request.js';
+export type { AssistantBlock, MessageParam, UserBlock } from './http/messages/message-blocks.js';
+export { messageError } from './http/messages/message-errors.js';
+export type { MessageUsage, TokenCount } from './http/messages/message-reply.js';
+export { type MessageToolChoice, isWebSearch } from './http/messages/message-tools.js';
+export { type CountTokensRequest, MessagesRequest } from './http/messages/messages-request.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
 export { CryptoRpc, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';

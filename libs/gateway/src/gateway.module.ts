@@ -27,6 +27,8 @@ import { Completions } from './chat/completions.js';
 import { CompletionsController } from './completions/completions.controller.js';
 import { FollowUpCall } from './chat/follow-up-call.js';
 import { Inference } from './chat/inference.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { PromptTokens } from './messages/prompt-tokens.js';
 import { PromptMaking } from './chat/prompt-making.js';
 import { DevelopmentAccount } from './accounts/development-account.js';
 import { DocsController } from './docs/docs.controller.js';
@@ -93,6 +95,7 @@ const CONTROLLERS = [
   ChatController,
   CompletionsController,
   ResponsesController,
+  MessagesController,
   ModelsController,
   CharactersController,
   OpenApiController,
@@ -153,6 +156,7 @@ export class GatewayModule {
         KeyCache,
         ChatPipeline,
         Completions,
+        PromptTokens,
         DevelopmentAccount,
         Embedder,
         SpeechPipeline,

@@ -16,6 +16,7 @@ import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
+import { messageRoutes } from './messages/message-routes.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { portRoutes } from './internal/port-routes.js';
 import { accountRoutes } from './operator/operator-accounts.js';
@@ -220,6 +221,7 @@ export const routes = {
   ...publicRoutes,
   ...completionRoutes,
   ...responseRoutes,
+  ...messageRoutes,
   ...embeddingRoutes,
   ...audioRoutes,
   ...imageRoutes,

@@ -1,6 +1,7 @@
 import type { ChatRequest, SvcParameters } from '../http/chat/chat-request.js';
 import type { CompletionRequest } from '../http/completions/completions.js';
 import type { ResponseRequest } from '../http/responses/response-request.js';
+import type { MessagesRequest } from '../http/messages/messages-request.js';
 
 /**
  * How a field is treated. `honoured`: this service acts on it. `passed on`: checked here, and for the backend
@@ -125,6 +126,33 @@ const RESPONSE_TREATMENTS: Readonly<Record<keyof typeof ResponseRequest.shape, T
   svc_parameters: 'honoured',
 };
 
+/** The same for messages. */
+const MESSAGE_TREATMENTS: Readonly<Record<keyof typeof MessagesRequest.shape, Treatment>> = {
+  model: 'honoured',
+  messages: 'honoured',
+  system: 'honoured',
+  tools: 'honoured',
+  tool_choice: 'honoured',
+  thinking: 'honoured',
+  output_config: 'honoured',
+  output_format: 'passed on',
+  cache_control: 'not used',
+  svc_parameters: 'honoured',
+  max_tokens: 'honoured',
+  stream: 'honoured',
+  stop_sequences: 'passed on',
+  temperature: SAMPLING.temperature,
+  top_p: SAMPLING.top_p,
+  top_k: SAMPLING.top_k,
+  metadata: 'not used',
+  service_tier: 'not used',
+  context_management: 'not used',
+  speed: 'not used',
+  container: 'refused',
+  inference_geo: 'refused',
+  mcp_servers: 'refused',
+};
+
 /** The same for this service's own options. A refused option may still be switched off explicitly. */
 const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatment>> = {
   character_slug: 'honoured',
@@ -145,6 +173,7 @@ const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatmen
 export const TREATMENTS = {
   chat: CHAT_TREATMENTS,
   completion: COMPLETION_TREATMENTS,
+  message: MESSAGE_TREATMENTS,
   response: RESPONSE_TREATMENTS,
   svc: SVC_TREATMENTS,
 };

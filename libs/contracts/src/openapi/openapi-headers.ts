@@ -12,6 +12,7 @@ type When =
   | 'origin'
   | 'stream'
   | 'file'
+  | 'own id'
   | HeaderGroup;
 
 interface HeaderRow {
@@ -32,6 +33,7 @@ const row = (when: HeaderRow['when'], example: string | number, description: str
 export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'CF-RAY': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The id of the request, for support.'),
   'x-request-id': row('always', 'chatcmpl-0199f3a1c2d37b8e', 'The same id.'),
+  'request-id': row('own id', 'msg_0199f3a1c2d37b8e', "The same id, where Anthropic's clients expect it."),
   'x-svc-version': row('always', '20261121.101500', 'The revision of the service.'),
   Date: row('always', 'Sat, 21 Nov 2026 10:15:00 GMT', 'When the response was created.'),
   'x-svc-host-name': row('error', 'gateway-5f7c', 'The host that returned the error.'),
@@ -175,9 +177,10 @@ const OF_SUCCESS: ReadonlySet<When> = new Set([
 
 /** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {
-  const { access, csv, event, payment, replyType, headers = [] } = route;
+  const { access, csv, errors, event, payment, replyType, headers = [] } = route;
   const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
   if (access === 'key-or-wallet') groups.add('wallet');
+  if (errors?.idHeader !== undefined) groups.add('own id');
   if (status < 400) {
     if (payment) groups.add('paid');
     if (csv) groups.add('csv');

@@ -37,7 +37,11 @@ const INTRODUCTION = {
 } as const;
 
 const SECURITY_SCHEMES = {
-  apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key. The header `x-api-key` is accepted as well.',
+  },
   wallet: {
     type: 'apiKey',
     in: 'header',

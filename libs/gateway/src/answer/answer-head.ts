@@ -6,6 +6,8 @@ import type { ChoicePiece, WholeChoice } from './assembled-choice.js';
 export interface AnswerHead {
   readonly id: string;
   readonly model: string;
+  /** Estimated. */
+  readonly promptTokens: number;
   readonly parameters: SvcParametersEcho;
   /** Whether a stream sends usage and cost in a separate chunk. */
   readonly usageApart: boolean;

@@ -62,6 +62,8 @@ export class AnswerNormaliser {
   reported: Usage | undefined;
   /** Passed through to a response that is not streamed. */
   promptLogprobs: unknown = null;
+  /** What a backend reports as the reason for the end, such as a stop sequence. */
+  stoppedBy: string | undefined;
   /** Addresses cited by a backend that searches by itself. */
   citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
@@ -173,6 +175,7 @@ export class AnswerNormaliser {
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
     const { stop_reason: stop } = choice;
     const stopped = stop === undefined ? undefined : stopReason(stop);
+    if (typeof stop === 'string') this.stoppedBy = stop;
     const piece = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
     return state.tool ? state.tool.shown(piece) : piece;
   }

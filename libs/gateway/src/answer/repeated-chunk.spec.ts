@@ -106,7 +106,13 @@ async function delivered(
     });
   };
   const writer = { isGone: false, begin: () => undefined, write, end: (text: string) => void write(text) };
-  const about = { id: 'c', model: 'm', parameters: {} as SvcParametersEcho, usageApart: false };
+  const about = {
+    id: 'c',
+    model: 'm',
+    promptTokens: 0,
+    parameters: {} as SvcParametersEcho,
+    usageApart: false,
+  };
   const form = new Form(writer, normaliser, about);
   const bytes = new OfferedBytes(partsOf(chunks, partBytes));
   const source: ChunkStream = { backend: 'b', retries: 0, bytes };

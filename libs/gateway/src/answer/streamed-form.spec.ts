@@ -21,7 +21,13 @@ class Shaper {
     this.normaliser = new AnswerNormaliser({ saying: 'delta', thinking, tokenizer: undefined });
     const write = (frames: string): undefined => void (this.frames += frames);
     const writer = { isGone: false, begin: () => undefined, write, end: write };
-    const about = { id: 'chatcmpl-1', model: 'm', parameters: {} as SvcParametersEcho, usageApart: true };
+    const about = {
+      id: 'chatcmpl-1',
+      model: 'm',
+      promptTokens: 0,
+      parameters: {} as SvcParametersEcho,
+      usageApart: true,
+    };
     this.form = new StreamedForm(writer, this.normaliser, about);
   }
 

@@ -19,7 +19,7 @@ async function choicesOf(choices: object[], thinking = { strip: false, startsIns
     sent = body;
     return Promise.resolve();
   };
-  const about = { id: 'chatcmpl-1', model: 'm', parameters: {} as SvcParametersEcho };
+  const about = { id: 'chatcmpl-1', model: 'm', promptTokens: 0, parameters: {} as SvcParametersEcho };
   const form = new WholeForm({ isGone: false, send }, normaliser, about);
   form.add(normaliser.read(JSON.stringify({ choices })));
   const usage = {

@@ -4,7 +4,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Caller, Problem } from '@svc/contracts';
 import { type AccessGates, type GatedAccess, routeOf } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Callers } from './callers.js';
+import { Callers, authorizationOf } from './callers.js';
 import { OperatorTokens } from './operator-tokens.js';
 import { signInOf } from '../wallets/wallets.js';
 
@@ -57,7 +57,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   private enterPublic(request: FastifyRequest): true | Promise<true> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true as const);
-    if (request.headers.authorization !== undefined) return this.enterKnown(request);
+    if (authorizationOf(request) !== undefined) return this.enterKnown(request);
     return this.callers.unknown(request)?.then(() => true as const) ?? true;
   }
 
@@ -77,7 +77,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   private enterPaying(request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true);
-    return request.headers.authorization === undefined
+    return authorizationOf(request) === undefined
       ? this.callers.discover(request, reply).then(() => false)
       : this.enterKnown(request);
   }

@@ -14,6 +14,12 @@ declare module 'fastify' {
   }
 }
 
+/** The key of a request. Clients of Anthropic's API have a header of their own, and may send both. */
+export function authorizationOf({ headers }: FastifyRequest): string | undefined {
+  const { authorization, 'x-api-key': key } = headers;
+  return authorization ?? (key === undefined ? undefined : `Bearer ${String(key)}`);
+}
+
 /** Status of a request whose credentials are missing or wrong. */
 const UNAUTHENTICATED = 401;
 
@@ -37,7 +43,7 @@ export class Callers {
    * UNAVAILABLE.
    */
   known(request: FastifyRequest): Caller | Promise<Caller> {
-    const { authorization } = request.headers;
+    const authorization = authorizationOf(request);
     const caller = this.keys.trusted(authorization);
     if (caller) return this.admit(request, caller);
     return this.verified(request, this.keys.identify(authorization, this.failures.isBlocked(request)));

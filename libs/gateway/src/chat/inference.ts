@@ -84,6 +84,7 @@ export class Inference {
     const about = {
       id: requestId,
       model: plan.model.id,
+      promptTokens: prompt.tokens,
       parameters: { ...plan.parameters, ...findings?.echo },
       ...shownResults(plan, requestId, findings),
       usageApart: plan.request.stream_options?.include_usage ?? false,

@@ -30,6 +30,8 @@ const TOP_UP_PATH = '/api/v1/x402/top-up';
 /** How long a refusal waits for the wallet's balance. */
 const KNOWN_WITHIN_MS = 250;
 
+const CREDENTIALS_NEEDED = 'Send an API key, or sign in with a wallet.';
+
 const PAYMENT_REQUIRED_HEADER = 'payment-required';
 
 /** Creates payment instructions in the format of x402 version 2. */
@@ -62,7 +64,9 @@ export class PaymentDemands {
     };
     reply.header(PAYMENT_REQUIRED_HEADER, encoded(required));
     reply.header('content-type', 'application/json; charset=utf-8');
-    void reply.status(402).send(JSON.stringify(body));
+    const problem = new Problem('PAYMENT_REQUIRED', { message: CREDENTIALS_NEEDED });
+    const own = request.matchedRoute?.errors?.bodyOf(problem, request.id);
+    void reply.status(402).send(JSON.stringify({ ...body, ...own }));
   }
 
   /**

@@ -161,6 +161,7 @@ function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | 
   if (route?.access === 'internal') leaveOut(reply);
   // Set on the reply, not the socket: they are then written once, with the head.
   else reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
+  if (route?.errors?.idHeader !== undefined) reply.header(route.errors.idHeader, request.id);
   return route;
 }
 

@@ -25,11 +25,14 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   void reply
     .status(problem.status)
     .header('content-type', 'application/json')
-    .send(JSON.stringify(problem.body ?? bodyOf(problem, request)));
+    .send(JSON.stringify(bodyOf(problem, request)));
 }
 
 function bodyOf(problem: Problem, request: FastifyRequest): object {
-  return routeOf(request)?.errors?.bodyOf(problem, request.id) ?? errorBody(problem);
+  const shape = routeOf(request)?.errors;
+  return shape
+    ? { ...problem.body, ...shape.bodyOf(problem, request.id) }
+    : (problem.body ?? errorBody(problem));
 }
 
 /** Sets `Retry-After`; for a 429 without its own window also the reset header. */

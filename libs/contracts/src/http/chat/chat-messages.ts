@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
 import { ToolCall } from './chat-tools.js';
 
-const CacheControl = z.object({ type: z.literal('ephemeral'), ttl: maybe(CHARS.word) });
+export const CacheControl = z.object({ type: z.literal('ephemeral'), ttl: maybe(CHARS.word) });
 const cacheable = { cache_control: CacheControl.nullish() };
 
 export const TextPart = z.object({

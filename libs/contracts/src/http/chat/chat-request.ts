@@ -45,7 +45,7 @@ const Int64 = z
 /**
  * Rejects options of other services that this one does not support: ignoring them would look like consent.
  */
-const unknownHere = (message: string) => z.null({ error: message }).optional();
+export const unknownHere = (message: string) => z.null({ error: message }).optional();
 
 /** Limits the number of an object's members. */
 const atMost = (most: number): [(value: object) => boolean, string] => [

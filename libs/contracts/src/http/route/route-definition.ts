@@ -37,6 +37,8 @@ export type HeaderGroup =
 export interface ErrorShape {
   readonly schema: z.ZodType;
   readonly bodyOf: (problem: Problem, requestId: string) => object;
+  /** The header in which these clients expect the request id, beside the common one. */
+  readonly idHeader?: string;
 }
 
 export interface RouteDefinition {

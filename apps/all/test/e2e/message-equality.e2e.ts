@@ -1,0 +1,90 @@
+import { type Simulator, startSimulator } from '@svc/simulator';
+import { repeats } from '@svc/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Completion, type Message, MessageCaller } from '../message-caller.js';
+import { messageRequest } from '../message-requests.js';
+import { Platform } from '../platform.js';
+
+let backend: Simulator;
+let platform: Platform;
+let caller: MessageCaller;
+
+beforeAll(async () => {
+  // With a cache, the second of two equal requests would cost less.
+  backend = await startSimulator({ port: 0, prefixCache: false });
+  const on = (model: string) => ({ backends: [{ url: `${backend.url}/v1`, model, maxInFlight: 1_000 }] });
+  const reasons = { supportsReasoning: true, supportsReasoningEffort: true, supportsFunctionCalling: true };
+  platform = await Platform.start({
+    housePrompts: ['Be kind.'],
+    models: [
+      { id: 'plain', ...on('sim') },
+      { id: 'reasoner', ...on('sim-reason'), capabilities: reasons },
+    ],
+  });
+  const { apiKey } = await platform.account('1000.00');
+  caller = new MessageCaller(platform.apiUrl, apiKey);
+});
+
+afterAll(async () => {
+  await platform.stop();
+  await backend.close();
+});
+
+/** What a message says, in the terms of chat completions. */
+function said({ content, stop_reason: stop, usage, cost }: Message): object {
+  const textsOf = (type: string, member: 'text' | 'thinking'): string =>
+    content.map((block) => (block.type === type ? (block[member] ?? '') : '')).join('');
+  const { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output } = usage;
+  return {
+    text: textsOf('text', 'text'),
+    thinking: textsOf('thinking', 'thinking'),
+    calls: content.flatMap(({ type, name, input: given }) => (type === 'tool_use' ? [{ name, given }] : [])),
+    finish: { end_turn: 'stop', stop_sequence: 'stop', max_tokens: 'length', tool_use: 'tool_calls' }[stop],
+    tokens: [Number(input) + Number(cached), cached, output],
+    cost,
+  };
+}
+
+function chatSaid({ choices: [choice], usage, cost }: Completion): object {
+  const { message, finish_reason: finish } = choice ?? { message: undefined, finish_reason: '' };
+  return {
+    text: message?.content ?? '',
+    thinking: message?.reasoning_content ?? '',
+    calls: (message?.tool_calls ?? []).map(({ function: { name, arguments: written } }) => ({
+      name,
+      given: inputOf(written),
+    })),
+    finish,
+    tokens: [usage.prompt_tokens, usage.prompt_tokens_details.cached_tokens, usage.completion_tokens],
+    cost,
+  };
+}
+
+/** A call that was cut off has incomplete arguments. */
+function inputOf(written: string): unknown {
+  try {
+    return written === '' ? {} : JSON.parse(written);
+  } catch {
+    return { INVALID_JSON: written };
+  }
+}
+
+describe('POST /messages', () => {
+  it('says and costs what the same chat completion says and costs, whole and streamed', async () => {
+    await fc.assert(
+      fc.asyncProperty(messageRequest, async ({ message, chat }) => {
+        const completion = await caller.post('/chat/completions', chat);
+        expect(completion.status).toBe(200);
+        const expected = chatSaid((await completion.json()) as Completion);
+        expect(said(await caller.whole(message))).toEqual(expected);
+        const { message: live } = await caller.streamed(message);
+        // The client completes the arguments of a call that was cut off.
+        const compared = (value: object): object =>
+          live.stop_reason === 'max_tokens' ? { ...value, calls: [] } : value;
+        expect(compared(said(live))).toEqual(compared(expected));
+      }),
+      { numRuns: repeats('MESSAGES') },
+    );
+  });
+});

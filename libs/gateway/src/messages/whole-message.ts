@@ -1,0 +1,104 @@
+import { type AnswerForm, type ChargedAnswer, costView } from '../answer/answer.js';
+import { type AnswerHead, echoOf } from '../answer/answer-head.js';
+import { AssembledChoice, type ChoicePiece } from '../answer/assembled-choice.js';
+import type { AnswerNormaliser } from '../answer/normaliser.js';
+import type { AnswerWriter } from '../http/answer-writer.js';
+import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+import {
+  type MessageShape,
+  emptyMessage,
+  inputOf,
+  messageUsage,
+  searchBlocks,
+  stopOf,
+  toolUse,
+} from './message-head.js';
+import { StateCollector } from './reasoning-state.js';
+
+interface WholeParts {
+  readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>;
+  readonly shape: MessageShape;
+}
+
+/** Writes a response as one message. */
+export class WholeMessage implements AnswerForm {
+  readonly isLive = false;
+  readonly repeating = undefined;
+  private readonly choice = new AssembledChoice(0);
+  private readonly state = new StateCollector();
+
+  constructor(
+    private readonly parts: WholeParts,
+    private normaliser: AnswerNormaliser,
+    private about: AnswerHead,
+  ) {}
+
+  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+    this.normaliser = normaliser;
+    this.about = about;
+  }
+
+  get isGone(): boolean {
+    return this.parts.writer.isGone;
+  }
+
+  add(pieces: readonly ChoicePiece[]): void {
+    for (const piece of pieces) {
+      if (piece.index !== 0) continue;
+      this.state.add(piece);
+      this.choice.add(piece);
+    }
+  }
+
+  flush(): undefined {
+    return undefined;
+  }
+
+  end({ ending, usage, cost, hasOutput }: ChargedAnswer): Promise<void> | undefined {
+    const { writer, shape } = this.parts;
+    this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
+    const { message, finish_reason: finished } = this.choice.whole();
+    const { id, parameters } = this.about;
+    const found = shape.searches && hasOutput ? searchBlocks(id, parameters) : [];
+    const { stoppedBy } = this.normaliser;
+    const body = {
+      ...emptyMessage(this.about),
+      content: this.blocksOf(message, found),
+      ...stopOf(
+        finished,
+        shape.stops.find((stop) => stop === stoppedBy),
+      ),
+      usage: messageUsage(usage, found.length > 0 ? 1 : 0),
+      cost: costView(cost),
+      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
+    };
+    return writer.send(JSON.stringify(body));
+  }
+
+  private blocksOf(message: Fields, found: readonly Fields[]): Fields[] {
+    const { reasoning_content: thinking, tool_calls: calls } = message;
+    const isShown = this.parts.shape.thinks && isText(thinking);
+    const state = this.state.take();
+    const text = textOf(message['content']) + textOf(message['refusal']);
+    return [
+      ...found,
+      ...(isShown ? [{ type: 'thinking', thinking, signature: state ?? '' }] : []),
+      ...(text === '' ? [] : [{ type: 'text', text, citations: null }]),
+      ...fieldsOf(calls).map(({ id, function: called }) => {
+        const { name, arguments: written } = isFields(called) ? called : {};
+        return toolUse(id, name, inputOf(written));
+      }),
+      ...(state === undefined || isShown ? [] : [{ type: 'redacted_thinking', data: state }]),
+    ];
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** A text, or the texts of a list of parts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return fieldsOf(content)
+    .map(({ text }) => textOf(text ?? []))
+    .join('');
+}
