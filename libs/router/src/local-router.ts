@@ -36,7 +36,7 @@ import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
 import { readJob, requestOf } from './backends/job-calls.js';
-import { goesElsewhere } from './backends/next-backend.js';
+import { goesElsewhere, mayBeCalled } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
 
@@ -281,15 +281,12 @@ export class LocalRouter extends InferenceRouter {
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    const { kind = 'chat', backend, exceptBackend } = call;
+    const { kind = 'chat' } = call;
     const candidates = this.pool
       .candidates(backends, call)
       .filter(
         (live) =>
-          live.dialect.paths[kind] !== undefined &&
-          live.name === (backend ?? live.name) &&
-          live.name !== exceptBackend &&
-          (mode.serves?.(live) ?? true),
+          live.dialect.paths[kind] !== undefined && mayBeCalled(live, call) && (mode.serves?.(live) ?? true),
       );
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {

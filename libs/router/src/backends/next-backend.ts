@@ -1,6 +1,13 @@
-import { type CallKind, isMadeOnce } from '@svc/contracts';
+import { type CallKind, type InferenceCall, isMadeOnce } from '@svc/contracts';
+import type { LiveBackend } from './backend-pool.js';
 import type { Refusal } from './backend-refusal.js';
 import { isRefusedWhole } from './job-calls.js';
+
+/** Whether the caller allows this backend. */
+export const mayBeCalled = (
+  { name }: LiveBackend,
+  { backend = name, exceptBackend }: InferenceCall,
+): boolean => name === backend && name !== exceptBackend;
 
 /** Whether the next backend is called after a failure of this one. */
 export function goesElsewhere(kind: CallKind, error: unknown, refusal: Refusal): boolean {
