@@ -138,11 +138,10 @@ describe('@openai/agents', () => {
     });
     const agent = new Agent({ name: 'a', model, tools: [weather] });
     const question = 'What is the weather in Oslo?';
-    if (stream) {
-      const result = await runner().run(agent, question, { stream });
-      await result.completed;
-      expect(result.finalOutput).toContain('sunny, 21 degrees');
-    } else expect((await runner().run(agent, question)).finalOutput).toContain('sunny, 21 degrees');
+    const output = stream
+      ? await streamedOutput(runner(), agent, question)
+      : (await runner().run(agent, question)).finalOutput;
+    expect(output).toContain('sunny, 21 degrees');
     expect(asked).toEqual([{ city: expect.any(String) }]);
   });
 
@@ -168,3 +167,9 @@ describe('@openai/agents', () => {
     await expect(runner().run(agent, prompt)).rejects.toMatchObject({ status: 404, code: 'MODEL_NOT_FOUND' });
   });
 });
+
+async function streamedOutput(runner: Runner, agent: Agent, question: string): Promise<string | undefined> {
+  const result = await runner.run(agent, question, { stream: true });
+  await result.completed;
+  return result.finalOutput;
+}
