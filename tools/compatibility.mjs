@@ -2,7 +2,14 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChatRequest, CompletionRequest, MessagesRequest, ResponseRequest, TREATMENTS, openApiDocument } from '@svc/contracts';
+import {
+  ChatRequest,
+  CompletionRequest,
+  MessagesRequest,
+  ResponseRequest,
+  TREATMENTS,
+  openApiDocument,
+} from '@svc/contracts';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);

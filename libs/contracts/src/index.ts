@@ -375,27 +375,12 @@ export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
 export { type Access, type RouteDefinition } from './http/route/route-definition.js';
 export { FILE_LIMIT_BYTES, FormFile, isFormFileSchema } from './http/route/form-file.js';
 export { routes } from './http/routes.js';
-export {
-  type Charge,
-  type ChargeLine,
-  NO_USAGE,
-  type Price,
-  type Usage,
-  UsageRecorded,
-  chargeLine,
-  decodeCharge,
-  encodeCharge,
-  usageRecorded,
-} from './messages/usage.js';
-export {
-  type KeySpend,
-  type UsageDay,
-  type UsageEntry,
-  type UsageFilter,
-  UsageHistory,
-  type UsagePage,
-  type UsagePlace,
-} from './ports/usage-history.js';
+export { NO_USAGE, UsageRecorded, chargeLine, decodeCharge, encodeCharge } from './messages/usage.js';
+export { usageRecorded } from './messages/usage.js';
+export type { Charge, ChargeLine, Price, Usage } from './messages/usage.js';
+export { UsageHistory } from './ports/usage-history.js';
+export type { KeySpend, UsageDay, UsageEntry, UsageFilter, UsagePage } from './ports/usage-history.js';
+export type { UsagePlace } from './ports/usage-history.js';
 export { invalidRequest, validate, validateInSlices } from './problems/validate.js';
 export { BackendJob, BackendJobStatus, MEDIA_JOBS_WIRE, MediaJobs, MediaOrder } from './ports/media-jobs.js';
 export type { EarlierMediaJob, MediaJob, MediaJobFailure, MediaJobName } from './ports/media-jobs.js';
