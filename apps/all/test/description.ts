@@ -136,8 +136,14 @@ export function mediaOf({ content }: Answer, type: string): Media | undefined {
   return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
 }
 
+/** The data of an event: JSON, or JSON and the mark of the end. */
+interface EventData {
+  readonly contentSchema?: object;
+  readonly anyOf?: readonly { readonly contentSchema: object }[];
+}
+
 /** The JSON of an event has to match one of the alternatives of its data. */
 export function eventSchemaOf({ schema }: Media): object {
-  const { data } = (schema as { properties: { data: { anyOf: { contentSchema: object }[] } } }).properties;
-  return data.anyOf[0]?.contentSchema ?? {};
+  const { data } = (schema as { properties: { data: EventData } }).properties;
+  return data.contentSchema ?? data.anyOf?.[0]?.contentSchema ?? {};
 }

@@ -59,6 +59,7 @@ it('gives each kind of process the secrets that it reads, and no others', async 
     limiter: [...shared, 'REDIS_URL'],
     router: [...shared, 'BACKEND_KEY'],
     retrieval: [...shared, 'REDIS_URL', 'SEARCH_KEY'],
+    media: [...shared, 'DATABASE_URL'],
     payments: [...shared, 'DATABASE_URL', 'X402_EVM_SIGNER_KEY', 'X402_SOLANA_SIGNER_KEY'],
     ledger: [...shared, 'DATABASE_URL', 'REDIS_URL', 'KAFKA_PASSWORD'],
     gateway: [

@@ -1,6 +1,8 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
@@ -152,14 +154,16 @@ async function read(
 ): Promise<{ failures: Failure[]; cases: number; errors: unknown[] }> {
   const files = await readdir(report).catch(() => []);
   if (files.length !== 1) throw new Error(`there is no report:\n${output}`);
-  const lines = (await readFile(join(report, files[0] ?? ''), 'utf8')).trim().split('\n');
-  const events = lines.map((line) => JSON.parse(line) as Line);
-  const recorders = events.flatMap((event) => event['ScenarioFinished']?.recorder ?? []);
-  return {
-    failures: recorders.flatMap(failuresOf),
-    cases: recorders.reduce((sum, { checks }) => sum + Object.keys(checks ?? {}).length, 0),
-    errors: events.flatMap((event) => event['NonFatalError'] ?? event['FatalError'] ?? []),
-  };
+  const found = { failures: [] as Failure[], cases: 0, errors: [] as unknown[] };
+  // A report has more bytes than a string may have.
+  for await (const line of createInterface(createReadStream(join(report, files[0] ?? '')))) {
+    const event = JSON.parse(line) as Line;
+    const recorder = event['ScenarioFinished']?.recorder ?? {};
+    found.failures.push(...failuresOf(recorder));
+    found.cases += Object.keys(recorder.checks ?? {}).length;
+    found.errors.push(...[event['NonFatalError'] ?? event['FatalError'] ?? []].flat());
+  }
+  return found;
 }
 
 function failuresOf({ cases = {}, checks = {}, interactions = {} }: Recorder): Failure[] {

@@ -137,6 +137,31 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
     expect(JSON.parse(said?.tool_calls?.[0]?.function.arguments ?? '')).toEqual({ input: call?.input });
   });
 
+  it('calls the tools of a namespace, whose names may also be used outside of it', async () => {
+    const script = { type: 'custom' as const, name: 'run', description: 'Runs a script' };
+    const tools = [
+      { type: 'namespace' as const, name: 'remote', description: 'Other places', tools: [weather, script] },
+      { ...script, description: 'Runs a script here' },
+    ];
+    const question = { role: 'user' as const, content: 'What is the weather in Oslo?' };
+    const first = await answered({ input: [question], tools }, stream);
+    const call = first.output.find((item) => item.type === 'function_call');
+    expect(call).toMatchObject({ name: 'get_weather', namespace: 'remote', status: 'completed' });
+    expect(sent()['tools']).toMatchObject([
+      { type: 'function', function: { name: 'remote__get_weather', parameters: weather.parameters } },
+      { type: 'function', function: { name: 'remote__run' } },
+      { type: 'function', function: { name: 'run' } },
+    ]);
+    const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'sunny' };
+    await answered({ input: [question, ...first.output, output], tools }, stream);
+    expect(sent()['messages']).toMatchObject([
+      { role: 'system' },
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'remote__get_weather' } }] },
+      { role: 'tool' },
+    ]);
+  });
+
   it('returns JSON of a schema', async () => {
     const schema = {
       type: 'object',

@@ -278,12 +278,12 @@ function eventSchema(chunk: JsonObject): JsonObject {
 
 /** The same for events whose names are the types of their data. */
 function namedEventSchema(event: JsonObject): JsonObject {
-  const data = { type: 'string', contentMediaType: 'application/json', contentSchema: { anyOf: [event] } };
+  const data = { type: 'string', contentMediaType: 'application/json', contentSchema: event };
   return {
     type: 'object',
     description: `An event: a line \`event: <type>\`, a line \`data: <JSON>\` and an empty one. The JSON is of the schema
 \`${String(event['$ref']).split('/').at(-1)}\`.`,
-    properties: { event: { type: 'string' }, data: { anyOf: [data] } },
+    properties: { event: { type: 'string' }, data },
     required: ['event', 'data'],
   };
 }

@@ -1,6 +1,6 @@
 import { type InputItem, invalidRequest } from '@svc/contracts';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '../json/json-part.js';
-import { argumentsWith } from './custom-tools.js';
+import { argumentsWith, functionName } from './offered-tools.js';
 import { decodedSignatures } from './signatures.js';
 
 /** A message, and the item that it, or the first of its parts, comes from. */
@@ -19,6 +19,8 @@ interface Turn {
 }
 
 type Members = ReadonlyMap<string, JsonPart>;
+
+type CallItem = Extract<InputItem, { type: 'function_call' | 'custom_tool_call' }>;
 
 /** Translates items to messages. The assistant's reasoning, text and calls become one message. */
 export class InputMessages {
@@ -43,9 +45,9 @@ export class InputMessages {
   private add(item: InputItem, members: Members): void {
     switch (item.type) {
       case 'function_call':
-        return this.addCall(members, members.get('arguments') ?? partOf(''));
+        return this.addCall(item, members, members.get('arguments') ?? partOf(''));
       case 'custom_tool_call':
-        return this.addCall(members, partOf(argumentsWith(item.input)));
+        return this.addCall(item, members, partOf(argumentsWith(item.input)));
       case 'function_call_output':
       case 'custom_tool_call_output':
         return this.addOutput(members);
@@ -83,11 +85,11 @@ export class InputMessages {
     if (refused !== '') turn.members.push(['refusal', partOf(refused)]);
   }
 
-  private addCall(members: Members, text: JsonPart): void {
+  private addCall({ name, namespace }: CallItem, members: Members, text: JsonPart): void {
     this.endMedia();
     const turn = this.beginTurn(() => false);
     const called = objectPart([
-      ['name', members.get('name')],
+      ['name', partOf(functionName(name, namespace))],
       ['arguments', text],
     ]);
     turn.calls.push(

@@ -1,6 +1,6 @@
 import type { SvcParametersEcho } from '@svc/contracts';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
-import { inputIn } from './custom-tools.js';
+import { type OfferedTool, inputIn } from './offered-tools.js';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -19,10 +19,8 @@ export interface WrittenText {
 /** A call of a tool as it is so far. */
 export interface WrittenCall {
   readonly callId: string;
-  readonly name: string;
+  readonly tool: OfferedTool;
   readonly text: string;
-  /** Whether its client expects free text. */
-  readonly isCustom: boolean;
   readonly extra: unknown;
 }
 
@@ -61,8 +59,15 @@ export function textItem(id: string, status: ItemStatus, written: WrittenText | 
 }
 
 export function callItem(id: string, status: ItemStatus, call: WrittenCall): object {
-  const { callId, name, text, isCustom, extra } = call;
-  const head = { id, type: isCustom ? 'custom_tool_call' : 'function_call', status, call_id: callId, name };
+  const { callId, tool, text, extra } = call;
+  const { isCustom, ...names } = tool;
+  const head = {
+    id,
+    type: isCustom ? 'custom_tool_call' : 'function_call',
+    status,
+    call_id: callId,
+    ...names,
+  };
   if (isCustom) return { ...head, input: text === '' ? '' : inputIn(text) };
   return { ...head, arguments: text, ...(extra !== undefined && extra !== null && { extra_content: extra }) };
 }

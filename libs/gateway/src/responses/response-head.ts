@@ -2,11 +2,11 @@ import type { Cost, ResponseRequest, SvcParametersEcho, Usage } from '@svc/contr
 import { type ChargedAnswer, costView } from '../answer/answer.js';
 import { type AnswerHead, echoOf } from '../answer/answer-head.js';
 import type { FinishReason } from '../answer/assembled-choice.js';
+import type { OfferedTools } from './offered-tools.js';
 
 /** What a response depends on beside its model's output. */
 export interface ResponseOptions {
-  /** The tools that are called with free text. */
-  readonly customTools: ReadonlySet<string>;
+  readonly tools: OfferedTools;
   /** Whether reasoning is shown as a summary, because the client asked for one. */
   readonly summarises: boolean;
 }

@@ -2,7 +2,7 @@ import { type Issue, ResponseRequest, SEARCH_TOOLS } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '../json/json-part.js';
 import { type TranslatedRequest, translated, unknownMembersOf } from '../request/translated-request.js';
-import { type CustomTool, asFunction } from './custom-tools.js';
+import { type CustomTool, asFunction, functionName } from './offered-tools.js';
 import { InputMessages } from './input-messages.js';
 
 /** Members that have another name or form in chat completions, or none. */
@@ -92,11 +92,20 @@ function memberOf(members: Members, name: string, inner: string): JsonPart | und
 /** The tools that the model is offered: functions with their bytes, and custom tools as functions. */
 function toolsOf(members: Members): JsonPart | undefined {
   const tools = elementsOf(members.get('tools') ?? partOf([])).flatMap((part) => {
-    const { type } = part.value as { type: string };
+    const { type, name } = part.value as { type: string; name?: string };
     if (isSearch(type)) return [];
-    return [type === 'custom' ? asFunction(part.value as CustomTool) : part];
+    if (type !== 'namespace') return [toolOf(part)];
+    return elementsOf(membersOf(part).get('tools') ?? partOf([])).map((inner) => toolOf(inner, name));
   });
   return tools.length > 0 ? listPart(tools) : undefined;
+}
+
+function toolOf(part: JsonPart, namespace?: string): JsonPart {
+  const tool = part.value as { type: string; name: string };
+  const name = functionName(tool.name, namespace);
+  if (tool.type === 'custom') return asFunction({ ...(tool as CustomTool), name });
+  if (namespace === undefined) return part;
+  return objectPart(new Map([...membersOf(part), ['name', partOf(name)]]));
 }
 
 function choiceOf({ tool_choice: choice }: ResponseRequest, members: Members): JsonPart | undefined {

@@ -5,8 +5,8 @@ import type { ClientDialect } from '../answer/client-dialect.js';
 import { DONE_FRAME, forStream } from '../answer/event-stream.js';
 import type { AnswerNormaliser } from '../answer/normaliser.js';
 import { type AnswerWriter, KEEP_ALIVE_FRAME } from '../http/answer-writer.js';
-import { customToolNames } from './custom-tools.js';
 import { EventWriter } from './event-writer.js';
+import { offeredTools } from './offered-tools.js';
 import { ResponseHead, type ResponseOptions } from './response-head.js';
 import { StreamedResponse } from './streamed-response.js';
 import { WholeResponse } from './whole-response.js';
@@ -20,7 +20,7 @@ export class ResponsesDialect implements ClientDialect {
   constructor(private readonly request: ResponseRequest) {
     const { tools, reasoning } = request;
     const summary = reasoning?.summary ?? 'none';
-    this.options = { customTools: customToolNames(tools), summarises: summary !== 'none' };
+    this.options = { tools: offeredTools(tools), summarises: summary !== 'none' };
   }
 
   streamed(client: AnswerWriter, normaliser: AnswerNormaliser, about: AnswerHead): AnswerForm {

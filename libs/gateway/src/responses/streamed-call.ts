@@ -1,5 +1,6 @@
 import { type Fields, isFields } from '../json/backend-json.js';
 import type { EventWriter } from './event-writer.js';
+import { type OfferedTools, toolNamed } from './offered-tools.js';
 import { type ItemStatus, type WrittenCall, callItem, itemId } from './output-items.js';
 
 /** A call of a tool in a stream. Its item begins when the name of the tool is known. */
@@ -12,7 +13,7 @@ export class StreamedCall {
 
   constructor(
     private readonly events: EventWriter,
-    private readonly customTools: ReadonlySet<string>,
+    private readonly tools: OfferedTools,
   ) {}
 
   get isBegun(): boolean {
@@ -20,7 +21,7 @@ export class StreamedCall {
   }
 
   private get isCustom(): boolean {
-    return this.customTools.has(this.name);
+    return toolNamed(this.name, this.tools).isCustom;
   }
 
   /** Adds a fragment. Returns whether the item can begin. */
@@ -67,8 +68,8 @@ export class StreamedCall {
   }
 
   private get written(): WrittenCall {
-    const { callId, name, text, isCustom, extra } = this;
-    return { callId, name, text, isCustom, extra };
+    const { callId, text, extra } = this;
+    return { callId, tool: toolNamed(this.name, this.tools), text, extra };
   }
 
   private addDelta(delta: string): void {

@@ -2,6 +2,7 @@ import type { SvcParametersEcho } from '@svc/contracts';
 import { AssembledChoice } from '../answer/assembled-choice.js';
 import type { Fields } from '../json/backend-json.js';
 import { type EventWriter, eventStart } from './event-writer.js';
+import type { OfferedTools } from './offered-tools.js';
 import {
   type ItemStatus,
   type TextKind,
@@ -45,7 +46,7 @@ export class StreamedItems {
   constructor(
     private readonly events: EventWriter,
     private readonly responseId: string,
-    private readonly customTools: ReadonlySet<string>,
+    private readonly tools: OfferedTools,
   ) {}
 
   addText(kind: TextKind, json: string, logprobs: readonly Fields[] = []): void {
@@ -76,7 +77,7 @@ export class StreamedItems {
     const index = Number(fragment['index']);
     let call = this.calls.get(index);
     if (!call) {
-      call = new StreamedCall(this.events, this.customTools);
+      call = new StreamedCall(this.events, this.tools);
       this.calls.set(index, call);
     }
     const isBegun = call.take(fragment);
@@ -88,7 +89,7 @@ export class StreamedItems {
   /** Adds a call that is complete. */
   addWholeCall(call: Fields): void {
     this.close('completed');
-    const whole = new StreamedCall(this.events, this.customTools);
+    const whole = new StreamedCall(this.events, this.tools);
     whole.take(call);
     whole.begin(this.responseId, this.count++);
     this.keep(whole.end('completed'));

@@ -30,7 +30,7 @@ export class StreamedResponse implements AnswerForm, RepeatingForm {
     private about: AnswerHead,
     private readonly parts: ResponseOptions & { readonly head: ResponseHead },
   ) {
-    this.items = new StreamedItems(this.events, about.id, parts.customTools);
+    this.items = new StreamedItems(this.events, about.id, parts.tools);
     const response = parts.head.with('in_progress', []);
     this.events.add('response.created', { response });
     this.events.add('response.in_progress', { response });

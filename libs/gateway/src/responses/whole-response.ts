@@ -4,6 +4,7 @@ import { AssembledChoice, type ChoicePiece, type WholeChoice } from '../answer/a
 import type { AnswerNormaliser } from '../answer/normaliser.js';
 import type { AnswerWriter } from '../http/answer-writer.js';
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+import { toolNamed } from './offered-tools.js';
 import { type WrittenCall, callItem, itemId, logprobsIn, searchItem, textItem } from './output-items.js';
 import { type ResponseHead, type ResponseOptions, endOf, statusOf } from './response-head.js';
 import { encodedSignatures } from './signatures.js';
@@ -70,7 +71,7 @@ export class WholeResponse implements AnswerForm {
       add('text', (id) => textItem(id, status, { kind: 'refusal', text: textOf(refusal), ...rest }));
     const documents = hasOutput && about.documents ? [{ ...about.documents }] : [];
     for (const call of [...documents, ...fieldsOf(message['tool_calls'])].map((each) => this.callOf(each)))
-      add(call.isCustom ? 'custom' : 'call', (id) => callItem(id, status, call));
+      add(call.tool.isCustom ? 'custom' : 'call', (id) => callItem(id, status, call));
     return items;
   }
 
@@ -79,9 +80,8 @@ export class WholeResponse implements AnswerForm {
     const name = textOf(called['name']);
     return {
       callId: textOf(call['id']),
-      name,
+      tool: toolNamed(name, this.parts.tools),
       text: textOf(called['arguments']),
-      isCustom: this.parts.customTools.has(name),
       extra: call['extra_content'],
     };
   }

@@ -69,6 +69,7 @@ const FunctionCallItem = z.object({
   type: z.literal('function_call'),
   call_id: callId,
   name: toolName,
+  namespace: maybe(CHARS.toolName),
   arguments: Text,
   extra_content: z.looseObject({}).nullish(),
 });
@@ -77,6 +78,7 @@ const CustomCallItem = z.object({
   type: z.literal('custom_tool_call'),
   call_id: callId,
   name: toolName,
+  namespace: maybe(CHARS.toolName),
   input: Text,
 });
 

@@ -31,6 +31,24 @@ const CustomTool = z.object({
     .nullish(),
 });
 
+/** The names of a namespace and of a tool, joined, name the function that the model is offered. */
+const NAMESPACED_CHARS = CHARS.toolName - 2;
+
+const NamespaceTool = z
+  .object({
+    type: z.literal('namespace'),
+    name: toolName,
+    description: maybe(CHARS.description),
+    tools: z
+      .array(z.discriminatedUnion('type', [FunctionTool, CustomTool]))
+      .min(1)
+      .max(ITEMS.tools),
+  })
+  .refine(({ name, tools }) => tools.every((tool) => name.length + tool.name.length <= NAMESPACED_CHARS), {
+    path: ['name'],
+    error: `The names of a namespace and of each of its tools must have at most ${NAMESPACED_CHARS} characters together`,
+  });
+
 export const SEARCH_TOOLS = [
   'web_search',
   'web_search_2025_08_26',
@@ -79,7 +97,7 @@ export const ResponseRequest = z.looseObject({
   stream: of.stream,
   stream_options: z.object({ include_obfuscation: z.boolean().nullish() }).nullish(),
   tools: z
-    .array(z.union([FunctionTool, CustomTool, SearchTool]))
+    .array(z.union([FunctionTool, CustomTool, NamespaceTool, SearchTool]))
     .max(ITEMS.tools)
     .nullish(),
   tool_choice: ResponseToolChoice.nullish(),

@@ -3,13 +3,45 @@ import { isFields } from '../json/backend-json.js';
 import { type JsonPart, partOf } from '../json/json-part.js';
 
 type Tool = NonNullable<ResponseRequest['tools']>[number];
+type FunctionTool = Extract<Tool, { type: 'function' }>;
 export type CustomTool = Extract<Tool, { type: 'custom' }>;
 
 const INPUT = 'input';
 
-/** The names of the tools that are called with free text. */
-export function customToolNames(tools: ResponseRequest['tools']): ReadonlySet<string> {
-  return new Set((tools ?? []).flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
+/** A tool as its client calls it. The model is offered a function. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly namespace?: string;
+  /** Whether it is called with free text. */
+  readonly isCustom: boolean;
+}
+
+/** The tools of a request, by the names of the functions that the model is offered. */
+export type OfferedTools = ReadonlyMap<string, OfferedTool>;
+
+/** The name of the function for a tool. */
+export function functionName(name: string, namespace?: string | null): string {
+  return namespace ? `${namespace}__${name}` : name;
+}
+
+export function offeredTools(tools: ResponseRequest['tools']): OfferedTools {
+  const offered = new Map<string, OfferedTool>();
+  const offer = ({ name, type }: CustomTool | FunctionTool, namespace?: string): void =>
+    void offered.set(functionName(name, namespace), {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      isCustom: type === 'custom',
+    });
+  for (const tool of tools ?? []) {
+    if (tool.type === 'namespace') for (const inner of tool.tools) offer(inner, tool.name);
+    else if (tool.type === 'function' || tool.type === 'custom') offer(tool);
+  }
+  return offered;
+}
+
+/** The tool that a function stands for. A model may also call what it was not offered. */
+export function toolNamed(name: string, offered: OfferedTools): OfferedTool {
+  return offered.get(name) ?? { name, isCustom: false };
 }
 
 /** A custom tool as a function with one text, which every model that calls functions can call. */
