@@ -4,6 +4,7 @@ import { ApiError, invalidRequest } from './http/api-error.js';
 import { serveChat } from './engine/chat.js';
 import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
+import { addEnclaveRoutes } from './enclave/serve-enclave.js';
 import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
 import { addSpeechRoutes } from './speech/serve-speech.js';
 import { addTranscriptionRoutes } from './transcriptions/serve-transcriptions.js';
@@ -54,6 +55,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addTranscriptionRoutes(app, simulation);
   addImageRoutes(app, () => simulation.takeDefaults());
   addVideoRoutes(app, () => simulation.takeDefaults());
+  addEnclaveRoutes(app, simulation.enclave);
   addSearchRoutes(app);
   return app;
 }

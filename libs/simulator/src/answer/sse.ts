@@ -1,4 +1,5 @@
 import type { SimulatedFinish, AnswerStep } from './answer.js';
+import type { EncryptedExchange } from '../enclave/encrypted-exchange.js';
 import type { FaultName } from '../request/faults.js';
 import { contentLogprob } from './logprobs.js';
 
@@ -14,6 +15,8 @@ export interface ChunkFormat {
   readonly topLogprobs: number | undefined;
   readonly reasoningDetails: boolean;
   readonly faults: ReadonlySet<FaultName>;
+  /** Set if texts are encrypted. */
+  readonly encrypted: EncryptedExchange | undefined;
 }
 
 /** Formats the events of one stream. Events that do not depend on a token are formatted once. */
@@ -95,7 +98,7 @@ export class ChunkText {
   #deltaOf(step: AnswerStep): string {
     switch (step.kind) {
       case 'content':
-        return `{"content":${JSON.stringify(step.text)}}`;
+        return `{"content":${JSON.stringify(this.#written(step.text))}}`;
       case 'reasoning':
         return this.#reasoningDelta(step.text);
       case 'tool-start': {
@@ -109,8 +112,13 @@ export class ChunkText {
     }
   }
 
+  #written(text: string): string {
+    return this.format.encrypted?.seal(text) ?? text;
+  }
+
   #reasoningDelta(text: string): string {
-    if (!this.format.reasoningDetails) return `{"reasoning_content":${JSON.stringify(text)}}`;
+    const { reasoningDetails, encrypted } = this.format;
+    if (!reasoningDetails || encrypted) return `{"reasoning_content":${JSON.stringify(this.#written(text))}}`;
     return JSON.stringify({ reasoning_content: text, reasoning_details: [reasoningDetail(text)] });
   }
 }

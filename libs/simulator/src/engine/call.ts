@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { composeAnswer } from '../answer/answer.js';
 import type { SimulatedAnswer } from '../answer/answer.js';
+import type { EncryptedExchange } from '../enclave/encrypted-exchange.js';
 import { invalidRequest } from '../http/api-error.js';
 import type { SimulatorRequest } from '../request/chat-request.js';
 import type { FaultName } from '../request/faults.js';
@@ -27,6 +28,8 @@ export interface Call {
   readonly seed: number;
   /** Set if the completion depends only on the text of the request. */
   readonly reading: Reading | undefined;
+  /** Set if its texts are encrypted. */
+  readonly encrypted: EncryptedExchange | undefined;
 }
 
 /** Choices times tokens, so that one request can't exhaust the memory. */
@@ -41,7 +44,8 @@ export function readCall(
   id: string,
   received: { text: string; headers: IncomingHttpHeaders },
 ): Call {
-  const reading = simulation.readings.read(received.text);
+  const encrypted = simulation.enclave.exchangeFor(id, received.headers);
+  const reading = simulation.readings.read(encrypted?.opened(received.text) ?? received.text);
   const { outputTokens, seed } = simulation.options;
   const { request, prompt } = reading;
   const outside = { ...simulation.takeDefaults(), ...overridesOfHeaders(received.headers) };
@@ -61,6 +65,7 @@ export function readCall(
     userText: reading.userText,
     seed: new Hash().addNumber(seed).addNumber(request.seed).addNumber(prompt.hash).value(),
     reading: Object.keys(outside).length === 0 && chance.length === 0 ? reading : undefined,
+    encrypted,
   };
 }
 

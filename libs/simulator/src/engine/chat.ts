@@ -21,7 +21,7 @@ export async function serveChat(
   received: { request: IncomingMessage; text: string },
   response: ServerResponse,
 ): Promise<void> {
-  const id = simulation.newId();
+  const id = simulation.enclave.idOf(received.request.headers) ?? simulation.newId();
   const progress: Progress = { phase: 'queued', delivered: () => 0 };
   const entry = openEntry(simulation, id, received);
   const connection = new ClientConnection(response, () => logCancellation(simulation, entry, progress));

@@ -15,6 +15,7 @@ test('flags are parsed', () => {
     '--models',
     'a, b',
     '--no-prefix-cache',
+    '--tee-lookalike',
     '--fail-faults',
     '500,cut',
   ]);
@@ -27,6 +28,7 @@ test('flags are parsed', () => {
       itlMs: 2.5,
       models: ['a', 'b'],
       prefixCache: false,
+      teeLookalike: true,
       failFaults: ['500', 'cut'],
     },
   });

@@ -32,6 +32,8 @@ export interface SimulatorOptions {
   failFaults: readonly FaultName[];
   logRequests: number;
   logBodyChars: number;
+  /** Whether the quotes of the simulated enclave lack the debug bit. */
+  teeLookalike: boolean;
 }
 
 export const DEFAULT_OPTIONS: SimulatorOptions = {
@@ -56,6 +58,7 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   failFaults: ['500'],
   logRequests: 500,
   logBodyChars: 65_536,
+  teeLookalike: false,
 };
 
 type NumberField = {
@@ -112,6 +115,7 @@ const TEXT_FLAGS: { readonly [flag: string]: string } = {
 
 const BOOLEAN_FLAGS: { readonly [flag: string]: string } = {
   'no-prefix-cache': 'do not cache prompts',
+  'tee-lookalike': 'quotes of the simulated enclave lack the debug bit, for tests of clients',
   help: 'show this text',
 };
 
@@ -148,8 +152,9 @@ function setFlag(options: SimulatorOptions, flag: string, value: unknown): strin
   const numberFlag = NUMBER_FLAGS[flag];
   if (numberFlag === undefined && TEXT_FLAGS[flag] === undefined && BOOLEAN_FLAGS[flag] === undefined)
     return 'unknown flag';
-  if (flag === 'no-prefix-cache') {
-    options.prefixCache = false;
+  if (BOOLEAN_FLAGS[flag] !== undefined) {
+    if (flag === 'no-prefix-cache') options.prefixCache = false;
+    else options.teeLookalike = true;
     return value === true ? undefined : 'takes no value';
   }
   if (typeof value !== 'string' || value.trim() === '') return 'needs a value';

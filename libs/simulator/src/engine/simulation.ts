@@ -1,3 +1,4 @@
+import { SimulatedEnclave } from '../enclave/enclave.js';
 import type { FaultName } from '../request/faults.js';
 import { RequestLog } from './log.js';
 import type { SimulatorOptions } from './options.js';
@@ -28,6 +29,7 @@ export class Simulation {
   readonly slots: Slots;
   readonly counts = { served: 0, refused: 0, fault: 0, cancelled: 0 };
   readonly readings: Readings;
+  readonly enclave: SimulatedEnclave;
   /** Set while stopping, when closed connections are not cancellations. */
   isStopping = false;
   readonly #failures: Random;
@@ -44,6 +46,7 @@ export class Simulation {
       ? new PrefixCache(options.cacheBlocks, options.cacheMinTokens)
       : undefined;
     this.readings = new Readings(options);
+    this.enclave = new SimulatedEnclave(options.teeLookalike);
     this.slots = new Slots(options.maxParallel, options.maxQueue);
     this.#failures = new Random(options.seed);
   }

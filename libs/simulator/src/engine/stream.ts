@@ -86,6 +86,7 @@ export async function streamCompletion(
       topLogprobs: request.logprobs ? request.topLogprobs : undefined,
       reasoningDetails: call.overrides.reasoningDetails === true,
       faults,
+      encrypted: call.encrypted,
     },
   );
   work.answers.forEach((_, choice) => output.add(chunks.role(choice)));
@@ -100,6 +101,7 @@ export async function streamCompletion(
     );
     output.add(faults.has('duplicate-usage') ? usage + usage : usage);
   }
+  call.encrypted?.sign();
   if (!faults.has('missing-done')) output.add(chunks.done());
   await output.end();
   return !['garbage', 'missing-done', 'missing-finish', 'missing-usage'].some((name) =>
