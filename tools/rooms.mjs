@@ -25,6 +25,7 @@ export const rooms = {
     'http/billing': ['http/route'],
     'http/augment': ['http/route'],
     'http/crypto-rpc': ['http/route'],
+    'http/tee': ['http/route'],
     'http/embeddings': ['http/chat', 'http/route'],
     'http/audio': ['catalog', 'http/route'],
     'http/images': ['catalog', 'http/chat', 'http/route'],
@@ -45,6 +46,7 @@ export const rooms = {
       'http/billing',
       'http/augment',
       'http/crypto-rpc',
+      'http/tee',
       'http/embeddings',
       'http/audio',
       'http/images',
@@ -92,6 +94,7 @@ export const rooms = {
     messages: ['json', 'models', 'http', 'paid', 'request', 'answer', 'chat'],
     augment: ['web', 'paid'],
     'crypto-rpc': ['json', 'http', 'paid'],
+    tee: ['limits', 'auth', 'models'],
     embeddings: ['tokens', 'limits', 'models', 'http', 'paid'],
     speech: ['json', 'wallets', 'limits', 'models', 'http', 'paid'],
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],
@@ -157,7 +160,8 @@ export const rooms = {
   router: {
     '.': ['router.config'],
     dialects: [],
-    backends: ['dialects'],
+    enclaves: ['dialects'],
+    backends: ['dialects', 'enclaves'],
     api: ['backends'],
   },
   runtime: {

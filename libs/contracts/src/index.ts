@@ -37,6 +37,10 @@ export {
   type Tier,
   type TokenizerName,
 } from './catalog/catalog.js';
+export type { TeeBackend } from './catalog/tee-backends.js';
+export { AttestationCall, EnclaveReport, EnclaveSignature, SignatureCall } from './messages/enclaves.js';
+export type { EncryptionKeys } from './messages/enclaves.js';
+export type { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from './http/tee/tee.js';
 export { AUDIO_MEDIA_TYPES, SPEECH_FORMATS, SPEECH_MEDIA_TYPES } from './catalog/audio-models.js';
 export type { AudioFileFormat, SpeechFormat } from './catalog/audio-models.js';
 export {

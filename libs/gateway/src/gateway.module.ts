@@ -71,6 +71,8 @@ import { EditPictures } from './images/edit-pictures.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
 import { ImagesController } from './images/images.controller.js';
+import { NetworkLimit } from './tee/network-limit.js';
+import { TeeController } from './tee/tee.controller.js';
 import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { SpeechController } from './speech/speech.controller.js';
@@ -120,6 +122,7 @@ const CONTROLLERS = [
   WalletsController,
   AugmentController,
   CryptoRpcController,
+  TeeController,
   EmbeddingsController,
   SpeechController,
   TranscriptionsController,
@@ -183,6 +186,7 @@ export class GatewayModule {
         LimitReports,
         MediaOrders,
         MediaResults,
+        NetworkLimit,
         PaymentDemands,
         PaymentOffers,
         Preparation,

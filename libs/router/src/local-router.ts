@@ -13,8 +13,9 @@ import {
   SPEECH_MEDIA_TYPES,
   SpokenText,
 } from '@svc/contracts';
-import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
-import { OTHER, type Step, router, tracing } from '@svc/telemetry';
+import { Exchange, ExchangeAborted, type Logger } from '@svc/runtime';
+import { OTHER, router } from '@svc/telemetry';
+import { BackendRequests } from './backend-requests.js';
 import { Attempt } from './backends/attempt.js';
 import { AnswerBytes } from './backends/answer-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
@@ -35,10 +36,12 @@ import { firstAudio } from './backends/first-audio.js';
 import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
+import { attestationMode } from './backends/tee-calls.js';
 import { readJob, requestOf } from './backends/job-calls.js';
 import { goesElsewhere, mayBeCalled } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
+import { EncryptedCalls, type StreamMode } from './encrypted-calls.js';
 
 /** Enough for the object of any job. */
 const JOB_RESPONSE_BYTES = 1_048_576;
@@ -63,12 +66,21 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 
 /** Calls the backends of the catalogue one after the other until one begins to respond. */
 export class LocalRouter extends InferenceRouter {
+  private readonly requests: BackendRequests;
+  private readonly encrypted: EncryptedCalls;
+
   constructor(
     private readonly catalog: Catalog,
     private readonly pool: BackendPool,
     private readonly settings: RouterSettings & Logging,
   ) {
     super();
+    this.requests = new BackendRequests(settings.secret);
+    this.encrypted = new EncryptedCalls(
+      (model) => pool.candidates(catalog.backendsOf(model)),
+      (call, signal, mode) => this.streamed(call, signal, mode),
+      (call, signal, mode) => this.firstThatAnswers(call, signal, mode),
+    );
     catalog.onReplaced(() => pool.keep(catalog.backends()));
   }
 
@@ -105,6 +117,10 @@ export class LocalRouter extends InferenceRouter {
       case 'job-status':
       case 'job-cancel':
         return this.jobCall(kind, call, signal);
+      case 'tee-attestation':
+        return this.firstThatAnswers(call, signal, attestationMode(call));
+      case 'tee-signature':
+        return this.encrypted.signature(call, signal);
     }
   }
 
@@ -112,6 +128,7 @@ export class LocalRouter extends InferenceRouter {
     const { kind = 'chat' } = call;
     switch (kind) {
       case 'chat':
+        if (call.encryption) return this.encrypted.stream(call, call.encryption.modelKey, signal);
         return this.streamed(call, signal, {
           body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
           first: (exchange, { dialect }) => dialect.firstEvent(exchange),
@@ -132,6 +149,8 @@ export class LocalRouter extends InferenceRouter {
       case 'job-submit':
       case 'job-status':
       case 'job-cancel':
+      case 'tee-attestation':
+      case 'tee-signature':
         return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
     }
   }
@@ -171,13 +190,14 @@ export class LocalRouter extends InferenceRouter {
   private streamed(
     call: InferenceCall,
     signal: AbortSignal,
-    { body, first }: { body: Required<CallMode<never>>['body']; first: CallMode<readonly Buffer[]>['take'] },
+    { body, first, serves }: StreamMode,
   ): Promise<ChunkStream> {
     return this.firstThatAnswers(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: this.settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: true,
       body,
+      serves,
       take: async (exchange, live) => {
         const { ROUTER_STREAM_LIMIT_BYTES: limitBytes } = this.settings;
         const bytes = new AnswerBytes(exchange, { first: await first(exchange, live), limitBytes });
@@ -229,7 +249,7 @@ export class LocalRouter extends InferenceRouter {
       isStream: false,
       ...mode,
       take: async (exchange, live) => {
-        const headers = live.dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
+        const headers = live.dialect.headers({ requestId: call.requestId, key: this.requests.keyFor(live) });
         const bounds = { limitMs: Math.max(1, endMs - performance.now()), limitBytes, count };
         const images = await imagesIn(exchange, { agent: this.pool.agent, live, headers, signal, ...bounds });
         return { body: JSON.stringify({ images } satisfies MadeImages) };
@@ -302,7 +322,7 @@ export class LocalRouter extends InferenceRouter {
       try {
         const deadlineMs = Math.max(1, endMs - performance.now());
         const request = {
-          ...this.request({ live, call, step: attempt.step }, mode),
+          ...this.requests.of({ live, call, step: attempt.step }, mode),
           pauseMs: mode.pauseMs,
           deadlineMs,
         };
@@ -315,7 +335,9 @@ export class LocalRouter extends InferenceRouter {
         router.attempts.add(1, call.model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {
-        const sent = { kind: call.kind, body: call.body, secrets: this.secretsOf(live, call) };
+        const { body, encryption } = call;
+        const secrets = this.requests.secretsOf(live, call);
+        const sent = { kind: call.kind, body, secrets, isEncrypted: encryption !== undefined };
         refusal = refusalOf(error, sent);
         refusal = { ...refusal, elsewhere: goesElsewhere(kind, error, refusal) };
         if (error instanceof BackendError) this.report(error, sent, { live, call });
@@ -352,37 +374,6 @@ export class LocalRouter extends InferenceRouter {
     if (status >= 500 || PASSING_STATUSES.has(status)) return;
     const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
     this.settings.log.warn(fields, 'a backend rejected a request');
-  }
-
-  private keyFor({ backend: { apiKeyEnv } }: LiveBackend): string | undefined {
-    return apiKeyEnv === undefined ? undefined : this.settings.secret(apiKeyEnv);
-  }
-
-  /**
-   * What a client must not learn of a backend. That includes its own name of the model, unless clients use
-   * the same name.
-   */
-  private secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
-    const { hostname, host } = new URL(live.origin);
-    const name = live.backend.model === model ? [] : [live.backend.model];
-    return [host, hostname, ...name, this.keyFor(live) ?? ''];
-  }
-
-  private request<Part>(
-    { live, call, step }: { live: LiveBackend; call: InferenceCall; step: Step | undefined },
-    mode: CallMode<Part>,
-  ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
-    const { origin, basePath, dialect } = live;
-    const headers = dialect.headers({ requestId: call.requestId, key: this.keyFor(live) });
-    if (mode.contentType !== undefined) headers['content-type'] = mode.contentType;
-    if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
-    if (mode.job) {
-      const { method, path, body, headers: own } = mode.job(live);
-      const whole = { origin, method, path: `${basePath}${path}`, headers: { ...headers, ...own } };
-      return body ? { ...whole, body } : whole;
-    }
-    const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}` || '/';
-    return { origin, path, headers, body: mode.body?.(live) ?? [] };
   }
 }
 

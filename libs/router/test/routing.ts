@@ -11,6 +11,7 @@ import { LocalRouter, type RouterSettings } from '../src/local-router.js';
 interface TestModel {
   readonly id: string;
   readonly backends: readonly object[];
+  readonly capabilities?: object;
 }
 
 export function catalogFile(...models: readonly TestModel[]): CatalogFile {

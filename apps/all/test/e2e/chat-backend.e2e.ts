@@ -14,7 +14,6 @@ beforeAll(async () => {
   platform = await Platform.start({
     models: [
       { id: 'plain', pricing: PRICING },
-      { id: 'sealed', pricing: PRICING, capabilities: { supportsE2EE: true } },
       { id: 'small', pricing: PRICING, contextTokens: 300, maxCompletionTokens: 300 },
       { id: 'twice', pricing: PRICING, backends: ['a', 'b'].map((model) => ({ url: scripted.url, model })) },
       { id: 'scripted', pricing: PRICING, backends: [{ url: scripted.url, model: 'scripted' }] },
@@ -218,8 +217,6 @@ describe('the echo of parameters', () => {
     };
     expect(await echoed({})).toBe(false);
     expect(await echoed({ svc_parameters: { enable_e2ee: true } })).toBe(false);
-    expect(await echoed({ model: 'sealed' })).toBe(false);
-    expect(await echoed({ model: 'sealed', svc_parameters: { enable_e2ee: true } })).toBe(false);
   });
 
   it('is the same for a search of X requested in the body and as a suffix of the model’s name', async () => {

@@ -30,6 +30,31 @@ describe('the catalogue', () => {
     expect(isTaken('10.0.0.1:8000')).toBe(false);
   });
 
+  describe('with enclaves', () => {
+    const tee = { accept: 'simulated' };
+    const faultsOf = (capabilities: object, ...backends: object[]): string[] => {
+      const given = backends.map((backend) => ({ url: 'http://127.0.0.1:1/v1', model: 'm', ...backend }));
+      const read = CatalogModel.safeParse({ ...(modelWith('off') as object), capabilities, backends: given });
+      return read.error?.issues.map(({ path }) => path.join('.')) ?? [];
+    };
+    const encrypted = { supportsE2EE: true, supportsTeeAttestation: true };
+
+    it('refuses a model that supports encryption and has a backend without an enclave', () => {
+      const enclave = { kind: 'vllm-proxy', tee: {} };
+      expect(faultsOf(encrypted, enclave, { kind: 'simulator', tee })).toEqual([]);
+      expect(faultsOf(encrypted, enclave, {})).toEqual(['backends.1.tee']);
+      expect(faultsOf({ supportsTeeAttestation: true }, { kind: 'simulator' })).toEqual(['backends.0.tee']);
+      expect(faultsOf({ supportsE2EE: true }, enclave)).toEqual(['capabilities.supportsE2EE']);
+    });
+
+    it('refuses demands of an enclave that a kind of backend does not have, or leaves open', () => {
+      expect(faultsOf({}, { tee })).toEqual(['backends.0.tee']);
+      expect(faultsOf({}, { kind: 'vllm-proxy' })).toEqual(['backends.0.tee']);
+      const measured = { kind: 'vllm-proxy', tee: { measurements: [{ mrtd: 'ab' }] } };
+      expect(faultsOf({}, measured)).toEqual(['backends.0.tee.measurements.0.mrtd']);
+    });
+  });
+
   it.each(['off', '"off"', 'false'])(
     'accepts the key %s alike, whichever YAML version its writer uses',
     (key) => {

@@ -7,9 +7,11 @@ import {
   transcriptionMembers,
 } from './audio-models.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
+import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
 import { Scraping, Search } from './search.js';
 import { Workflow } from './workflow.js';
+import { TeeBackend, checkEnclaves, checkTee } from './tee-backends.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
@@ -37,10 +39,21 @@ export const Backend = z
      * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
      * `rembg` is the server of rembg, which removes backgrounds; `comfyui` is ComfyUI, for models of the type
      * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only;
-     * `simulator` is the model simulator, without a URL the one of this process.
+     * `vllm-proxy` is the proxy of NEAR AI and Phala in front of vLLM, in an enclave; `simulator` is the model
+     * simulator, without a URL the one of this process.
      */
     kind: z
-      .enum(['openai', 'kokoro', 'whisper-cpp', 'sdapi', 'rembg', 'comfyui', 'json-rpc', 'simulator'])
+      .enum([
+        'openai',
+        'kokoro',
+        'whisper-cpp',
+        'sdapi',
+        'rembg',
+        'comfyui',
+        'json-rpc',
+        'vllm-proxy',
+        'simulator',
+      ])
       .default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
@@ -58,6 +71,8 @@ export const Backend = z
     audioFormats: z.array(z.enum(AUDIO_FORMATS)).min(1).optional(),
     /** What `comfyui` runs for a request. Required there, and only there. */
     workflow: Workflow.optional(),
+    /** For an enclave: `vllm-proxy`, or the one of the simulator. */
+    tee: TeeBackend.optional(),
     weight: z.number().positive().default(1),
     /**
      * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by
@@ -72,7 +87,9 @@ export const Backend = z
   .refine(({ kind, workflow }) => (kind === 'comfyui') === (workflow !== undefined), {
     path: ['workflow'],
     message: 'is required for the kind comfyui, and only there',
-  });
+  })
+
+  .superRefine(checkTee);
 
 function haveOwnNames(backends: readonly { readonly name?: string | undefined }[]): boolean {
   const names = backends.map(({ name }, position) => name ?? `backend-${position + 1}`);
@@ -155,40 +172,6 @@ const SamplingDefaults = z.strictObject({
   repetitionPenalty: z.number().min(0).optional(),
 });
 
-/** How a text model reasons, and how to control that in requests to its backends. */
-const Reasoning = z.preprocess(
-  withOff,
-  z.strictObject({
-    /**
-     * The member for the effort: OpenAI's, inside the object `reasoning`, inside `chat_template_kwargs` as
-     * `reasoning_effort`, or none.
-     */
-    effort: z
-      .enum(['reasoning_effort', 'reasoning', 'chat_template_kwargs', 'none'])
-      .default('reasoning_effort'),
-    /**
-     * What switches reasoning off: members for the backend's request, such as `{chat_template_kwargs:
-     * {enable_thinking: false}}` or `{reasoning_effort: none}`, or a word such as `/no_think` after the last
-     * user message. Without it, reasoning can't be switched off.
-     */
-    off: z
-      .union([
-        z.strictObject({ members: z.record(z.string(), z.unknown()) }),
-        z.strictObject({ suffix: z.string().min(1) }),
-      ])
-      .optional(),
-    /** The content begins inside a think block, because the chat template writes the opening tag. */
-    startsInside: z.boolean().default(false),
-  }),
-);
-
-/** A YAML 1.1 writer reads a plain `off` as false, and writes it as false. */
-function withOff(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'false')) return value;
-  const { false: off, ...rest } = value as Record<string, unknown>;
-  return { off, ...rest };
-}
-
 const offer = {
   id: z
     .string()
@@ -228,30 +211,32 @@ const HousePrompts = z.array(z.string().trim().min(1)).optional();
 const TOKENIZERS = ['o200k_base', 'o200k_harmony', 'cl100k_base'] as const;
 
 /** A text model. */
-export const CatalogModel = z.strictObject({
-  ...offer,
-  type: z.literal('text').default('text'),
-  contextTokens: PositiveCount,
-  maxCompletionTokens: PositiveCount,
-  pricing: Pricing,
-  capabilities: Capabilities.prefault({}),
-  constraints: SamplingDefaults.prefault({}),
-  reasoning: Reasoning.optional(),
-  /**
-   * The members that make its backends search by themselves; default: xAI's. For models with the capability
-   * `supportsXSearch`; the addresses in the response's `citations` are its sources.
-   */
-  xSearch: z.strictObject({ members: z.record(z.string(), z.unknown()) }).optional(),
-  /**
-   * The model's own vocabulary, if it is one of these. Without it the tokens of a backend that reports none
-   * are estimated.
-   */
-  tokenizer: z.enum(TOKENIZERS).optional(),
-  /** Replaces the catalogue's house prompts; an empty list means none. */
-  housePrompts: HousePrompts,
-  /** Limits of the whole service for this model, over all accounts. */
-  globalLimits: Limits.partial().optional(),
-});
+export const CatalogModel = z
+  .strictObject({
+    ...offer,
+    type: z.literal('text').default('text'),
+    contextTokens: PositiveCount,
+    maxCompletionTokens: PositiveCount,
+    pricing: Pricing,
+    capabilities: Capabilities.prefault({}),
+    constraints: SamplingDefaults.prefault({}),
+    reasoning: Reasoning.optional(),
+    /**
+     * The members that make its backends search by themselves; default: xAI's. For models with the capability
+     * `supportsXSearch`; the addresses in the response's `citations` are its sources.
+     */
+    xSearch: z.strictObject({ members: z.record(z.string(), z.unknown()) }).optional(),
+    /**
+     * The model's own vocabulary, if it is one of these. Without it the tokens of a backend that reports none
+     * are estimated.
+     */
+    tokenizer: z.enum(TOKENIZERS).optional(),
+    /** Replaces the catalogue's house prompts; an empty list means none. */
+    housePrompts: HousePrompts,
+    /** Limits of the whole service for this model, over all accounts. */
+    globalLimits: Limits.partial().optional(),
+  })
+  .superRefine(checkEnclaves);
 
 /** Prices by name, in USD per unit; the name includes the unit. */
 export interface PriceTree {

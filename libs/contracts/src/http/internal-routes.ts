@@ -31,6 +31,7 @@ export const internalRoutes = {
     refusals: [
       'INVALID_REQUEST',
       'TOO_MANY_TOKENS',
+      'E2EE_ATTESTATION_STALE',
       'PAYLOAD_TOO_LARGE',
       'INFERENCE_FAILED',
       'MODEL_OFFLINE',

@@ -27,6 +27,7 @@ import { operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
 import { responseRoutes } from './responses/response-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
+import { teeRoutes } from './tee/tee-routes.js';
 import { walletRoutes } from './wallets/wallet-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
@@ -202,6 +203,7 @@ export const TAGS = {
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
   'Rate limits': 'The limits per minute, and the requests that exceeded them.',
   'Crypto RPC': 'Calls of blockchain nodes, priced in credits.',
+  Enclaves: 'Attestation of the enclaves that decrypt encrypted completions.',
   Web: 'Web searches, web pages and files, without a conversation.',
   Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
   Wallets: 'Credit for wallets, which need no account.',
@@ -228,6 +230,7 @@ export const routes = {
   ...mediaJobRoutes,
   ...augmentRoutes,
   ...cryptoRpcRoutes,
+  ...teeRoutes,
   ...keyRoutes,
   ...rateLimitRoutes,
   ...limiterRoutes,

@@ -15,7 +15,9 @@ const ErrorView = z.object({
   param: z.string().nullable().describe('The invalid field of the request.'),
   code: z
     .string()
-    .describe('`code`, or the one of OpenAI: `context_length_exceeded`, `content_policy_violation`.'),
+    .describe(
+      '`code`, or the one of OpenAI: `context_length_exceeded`, `content_policy_violation`, or in lower case `e2ee_attestation_stale`, `e2ee_plaintext_from_backend`.',
+    ),
   retry_after: z
     .number()
     .optional()
@@ -62,6 +64,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   431: 'The headers of the request are too large.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` show when to retry.',
   500: 'The request failed because of an error in the service. Retry with exponential backoff.',
+  502: 'No backend of the model has an acceptable attestation, or none has the signature.',
   503: 'Temporarily unavailable. Retry after the number of seconds in `Retry-After`.',
   504: 'The request took too long. Set `stream: true` for long completions.',
 };

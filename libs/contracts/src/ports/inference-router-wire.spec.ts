@@ -26,6 +26,7 @@ describe('a call on the wire', () => {
     { cacheKey: '', model: 'a/b:c@d' },
     { kind: 'speech' as const },
     { kind: 'rpc' as const, exceptBackend: 'backend-1' },
+    { encryption: { modelKey: `04${'0a'.repeat(64)}`, clientKey: `04${'b1'.repeat(64)}` } },
   ])('survives a round trip, in valid HTTP headers: %j', (more) => {
     for (const stream of [true, false]) {
       const { headers, body } = encodeInferenceCall({ ...CALL, ...more }, stream);
@@ -53,6 +54,7 @@ describe('a call on the wire', () => {
     { 'x-svc-stream': 'maybe' },
     { 'x-svc-model': ['a', 'b'] },
     { 'x-request-id': '' },
+    { 'x-svc-model-key': '04' },
     { 'x-svc-model': 'a'.repeat(10_000) },
   ])('is rejected if invalid: %j', (wrong) => {
     const { headers } = encodeInferenceCall(CALL, true);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PublicKey } from '../messages/enclaves.js';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
 import { type Answering, CALL_KINDS, type CallFile, type InferenceCall } from './inference-router.js';
@@ -23,6 +24,8 @@ const CALL_HEADERS = {
   backend: 'x-svc-only-backend',
   exceptBackend: 'x-svc-except-backend',
   files: 'x-svc-files',
+  modelKey: 'x-svc-model-key',
+  clientKey: 'x-svc-client-key',
 } as const;
 
 const ANSWER_HEADERS = {
@@ -67,6 +70,8 @@ const CallHead = z.object({
   [CALL_HEADERS.backend]: Name.min(1).optional(),
   [CALL_HEADERS.exceptBackend]: Name.min(1).optional(),
   [CALL_HEADERS.files]: Encoded.optional(),
+  [CALL_HEADERS.modelKey]: PublicKey.optional(),
+  [CALL_HEADERS.clientKey]: PublicKey.optional(),
 });
 
 /** The number of retries, in decimal. */
@@ -87,6 +92,10 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
     ...(call.backend !== undefined && { [CALL_HEADERS.backend]: call.backend }),
     ...(call.exceptBackend !== undefined && { [CALL_HEADERS.exceptBackend]: call.exceptBackend }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
+    ...(call.encryption && {
+      [CALL_HEADERS.modelKey]: call.encryption.modelKey,
+      [CALL_HEADERS.clientKey]: call.encryption.clientKey,
+    }),
   };
   const { files } = call;
   if (!files) return { headers, body: call.body };
@@ -109,6 +118,8 @@ export function decodeInferenceCall(
   const kind = head[CALL_HEADERS.kind];
   const backend = head[CALL_HEADERS.backend];
   const exceptBackend = head[CALL_HEADERS.exceptBackend];
+  const modelKey = head[CALL_HEADERS.modelKey];
+  const clientKey = head[CALL_HEADERS.clientKey];
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
@@ -119,6 +130,7 @@ export function decodeInferenceCall(
       ...(backend !== undefined && { backend }),
       ...(exceptBackend !== undefined && { exceptBackend }),
       ...(cacheKey !== undefined && { cacheKey }),
+      ...(modelKey !== undefined && clientKey !== undefined && { encryption: { modelKey, clientKey } }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SPEECH_FORMATS } from '../catalog/audio-models.js';
+import type { EncryptionKeys } from '../messages/enclaves.js';
 
 /** The kinds of model calls. */
 export const CALL_KINDS = [
@@ -18,6 +19,8 @@ export const CALL_KINDS = [
   'job-status',
   'job-content',
   'job-cancel',
+  'tee-attestation',
+  'tee-signature',
 ] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
@@ -183,8 +186,8 @@ export interface InferenceCall {
    * It has no `model`: the router inserts the backend's own name. For embeddings it is the JSON of
    * `EmbeddingTexts`, for speech that of `SpokenText`, for transcriptions and translations that of
    * `AudioToTranscribe`, for images that of `ImageOrder`, `ImageEdit` or `PictureChange`, for jobs
-   * that of `MediaOrder` or `BackendJob`, which the router translates. For calls of blockchain nodes it is
-   * the JSON-RPC request, as it is sent.
+   * that of `MediaOrder` or `BackendJob`, for enclaves that of `AttestationCall` or `SignatureCall`: the
+   * router translates them. For calls of blockchain nodes it is the JSON-RPC request, as it is sent.
    */
   readonly body: readonly Uint8Array[];
   readonly files?: readonly CallFile[];
@@ -194,6 +197,8 @@ export interface InferenceCall {
   readonly exceptBackend?: string;
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
+  /** For a chat whose texts are encrypted. Only backends that hold the model's key are called. */
+  readonly encryption?: EncryptionKeys;
 }
 
 /** The backend that responded, and the number of failed calls before. */
@@ -207,7 +212,7 @@ export interface Answering {
 /**
  * A complete response: for chat as the backend wrote it, for embeddings the JSON of `EmbeddingVectors`, for
  * transcriptions and translations that of `Transcript`, for images that of `MadeImages`, for jobs that of
- * `BackendJob` or `BackendJobStatus`.
+ * `BackendJob` or `BackendJobStatus`, for enclaves that of `EnclaveReport` or `EnclaveSignature`.
  */
 export interface Completion extends Answering {
   readonly body: string;
@@ -235,7 +240,8 @@ export interface StreamedBytes extends AsyncIterable<readonly Uint8Array[]> {
 
 /**
  * Chooses a backend and calls it. Rejects with MODEL_OFFLINE if none can be reached, MODEL_AT_CAPACITY if all
- * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT. An abort
+ * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT, and
+ * E2EE_ATTESTATION_STALE if no backend that responds holds the key of an encrypted request. An abort
  * of the signal closes the call to the backend at once.
  *
  * A call of a kind that is made once is sent to another backend only if the previous one certainly has not

@@ -67,6 +67,14 @@ export const PROBLEMS = {
   AMOUNT_TOO_HIGH: payment('The amount must be at most 10,000 USDC.'),
   PAYMENT_VERIFICATION_FAILED: payment('The payment cannot be settled.'),
   REQUEST_ID_NOT_FOUND: row(400, 'invalid_request_error', 'Request ID is invalid.'),
+  E2EE_ATTESTATION_STALE: {
+    ...row(
+      400,
+      'invalid_request_error',
+      'No backend that responds holds the key in X-SVC-TEE-Model-Pub-Key. Attest again, and encrypt with the new key.',
+    ),
+    openaiCode: 'e2ee_attestation_stale',
+  },
   UNSUPPORTED_METHOD: row(400, 'invalid_request_error', 'The method is not supported on this network.'),
   NOT_AVAILABLE: row(400, 'invalid_request_error', 'This deployment does not offer this feature.'),
   AUTHENTICATION_FAILED: row(401, 'authentication_error', 'Authentication failed'),
@@ -211,7 +219,21 @@ export const PROBLEMS = {
   HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),
   INFERENCE_FAILED: row(500, 'api_error', 'Inference processing failed'),
+  E2EE_PLAINTEXT_FROM_BACKEND: {
+    ...row(
+      500,
+      'api_error',
+      'The backend sent something unencrypted in an encrypted completion, which therefore ends here.',
+    ),
+    openaiCode: 'e2ee_plaintext_from_backend',
+  },
   UNKNOWN_ERROR: row(500, 'api_error', 'An unknown error occurred'),
+  TEE_ATTESTATION_FAILED: row(502, 'api_error', 'No backend of the model has an acceptable attestation.'),
+  TEE_SIGNATURE_FAILED: row(
+    502,
+    'api_error',
+    'No backend of the model has a signature for this request. Signatures are kept for 20 minutes.',
+  ),
   MODEL_OFFLINE: {
     ...row(503, 'overloaded_error', 'The model is temporarily offline.'),
     retryAfterSeconds: 5,

@@ -87,6 +87,8 @@ export class HttpRouter extends InferenceRouter {
       case 'job-cancel':
       case 'rpc':
       case 'rpc-send':
+      case 'tee-attestation':
+      case 'tee-signature':
         return { limitMs, limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES };
       case 'embeddings':
         // The router limits each batch, and a call may have many.

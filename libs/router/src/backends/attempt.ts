@@ -3,6 +3,7 @@ import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import { isImageCall } from './image-call.js';
 import { isJobCall } from './job-calls.js';
+import { isTeeCall } from './tee-calls.js';
 import type { Place } from './places.js';
 
 /** The purpose of a call to a backend. */
@@ -37,7 +38,7 @@ export class Attempt {
     this.step.kind = SPAN_KIND.client;
     this.step.set({
       ...genAi,
-      // The semantic convention has no name for jobs.
+      // The semantic convention has no name for jobs, nodes and enclaves.
       'gen_ai.operation.name': operationOf(kind),
       'gen_ai.request.model': model,
       // The semantic convention requires it for streams only.
@@ -91,6 +92,6 @@ export class Attempt {
 }
 
 function operationOf(kind: CallKind) {
-  if (isJobCall(kind) || kind === 'rpc' || kind === 'rpc-send') return undefined;
+  if (isJobCall(kind) || isTeeCall(kind) || kind === 'rpc' || kind === 'rpc-send') return undefined;
   return isImageCall(kind) ? 'image' : kind;
 }

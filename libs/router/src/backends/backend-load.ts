@@ -1,3 +1,4 @@
+import { AttestedKey } from '../enclaves/attested-key.js';
 import { BackendRest } from './backend-rest.js';
 
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
@@ -21,6 +22,7 @@ export interface Waiter {
  */
 export class BackendLoad {
   readonly rest = new BackendRest();
+  readonly attested = new AttestedKey();
   private runningCount = 0;
   private waitingCount = 0;
   private readonly running = new Map<string, number>();

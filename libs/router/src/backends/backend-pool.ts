@@ -4,6 +4,7 @@ import { Agent } from 'undici';
 import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
+import type { AttestedKey } from '../enclaves/attested-key.js';
 import type { BackendRest } from './backend-rest.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
@@ -41,6 +42,10 @@ export class LiveBackend {
   /** Waits for a slot; the returned function ends the wait. */
   join(waiter: Omit<Waiter, 'maxInFlight'>): () => void {
     return this.load.join({ ...waiter, maxInFlight: this.backend.maxInFlight });
+  }
+
+  get attested(): AttestedKey {
+    return this.load.attested;
   }
 
   get rest(): BackendRest {

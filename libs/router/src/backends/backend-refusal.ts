@@ -19,6 +19,8 @@ export interface SentRequest {
   /** Default: chat. */
   readonly kind?: CallKind | undefined;
   readonly body: readonly Uint8Array[];
+  /** Whether its texts are encrypted. The backend's reason may then quote what it has decrypted. */
+  readonly isEncrypted?: boolean;
   /** What clients must not see even if the backend repeats it: its host, its key. */
   readonly secrets: readonly string[];
 }
@@ -57,7 +59,12 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
     return callers(new Problem('CONTENT_POLICY_VIOLATION', { cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
   if ((REJECTIONS.has(status) && !refusal.isMisconfigured) || refusal.isInvalid)
-    return callers(new Problem('INVALID_REQUEST', { ...rejection(refusal, sent), cause }));
+    return callers(
+      new Problem('INVALID_REQUEST', {
+        ...(sent.isEncrypted ? UNDECRYPTED : rejection(refusal, sent)),
+        cause,
+      }),
+    );
   if (status === 504 || status === 408) {
     return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, rest: 'nobody' };
   }
@@ -72,6 +79,13 @@ function contentField(kind: CallKind = 'chat'): string {
   if (kind === 'chat') return 'messages';
   return kind === 'embeddings' || kind === 'speech' ? 'input' : 'prompt';
 }
+
+/** One text for all reasons: different ones would say something about the plaintext. */
+const UNDECRYPTED = {
+  message:
+    'Failed to decrypt field, or the model rejected the request. Attest again, and encrypt every message for the attested key.',
+  param: 'messages',
+};
 
 /** Every backend would reject it as well. */
 const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, rest: 'nobody' });
@@ -116,6 +130,7 @@ const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
 
 /** The backend's reason, for a log line. */
 export function reasonForLogs({ status, body }: BackendError, sent: SentRequest): string {
+  if (sent.isEncrypted) return `backend answered ${status}`;
   return `backend answered ${status}: ${redacted(readError(body).message ?? body, sent.body)}`;
 }
 

@@ -14,7 +14,7 @@ export interface CallMode<Part> {
   readonly serves?: (live: LiveBackend) => boolean;
   /** The body for this backend. */
   readonly body?: (live: LiveBackend) => readonly Uint8Array[];
-  /** For calls about jobs: the whole request. */
+  /** For calls about jobs and enclaves: the whole request. */
   readonly job?: (live: LiveBackend) => JobRequest;
   /** The caller reads the status. Default: all but 200 are failures. */
   readonly anyStatus?: true;

@@ -8,6 +8,9 @@ import type {
   CallKind,
   EmbeddingTexts,
   EmbeddingVectors,
+  EnclaveReport,
+  EnclaveSignature,
+  EncryptionKeys,
   ImageEdit,
   ImageOrder,
   JobCallKind,
@@ -22,12 +25,34 @@ interface CallHead {
   readonly requestId: string;
   /** The operator's key for the backend. */
   readonly key: string | undefined;
+  /** The keys of an encrypted chat, which only dialects with an enclave get. */
+  readonly encryption?: EncryptionKeys | undefined;
+}
+
+/** A report of an enclave as its backend sent it. */
+export interface BackendReport extends Pick<
+  EnclaveReport,
+  'nvidiaPayload' | 'eventLog' | 'info' | 'provider' | 'warning'
+> {
+  /** On secp256k1, uncompressed, in hex. Its first byte may be missing. */
+  readonly publicKey: string;
+  /** In hex or base64. */
+  readonly quote: string;
+  readonly simulated: boolean | undefined;
+}
+
+/** How to attest an enclave, and to ask for its signatures. */
+export interface EnclaveDialect {
+  attestation(model: string, nonce: string): JobRequest;
+  readReport(body: string): BackendReport;
+  signature(completionId: string, algorithm: string): JobRequest;
+  readSignature(body: string): EnclaveSignature;
 }
 
 /** An image in a response: a file in base64, or its URL. */
 export type BackendImage = { readonly base64: string } | { readonly url: string };
 
-/** A call about a job as HTTP. */
+/** A call about a job or an enclave as HTTP. */
 export interface JobRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Relative to the URL of a backend. */
@@ -106,4 +131,6 @@ export interface Dialect {
   aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, job: BackendJob): JobRequest;
   readSubmitted(response: JobResponse): BackendJob;
   readJobStatus(response: JobResponse): BackendJobStatus;
+  /** For servers in an enclave. */
+  readonly enclave?: EnclaveDialect;
 }

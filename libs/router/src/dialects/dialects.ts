@@ -6,13 +6,17 @@ import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
 import { sdapi } from './sdapi.js';
+import { vllmProxy } from './vllm-proxy.js';
 import { whisperCpp } from './whisper-cpp.js';
 
-export function dialectOf({ kind }: Backend): Dialect {
+export function dialectOf({ kind, tee }: Backend): Dialect {
   switch (kind) {
     case 'openai':
-    case 'simulator':
       return openai;
+    case 'simulator':
+      return tee ? vllmProxy : openai;
+    case 'vllm-proxy':
+      return vllmProxy;
     case 'comfyui':
       return comfyui;
     case 'json-rpc':

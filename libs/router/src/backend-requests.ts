@@ -1,0 +1,49 @@
+import type { InferenceCall } from '@svc/contracts';
+import type { ExchangeRequest } from '@svc/runtime';
+import { type Step, tracing } from '@svc/telemetry';
+import type { LiveBackend } from './backends/backend-pool.js';
+import type { CallMode } from './backends/call-mode.js';
+
+/** A call to one backend. */
+interface BackendCall {
+  readonly live: LiveBackend;
+  readonly call: InferenceCall;
+  readonly step: Step | undefined;
+}
+
+/** The HTTP requests to backends. `secret` returns the environment variable that `apiKeyEnv` names. */
+export class BackendRequests {
+  constructor(private readonly secret: (name: string) => string | undefined) {}
+
+  of<Part>(
+    { live, call, step }: BackendCall,
+    mode: CallMode<Part>,
+  ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
+    const { origin, basePath, dialect } = live;
+    const { requestId, encryption } = call;
+    const headers = dialect.headers({ requestId, key: this.keyFor(live), encryption });
+    if (mode.contentType !== undefined) headers['content-type'] = mode.contentType;
+    if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
+    if (mode.job) {
+      const { method, path, body, headers: own } = mode.job(live);
+      const whole = { origin, method, path: `${basePath}${path}`, headers: { ...headers, ...own } };
+      return body ? { ...whole, body } : whole;
+    }
+    const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}` || '/';
+    return { origin, path, headers, body: mode.body?.(live) ?? [] };
+  }
+
+  /**
+   * What a client must not learn of a backend. That includes its own name of the model, unless clients use
+   * the same name.
+   */
+  secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
+    const { hostname, host } = new URL(live.origin);
+    const name = live.backend.model === model ? [] : [live.backend.model];
+    return [host, hostname, ...name, this.keyFor(live) ?? ''];
+  }
+
+  keyFor({ backend: { apiKeyEnv } }: LiveBackend): string | undefined {
+    return apiKeyEnv === undefined ? undefined : this.secret(apiKeyEnv);
+  }
+}

@@ -1,0 +1,71 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { AttestationCall, type CallKind, type InferenceCall } from '@svc/contracts';
+import { BackendError } from '../dialects/backend-error.js';
+import type { EnclaveDialect } from '../dialects/dialect.js';
+import { checkedReport } from '../enclaves/checked-report.js';
+import type { LiveBackend } from './backend-pool.js';
+import { readCallBody } from './call-body.js';
+import type { CallMode } from './call-mode.js';
+
+/** GPUs need seconds for their evidence. */
+const DEADLINE_MS = 10_000;
+
+/** Evidence of eight GPUs is repeated for each key of the enclave. */
+const REPORT_BYTES = 2_097_152;
+const SIGNATURE_BYTES = 65_536;
+
+const TIMES = { deadlineMs: DEADLINE_MS, pauseMs: DEADLINE_MS, isStream: false };
+
+export const isTeeCall = (kind: CallKind): kind is Extract<CallKind, `tee-${string}`> =>
+  kind.startsWith('tee-');
+
+export const isEnclave = ({ backend, dialect }: LiveBackend): boolean =>
+  backend.tee !== undefined && dialect.enclave !== undefined;
+
+/** A call for the report of an enclave. The report also says which key its backend holds. */
+export function attestationMode({ body }: InferenceCall): CallMode<{ readonly body: string }> {
+  const { nonce } = readCallBody(AttestationCall, body);
+  return {
+    ...TIMES,
+    serves: isEnclave,
+    job: ({ dialect, backend }) => dialectOf(dialect.enclave).attestation(backend.model, nonce),
+    take: async (exchange, live) => {
+      const text = await exchange.text(REPORT_BYTES);
+      const { tee = { accept: 'hardware' } } = live.backend;
+      const report = checkedReport(dialectOf(live.dialect.enclave).readReport(text), { nonce, tee });
+      live.attested.set(report);
+      return { body: JSON.stringify(report) };
+    },
+  };
+}
+
+/** A call for the report of one backend, with a nonce of its own. */
+export function ownAttestation(model: string, { name }: LiveBackend): InferenceCall {
+  const body = [Buffer.from(JSON.stringify({ nonce: randomBytes(32).toString('hex') }))];
+  return {
+    kind: 'tee-attestation',
+    requestId: randomUUID(),
+    accountId: 'attestation',
+    model,
+    backend: name,
+    body,
+  };
+}
+
+/** A call for what an enclave has signed about the completion with this id. */
+export function signatureMode(id: string, algorithm: string): CallMode<{ readonly body: string }> {
+  return {
+    ...TIMES,
+    serves: isEnclave,
+    job: ({ dialect }) => dialectOf(dialect.enclave).signature(id, algorithm),
+    take: async (exchange, { dialect }) => {
+      const text = await exchange.text(SIGNATURE_BYTES);
+      return { body: JSON.stringify(dialectOf(dialect.enclave).readSignature(text)) };
+    },
+  };
+}
+
+function dialectOf(enclave: EnclaveDialect | undefined): EnclaveDialect {
+  if (!enclave) throw new BackendError(501, 'the dialect has no enclave');
+  return enclave;
+}

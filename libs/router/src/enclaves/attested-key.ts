@@ -1,0 +1,42 @@
+import type { EnclaveReport, TeeBackend } from '@svc/contracts';
+import { unaccepted } from './checked-report.js';
+
+/** A report is replaced after this time. */
+const KNOWN_MS = 300_000;
+
+/** Errors of a backend cause no new report before this time, so that clients cannot keep it busy. */
+const LEAST_KNOWN_MS = 1_000;
+
+/** What a backend's enclave last reported. */
+export class AttestedKey {
+  private known: { readonly report: EnclaveReport; readonly sinceMs: number } | undefined;
+  private learning: Promise<void> | undefined;
+
+  /** Whether an accepted enclave has reported lately, and, if given, with this key. */
+  isKnown(tee: TeeBackend | undefined, publicKey?: string): boolean {
+    if (!this.known || !tee || performance.now() - this.known.sinceMs > KNOWN_MS) return false;
+    const { report } = this.known;
+    return unaccepted(report, tee) === undefined && report.publicKey === (publicKey ?? report.publicKey);
+  }
+
+  set(report: EnclaveReport): void {
+    this.known = { report, sinceMs: performance.now() };
+  }
+
+  /** Waits for a report that sets it, for all callers together. */
+  learn(report: () => Promise<unknown>): Promise<void> {
+    this.learning ??= report().then(
+      () => void (this.learning = undefined),
+      (error: unknown) => {
+        this.learning = undefined;
+        throw error;
+      },
+    );
+    return this.learning;
+  }
+
+  /** Forgets a report that may be out of date, since the backend failed. */
+  invalidate(): void {
+    if (this.known && performance.now() - this.known.sinceMs > LEAST_KNOWN_MS) this.known = undefined;
+  }
+}
