@@ -38,8 +38,8 @@ export {
   type TokenizerName,
 } from './catalog/catalog.js';
 export type { TeeBackend } from './catalog/tee-backends.js';
-export { AttestationCall, EnclaveReport, EnclaveSignature, SignatureCall } from './messages/enclaves.js';
-export type { EncryptionKeys } from './messages/enclaves.js';
+export { AttestationCall, EnclaveReport, EnclaveSignature } from './messages/enclaves.js';
+export { type EncryptionKeys, SignatureCall } from './messages/enclaves.js';
 export type { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from './http/tee/tee.js';
 export { AUDIO_MEDIA_TYPES, SPEECH_FORMATS, SPEECH_MEDIA_TYPES } from './catalog/audio-models.js';
 export type { AudioFileFormat, SpeechFormat } from './catalog/audio-models.js';
@@ -188,34 +188,12 @@ export {
   setStakedDiem,
 } from './messages/jobs.js';
 export { type KeyChanged, keyChanged } from './messages/key-events.js';
-export {
-  type AuditReport,
-  type AuditScope,
-  Books,
-  type Credit,
-  type Extension,
-  HOLDS_PER_RENEWAL,
-  type Hold,
-  type HoldRequest,
-  LIMIT_PERIODS,
-  Ledger,
-  Holds,
-  Charges,
-  CHARGES_PER_POSTING,
-  DEPOSITS_AT_ONCE,
-  type DepositsWanted,
-  type LimitPeriod,
-  type Page,
-  type PostedCharge,
-  type PaymentRailName,
-  type Refund,
-  type Reversal,
-  type SpendingLimit,
-  type Stake,
-  TRANSFER_KINDS,
-  type Transfer,
-  type TransferKind,
-} from './ports/ledger.js';
+export { type AuditReport, type AuditScope, Books, type Credit, type Extension } from './ports/ledger.js';
+export { HOLDS_PER_RENEWAL, type Hold, type HoldRequest, LIMIT_PERIODS, Ledger } from './ports/ledger.js';
+export { Holds, Charges, CHARGES_PER_POSTING, DEPOSITS_AT_ONCE } from './ports/ledger.js';
+export { type DepositsWanted, type LimitPeriod, type Page, type PostedCharge } from './ports/ledger.js';
+export { type PaymentRailName, type Refund, type Reversal, type SpendingLimit } from './ports/ledger.js';
+export { type Stake, TRANSFER_KINDS, type Transfer, type TransferKind } from './ports/ledger.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
 export {
   LIMIT_LOG_LENGTH,

@@ -8,7 +8,7 @@ import {
 import type { LiveBackend } from './backends/backend-pool.js';
 import { readCallBody } from './backends/call-body.js';
 import type { CallMode } from './backends/call-mode.js';
-import { attestationMode, isEnclave, ownAttestation, signatureMode } from './backends/tee-calls.js';
+import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
 import { CompletionIds } from './enclaves/completion-ids.js';
 
 /** For all callers that wait for the report of a backend. */

@@ -36,7 +36,7 @@ import { firstAudio } from './backends/first-audio.js';
 import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
-import { attestationMode } from './backends/tee-calls.js';
+import { attestationMode } from './tee-calls.js';
 import { readJob, requestOf } from './backends/job-calls.js';
 import { goesElsewhere, mayBeCalled } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const OF_CLIENTS = join(here, 'requirements.txt');
-const generators = join(here, 'generators');
 const cache = fileURLToPath(new URL('../../../../.svc/clients', import.meta.url));
 
 /** Exists once an environment is complete. */
@@ -89,13 +88,26 @@ export async function openPython(
 
 /** npm tools that need other versions of packages in this repository. */
 export async function openGenerators(): Promise<Installed> {
-  const files = ['package.json', 'package-lock.json'];
-  const texts = await Promise.all(files.map((file) => readFile(join(generators, file), 'utf8')));
-  const folder = await kept(texts.join(), async (environment) => {
-    for (const file of files) await copyFile(join(generators, file), join(environment, file));
+  const folder = await installedFrom('generators');
+  return new Installed(join(folder, 'node_modules', '.bin'));
+}
+
+/**
+ * A program on the npm client for encryption, which is under the GPL and is no package of this repository.
+ * Returns its path.
+ */
+export async function openEncryptionClient(): Promise<string> {
+  return join(await installedFrom('encryption', ['client.mjs']), 'client.mjs');
+}
+
+/** Installs the npm packages that a folder beside this file lists, and copies programs that use them. */
+async function installedFrom(name: string, programs: readonly string[] = []): Promise<string> {
+  const files = ['package.json', 'package-lock.json', ...programs];
+  const texts = await Promise.all(files.map((file) => readFile(join(here, name, file), 'utf8')));
+  return kept(texts.join(), async (environment) => {
+    for (const file of files) await copyFile(join(here, name, file), join(environment, file));
     await execute('npm', ['ci', '--ignore-scripts'], { ...installing, cwd: environment });
   });
-  return new Installed(join(folder, 'node_modules', '.bin'));
 }
 
 /** Programs that were installed for tests. */

@@ -75,7 +75,6 @@ describe('GET /tee/attestation', () => {
       signing_algo: 'ecdsa',
       server_verification: {
         tdx: { valid: false, signatureValid: null, debug: true, measurementsAccepted: null },
-        nvidia: { valid: null },
         signingAddressBinding: { bound: true },
         nonceBinding: { bound: true, method: 'raw' },
       },

@@ -39,7 +39,7 @@ export const Backend = z
      * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
      * `rembg` is the server of rembg, which removes backgrounds; `comfyui` is ComfyUI, for models of the type
      * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only;
-     * `vllm-proxy` is the proxy of NEAR AI and Phala in front of vLLM, in an enclave; `simulator` is the model
+     * `vllm-proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model
      * simulator, without a URL the one of this process.
      */
     kind: z

@@ -45,6 +45,10 @@ With \`stream: true\` the completion is sent as server-sent events while it is g
 \`data: [DONE]\` carries \`usage\` and \`cost\`. An error after the first event is sent as an event with an \`error\`; what was
 delivered before it is charged. Long completions should be streamed.
 
+With the headers \`X-SVC-TEE-Client-Pub-Key\`, \`X-SVC-TEE-Model-Pub-Key\` and \`X-SVC-TEE-Signing-Algo: ecdsa\`, the texts of messages
+and of the response are encrypted between the client and an enclave, for models with \`supportsE2EE\`. Such a request must be
+streamed, and every text in it must be encrypted for the key that \`GET /tee/attestation\` returns.
+
 The parameters of \`svc_parameters\` may also follow the model's name:
 \`<model>:<parameter>=<value>[&<parameter>=<value>…]\`. They take precedence over the body.`,
     access: 'key-or-wallet',

@@ -111,7 +111,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     character_slug: 'The public id of a character.',
     strip_thinking_response: 'Remove `<think>` blocks from the completion.',
     disable_thinking: 'Turn reasoning off if the model supports that, and remove `<think>` blocks.',
-    enable_e2ee: 'Accepted but not used. The echo is `true` only for an encrypted request.',
+    enable_e2ee:
+      '`false` ignores the headers `X-SVC-TEE-*`, by which a request is encrypted. The echo is `true` only for an encrypted request.',
     enable_web_search:
       '`on` searches the web for the topic of the conversation and gives the results to the model. Each search is charged; a failed search costs nothing. `auto` lets the model decide: it may request one search, and you are charged for the tokens of both of its calls. If the model does not support tools, or `tool_choice`, `response_format` or `n` prevents it from requesting a search, `auto` searches if the last message is short, contains no code, and mentions the present or last year or later, or asks to look something up.',
     enable_web_scraping:

@@ -158,7 +158,7 @@ const SVC_TREATMENTS: Readonly<Record<keyof typeof SvcParameters.shape, Treatmen
   character_slug: 'honoured',
   strip_thinking_response: 'honoured',
   disable_thinking: 'honoured',
-  enable_e2ee: 'not used',
+  enable_e2ee: 'honoured',
   enable_web_search: 'honoured',
   enable_web_scraping: 'honoured',
   enable_web_citations: 'honoured',

@@ -1,4 +1,4 @@
-import type { Usage } from '@svc/contracts';
+import type { Problem, Usage } from '@svc/contracts';
 import {
   type Fields,
   backendError,
@@ -8,10 +8,12 @@ import {
   unusable,
 } from '../json/backend-json.js';
 import type { ThinkingPlan } from '../request/thinking-plan.js';
+import { plainBytes } from '../tokens/ciphertext.js';
 import { Meter } from '../tokens/meter.js';
 import { CitationMarkers } from '../web/citation-markers.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import type { ChoicePiece, FinishReason } from './assembled-choice.js';
+import { demandCiphertext } from './encrypted-delta.js';
 import { HiddenTool } from './hidden-tool.js';
 import { filterTokens, wrapLogprobs } from './logprobs.js';
 import { isTextParts, placeTexts } from './message-texts.js';
@@ -47,6 +49,8 @@ export interface NormaliserOptions {
   readonly sources?: number | undefined;
   /** An internal tool to hide from the client. */
   readonly tool?: HiddenTool | undefined;
+  /** Whether texts are encrypted. They are passed on unchanged, and nothing else may say anything. */
+  readonly isEncrypted?: boolean;
 }
 
 /**
@@ -72,9 +76,9 @@ export class AnswerNormaliser {
   readonly keepsTexts: boolean;
 
   constructor(private readonly how: NormaliserOptions) {
-    const { saying, thinking, sources, tool } = how;
-    this.meter = new Meter(how.tokenizer);
-    this.keepsTexts = saying === 'delta' && !thinking.strip && sources === undefined && !tool;
+    const { saying, thinking, sources, tool, isEncrypted } = how;
+    this.meter = new Meter(how.tokenizer, isEncrypted ? plainBytes : undefined);
+    this.keepsTexts = saying === 'delta' && !thinking.strip && sources === undefined && !tool && !isEncrypted;
   }
 
   /** Whether reasoning is removed. */
@@ -88,16 +92,17 @@ export class AnswerNormaliser {
 
   /** Everything known about the size of the response. */
   get counts(): { reported: Usage | undefined; meter: Meter; received: number } {
-    const { reported, meter, received } = this;
-    return { reported, meter, received };
+    const { reported, meter } = this;
+    // Ciphertexts are longer than what they say.
+    return { reported, meter, received: this.how.isEncrypted ? meter.bytes : this.received };
   }
 
   /** Reads a body or the data of one event. Throws an error that the backend reports. */
   read(text: string): ChoicePiece[] {
     this.received += text.length;
     const said = parseBackendJson(text);
-    if (said['error'] && (this.how.saying === 'delta' || !said['choices'])) throw backendError(said['error']);
-    if (said['object'] === 'error') throw backendError(said);
+    if (said['error'] && (this.how.saying === 'delta' || !said['choices'])) throw this.error(said['error']);
+    if (said['object'] === 'error') throw this.error(said);
     this.reported = readUsage(said['usage']) ?? this.reported;
     this.promptLogprobs = said['prompt_logprobs'] ?? this.promptLogprobs;
     if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
@@ -134,6 +139,11 @@ export class AnswerNormaliser {
     return pieces;
   }
 
+  /** The words of a backend about an encrypted response may be its plaintext. */
+  private error(told: unknown): Problem {
+    return this.how.isEncrypted ? unusable('the backend reported an error') : backendError(told);
+  }
+
   private stateOf(index: number): ChoiceState {
     const known = this.choices.get(index);
     if (known) return known;
@@ -161,6 +171,7 @@ export class AnswerNormaliser {
     if (saying === 'message' && !state.blocks && !state.markers && isTextParts(given))
       delta['content'] = given;
     adoptFunctionCall(delta);
+    if (this.how.isEncrypted) demandCiphertext(delta, choice['logprobs']);
     const hasCalls = saying === 'message' ? placeWholeCalls(delta) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
     state.tool?.add(delta);

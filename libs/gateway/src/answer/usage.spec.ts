@@ -10,7 +10,7 @@ const rest = {
   outputTokensAtMost: 100,
   paidTokensAtMost: Infinity,
   mayThink: false,
-  mayBeEncrypted: false,
+  isEncrypted: false,
 };
 const usage = async (ended: Pick<EndedAnswer, 'reported' | 'isWhole' | 'meter'> & Partial<EndedAnswer>) =>
   (await usageOf({ ...rest, ...ended })).usage;
@@ -123,7 +123,7 @@ describe('token counts', () => {
     });
     expect((await given(said(1, 1), { ...low, outputTokensAtMost: 80 })).usage.completionTokens).toBe(80);
     expect((await given(said(60, 40), low)).doubted).toEqual([]);
-    expect((await given(said(1, 1), { ...low, mayBeEncrypted: true })).doubted).toEqual([]);
+    expect((await given(said(1, 1), { ...low, isEncrypted: true })).doubted).toEqual([]);
     expect((await given(said(150, 100), low)).doubted).toEqual([]);
     // The output of a cut response is always counted here.
     expect((await given(said(150, 1), { ...low, isWhole: false })).doubted).toEqual([]);

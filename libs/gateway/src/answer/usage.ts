@@ -69,8 +69,8 @@ export interface EndedAnswer {
   readonly paidTokensAtMost: number;
   /** Whether the model may hide its reasoning. Its output then has tokens for which nothing is received. */
   readonly mayThink: boolean;
-  /** Whether texts may be encrypted for the backend, so that they imply no lower bound for its counts. */
-  readonly mayBeEncrypted: boolean;
+  /** Whether texts are encrypted, so that they imply no lower bound for its counts. */
+  readonly isEncrypted: boolean;
 }
 
 /** An implausible count of a backend. */
@@ -92,7 +92,7 @@ export async function usageOf(ended: EndedAnswer): Promise<TrustedUsage> {
   const trusted = trustedPrompt(reported.promptTokens, {
     tokens: prompt.tokens,
     tokensAtMost: prompt.tokensAtMost,
-    tokensAtLeast: () => (ended.mayBeEncrypted ? 0 : prompt.tokensAtLeast()),
+    tokensAtLeast: () => (ended.isEncrypted ? 0 : prompt.tokensAtLeast()),
   });
   const isPromptHigh = trusted.doubt === 'prompt too high';
   const isOutputHigh = isWhole && !isCredible(reported, ended);
@@ -120,8 +120,8 @@ export async function usageOf(ended: EndedAnswer): Promise<TrustedUsage> {
 }
 
 /** A backend's count of its output, raised to the lower bound if it is too low. */
-function raisedOutput(reported: number, { mayBeEncrypted, meter, outputTokensAtMost }: EndedAnswer): number {
-  const least = mayBeEncrypted ? 0 : Math.min(meter.tokensAtLeast, outputTokensAtMost);
+function raisedOutput(reported: number, { isEncrypted, meter, outputTokensAtMost }: EndedAnswer): number {
+  const least = isEncrypted ? 0 : Math.min(meter.tokensAtLeast, outputTokensAtMost);
   return least > reported + SLACK_TOKENS ? least : reported;
 }
 

@@ -7,6 +7,7 @@ import type { ClientDialect } from '../answer/client-dialect.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { AnswerWriter } from '../http/answer-writer.js';
 import { BackgroundWork } from '../http/background-work.js';
+import { encryptionHeaders, faultyHeaders } from '../request/encryption.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { ChatPipeline } from './chat.pipeline.js';
@@ -39,12 +40,14 @@ export class Completions {
   ): Promise<void> {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
+    const encryption = encryptionHeaders(request.headers);
+    if (encryption && origin) throw faultyHeaders('encryption is only for POST /api/v1/chat/completions');
     const { config } = this.settings;
     const client = new AnswerWriter(request, reply, config, dialect.keepAliveFrame);
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };
-    const exchange = { requestId, caller, asked, json, dialect, record, client, ...limits };
+    const exchange = { requestId, caller, asked, json, dialect, encryption, record, client, ...limits };
     const underWay = Promise.withResolvers<void>();
     record.underWay = underWay.promise;
     completionStarted();

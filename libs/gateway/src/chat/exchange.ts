@@ -1,6 +1,7 @@
 import type { Caller, ChatRequest } from '@svc/contracts';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../answer/client-dialect.js';
+import type { EncryptionHeaders } from '../request/encryption.js';
 import type { AnswerWriter } from '../http/answer-writer.js';
 
 /** A completion request and its client, for the lifetime of the request. */
@@ -11,6 +12,8 @@ export interface ChatExchange {
   readonly asked: ChatRequest;
   readonly json: JsonText;
   readonly dialect: ClientDialect;
+  /** The headers that demand encryption. */
+  readonly encryption: EncryptionHeaders | undefined;
   readonly record: RequestRecord;
   readonly client: AnswerWriter;
   /** How long the backend may send no event, in milliseconds. */

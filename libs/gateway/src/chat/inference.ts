@@ -80,6 +80,7 @@ export class Inference {
       tokenizer: prompt.tokenizer,
       sources: sourcesOf(plan, findings),
       tool: hiddenTool(plan),
+      isEncrypted: plan.encryption !== undefined,
     });
     const about = {
       id: requestId,
@@ -112,7 +113,7 @@ export class Inference {
       paidTokensAtMost:
         ending.kind === 'out_of_money' && !prompt.tokenizer ? hold.coveredTokens : Number.POSITIVE_INFINITY,
       mayThink: plan.model.capabilities.supportsReasoning,
-      mayBeEncrypted: plan.model.capabilities.supportsE2EE === true,
+      isEncrypted: plan.encryption !== undefined,
     };
     try {
       const { usage, doubted } = await usageOf(ended);

@@ -64,7 +64,7 @@ export function effectiveParameters(
     body?.include_svc_system_prompt ??
     true;
   return {
-    // No request is encrypted, whatever it asks for.
+    // True only for a request whose texts are encrypted, which is decided later.
     enable_e2ee: false,
     enable_web_search: given.enable_web_search ?? 'off',
     enable_web_citations: given.enable_web_citations ?? false,

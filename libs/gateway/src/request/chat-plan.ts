@@ -2,6 +2,7 @@ import type { Catalog, Model } from '@svc/catalog';
 import {
   type Caller,
   type ChatRequest,
+  type EncryptionKeys,
   type InferenceCall,
   type Limit,
   Problem,
@@ -14,8 +15,10 @@ import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findTextModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 import { effectiveParameters, refuseUnavailable } from '../models/svc-parameters.js';
+import { type EncryptionHeaders, encryptedParameters, planEncryption } from './encryption.js';
 import { checkedText } from './request-text.js';
 import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';
+import { plainBytes } from '../tokens/ciphertext.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
 import { type OfferedTool, setTools } from './tool-members.js';
 import {
@@ -53,6 +56,8 @@ export interface ChatPlan {
   /** The members of that JSON, each as its text. */
   readonly members: ReadonlyMap<string, string>;
   readonly cacheKey: string | undefined;
+  /** The keys of a request whose texts are encrypted. */
+  readonly encryption?: EncryptionKeys | undefined;
 }
 
 /** Members that this service handles itself and does not send to a backend. */
@@ -81,7 +86,7 @@ const OTHER_LIMITS = [
  */
 export function planChat(
   request: ChatRequest,
-  from: { json: JsonText; caller: Caller },
+  from: { json: JsonText; caller: Caller; encryption?: EncryptionHeaders | undefined },
   catalog: Catalog,
 ): ChatPlan {
   const { text, members } = checkedText(from.json.text, request);
@@ -95,7 +100,8 @@ export function planChat(
   const choices = request.n ?? 1;
   const stream = request.stream ?? false;
   const thinking = planThinking({ request, parameters, model });
-  const promptTokens = estimatePromptTokens(request);
+  const encryption = planEncryption({ request, headers: from.encryption, model, parameters, thinking });
+  const promptTokens = estimatePromptTokens(request, encryption && plainBytes);
   const outputTokensAtMost =
     Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
   return {
@@ -103,8 +109,9 @@ export function planChat(
     model,
     deprecation,
     limits: limitsOf(from.caller, model, catalog),
-    parameters,
-    thinking,
+    parameters: encryption ? encryptedParameters(parameters) : parameters,
+    // Nothing can be removed from ciphertexts.
+    thinking: encryption ? { ...thinking, strip: false } : thinking,
     stream,
     choices,
     promptTokens,
@@ -114,6 +121,7 @@ export function planChat(
     json: { ...from.json, text },
     members,
     cacheKey: request.prompt_cache_key ?? undefined,
+    encryption,
   };
 }
 
@@ -165,7 +173,8 @@ export async function inferenceCall(
   asked: BackendRequest,
 ): Promise<InferenceCall> {
   const body = await plan.json.strings.bytesOf(backendBody(plan, asked));
-  const call = { requestId, accountId, model: plan.model.id, body };
+  const { encryption } = plan;
+  const call = { requestId, accountId, model: plan.model.id, body, ...(encryption && { encryption }) };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
 }
 

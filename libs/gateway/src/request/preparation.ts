@@ -10,11 +10,12 @@ import {
 import { traced } from '@svc/telemetry';
 import pLimit from 'p-limit';
 import { writtenJson } from '../json/written-json.js';
+import { plainBytes } from '../tokens/ciphertext.js';
 import { promptCount } from '../tokens/prompt-count.js';
 import type { Tokenizer } from '../tokens/tokenizer.js';
 import { Tokenizers } from '../tokens/tokenizers.js';
 import { leastPromptTokens } from '../tokens/least-tokens.js';
-import { estimatePromptTokens, promptTokensAtMost } from '../tokens/tokens.js';
+import { estimatePromptTokens, promptBytes, promptTokensAtMost } from '../tokens/tokens.js';
 import type { Findings } from '../web/web-research.js';
 import { Attachments } from './attachments.js';
 import { type ChatPlan, offeredTool } from './chat-plan.js';
@@ -77,15 +78,17 @@ export class Preparation {
       ...(ready && { messages: [...ready.messages] }),
       ...(offered && { tools: [...(plan.request.tools ?? []), offered.tool] }),
     };
-    const tokens = ready || offered ? estimatePromptTokens(request) : plan.promptTokens;
-    const tokenizer = this.tokenizers.for(plan.model);
+    const bytesOf = plan.encryption && plainBytes;
+    const tokens = ready || offered ? estimatePromptTokens(request, bytesOf) : plan.promptTokens;
+    const tokenizer = plan.encryption ? undefined : this.tokenizers.for(plan.model);
     // Includes both the client's text and the messages sent to the backend.
     const toolBytes = offered ? Buffer.byteLength(JSON.stringify(offered.tool)) : 0;
     const bytes = strings.byteLength(text) + (ready ? strings.byteLength(ready.text) : 0) + toolBytes;
-    const tokensAtMost = promptTokensAtMost(request, bytes);
+    const hiddenBytes = bytesOf ? promptBytes(request) - promptBytes(request, bytesOf) : 0;
+    const tokensAtMost = promptTokensAtMost(request, bytes - hiddenBytes * (ready ? 2 : 1));
     const count = promptCount(request, tokens, tokenizer);
     // Uses only the client's request, which is kept while the response runs; the prepared messages are not.
-    const tokensAtLeast = (): number => leastPromptTokens(plan.request);
+    const tokensAtLeast = (): number => (plan.encryption ? 0 : leastPromptTokens(plan.request));
     return { messages: ready?.text, tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
   }
 

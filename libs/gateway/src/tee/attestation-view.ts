@@ -41,7 +41,6 @@ export function attestationView(
         measurements: report.measurements,
         measurementsAccepted: isMeasured ? true : null,
       },
-      nvidia: { valid: null },
       signingAddressBinding: { bound: true, reportDataAddress: address },
       nonceBinding: { bound: true, method: report.nonceMethod },
       verifiedAt: new Date().toISOString(),

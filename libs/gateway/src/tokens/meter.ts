@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 import { LeastTokens } from './least-tokens.js';
-import { estimateTokens } from './tokens.js';
+import { estimateTokens, utf8Bytes } from './tokens.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /**
@@ -24,8 +24,11 @@ export class Meter {
   private kept: KeptText | undefined;
   private readonly least = new LeastTokens();
 
-  /** Keeps the delivered text if there is a tokenizer to count it. */
-  constructor(private readonly tokenizer?: Tokenizer) {
+  /** Keeps the delivered text if there is a tokenizer to count it. `bytesOf` is the size of a text. */
+  constructor(
+    private readonly tokenizer?: Tokenizer,
+    private readonly bytesOf: (text: string) => number = utf8Bytes,
+  ) {
     if (tokenizer) this.kept = new KeptText();
   }
 
@@ -49,7 +52,7 @@ export class Meter {
   add(text: unknown, member: string, choice: number): void {
     if (typeof text !== 'string' || text === '') return;
     this.pieceCount += 1;
-    this.byteCount += Buffer.byteLength(text);
+    this.byteCount += this.bytesOf(text);
     this.least.add(text);
     this.kept?.add(`${choice} ${member}`, text);
   }

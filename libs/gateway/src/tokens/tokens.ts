@@ -22,21 +22,23 @@ const MEDIA_TOKENS_AT_MOST = 65_536;
 
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatRequest.shape));
 
+export const utf8Bytes = (text: string): number => Buffer.byteLength(text);
+
 /** Estimated tokens of a text. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
 /** Estimated tokens of a prompt: its texts by size, its messages and media by number. */
-export function estimatePromptTokens(request: ChatRequest): number {
-  return estimateTokens(promptBytes(request)) + tokensBesideTexts(request);
+export function estimatePromptTokens(request: ChatRequest, bytesOf?: (text: string) => number): number {
+  return estimateTokens(promptBytes(request, bytesOf)) + tokensBesideTexts(request);
 }
 
 /** Approximate bytes of the texts of a prompt. */
-export function promptBytes(request: ChatRequest): number {
+export function promptBytes(request: ChatRequest, bytesOf: (text: string) => number = utf8Bytes): number {
   let bytes = 0;
   eachText(request, {
-    text: (text) => (bytes += Buffer.byteLength(text)),
+    text: (text) => (bytes += bytesOf(text)),
     json: (value) => (bytes += jsonSize(value)),
   });
   return bytes;

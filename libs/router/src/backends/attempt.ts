@@ -3,7 +3,6 @@ import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import { isImageCall } from './image-call.js';
 import { isJobCall } from './job-calls.js';
-import { isTeeCall } from './tee-calls.js';
 import type { Place } from './places.js';
 
 /** The purpose of a call to a backend. */
@@ -92,6 +91,13 @@ export class Attempt {
 }
 
 function operationOf(kind: CallKind) {
-  if (isJobCall(kind) || isTeeCall(kind) || kind === 'rpc' || kind === 'rpc-send') return undefined;
+  if (
+    isJobCall(kind) ||
+    kind === 'tee-attestation' ||
+    kind === 'tee-signature' ||
+    kind === 'rpc' ||
+    kind === 'rpc-send'
+  )
+    return undefined;
   return isImageCall(kind) ? 'image' : kind;
 }

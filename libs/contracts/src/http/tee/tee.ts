@@ -49,7 +49,6 @@ export const TeeAttestation = z.object({
   info: z.unknown().optional(),
   server_verification: z.object({
     tdx: Tdx,
-    nvidia: z.object({ valid: z.null().describe(NOT_CHECKED) }),
     signingAddressBinding: z.object({ bound: z.literal(true), reportDataAddress: z.string() }),
     nonceBinding: z.object({ bound: z.literal(true), method: z.enum(['raw', 'sha256']) }),
     verifiedAt: z.string(),

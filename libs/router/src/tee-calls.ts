@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AttestationCall, type CallKind, type InferenceCall } from '@svc/contracts';
-import { BackendError } from '../dialects/backend-error.js';
-import type { EnclaveDialect } from '../dialects/dialect.js';
-import { checkedReport } from '../enclaves/checked-report.js';
-import type { LiveBackend } from './backend-pool.js';
-import { readCallBody } from './call-body.js';
-import type { CallMode } from './call-mode.js';
+import { AttestationCall, type InferenceCall } from '@svc/contracts';
+import { BackendError } from './dialects/backend-error.js';
+import type { EnclaveDialect } from './dialects/dialect.js';
+import { checkedReport } from './enclaves/checked-report.js';
+import type { LiveBackend } from './backends/backend-pool.js';
+import { readCallBody } from './backends/call-body.js';
+import type { CallMode } from './backends/call-mode.js';
 
 /** GPUs need seconds for their evidence. */
 const DEADLINE_MS = 10_000;
@@ -15,9 +15,6 @@ const REPORT_BYTES = 2_097_152;
 const SIGNATURE_BYTES = 65_536;
 
 const TIMES = { deadlineMs: DEADLINE_MS, pauseMs: DEADLINE_MS, isStream: false };
-
-export const isTeeCall = (kind: CallKind): kind is Extract<CallKind, `tee-${string}`> =>
-  kind.startsWith('tee-');
 
 export const isEnclave = ({ backend, dialect }: LiveBackend): boolean =>
   backend.tee !== undefined && dialect.enclave !== undefined;
