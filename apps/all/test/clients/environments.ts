@@ -100,13 +100,24 @@ export async function openEncryptionClient(): Promise<string> {
   return join(await installedFrom('encryption', ['client.mjs']), 'client.mjs');
 }
 
+/** Coding agents for the command line. */
+export async function openCommandLines(): Promise<Installed> {
+  const folder = await installedFrom('command-lines', [], 'with-scripts');
+  return new Installed(join(folder, 'node_modules', '.bin'));
+}
+
 /** Installs the npm packages that a folder beside this file lists, and copies programs that use them. */
-async function installedFrom(name: string, programs: readonly string[] = []): Promise<string> {
+async function installedFrom(
+  name: string,
+  programs: readonly string[] = [],
+  scripts?: 'with-scripts',
+): Promise<string> {
   const files = ['package.json', 'package-lock.json', ...programs];
   const texts = await Promise.all(files.map((file) => readFile(join(here, name, file), 'utf8')));
   return kept(texts.join(), async (environment) => {
     for (const file of files) await copyFile(join(here, name, file), join(environment, file));
-    await execute('npm', ['ci', '--ignore-scripts'], { ...installing, cwd: environment });
+    const options = scripts === 'with-scripts' ? [] : ['--ignore-scripts'];
+    await execute('npm', ['ci', ...options], { ...installing, cwd: environment });
   });
 }
 
@@ -152,7 +163,10 @@ export class Installed {
       timeout: given.deadlineMs,
     };
     try {
-      return { ...(await execute(join(this.bin, program), [...args], options)), code: 0 };
+      const running = execute(join(this.bin, program), [...args], options);
+      // Some programs read more input until its end.
+      running.child.stdin?.end();
+      return { ...(await running), code: 0 };
     } catch (error) {
       const { stdout = '', stderr = String(error), code } = error as Partial<Output>;
       return { stdout, stderr, code: typeof code === 'number' ? code : 1 };

@@ -10,7 +10,14 @@ export interface KnownFailure {
   readonly why: string;
 }
 
-const CHAT = 'POST /chat/completions';
+/** Every operation that returns completions, or counts the tokens of one. */
+const COMPLETIONS = [
+  'POST /chat/completions',
+  'POST /completions',
+  'POST /responses',
+  'POST /messages',
+  'POST /messages/count_tokens',
+];
 
 /** A request that fits its schema may still be refused. */
 const refused = (operation: string, says: RegExp, why: string): KnownFailure => ({
@@ -28,42 +35,48 @@ const OF_DEPLOYMENT = 'The description is the same for deployments that have it.
 const NO_CHAIN = 'The deployment of this test has no chain to be paid on, which the answer says.';
 
 export const KNOWN_FAILURES: readonly KnownFailure[] = [
-  ...[CHAT, 'POST /augment/text-parser'].map((operation) => ({
+  ...[...COMPLETIONS, 'POST /augment/text-parser'].map((operation) => ({
     check: 'ignored_auth',
     operation,
     status: 402,
     why: 'A caller without credentials learns how to pay: x402 requires 402, and it is described.',
   })),
-  {
-    check: 'negative_data_rejection',
-    operation: CHAT,
-    status: 413,
-    why: 'A body of more than 35 MB is refused before it is read, and 413 is described.',
-  },
-  refused(
-    CHAT,
-    /stream_options is only allowed when stream is true/,
-    'As OpenAI has it; schemas of generators would lose their names to a condition.',
-  ),
-  refused(
-    CHAT,
-    /tool_choice is only allowed with tools/,
-    'As OpenAI has it; schemas of generators would lose their names to a condition.',
-  ),
-  refused(
-    CHAT,
-    /Every message is empty/,
-    'An empty assistant message is dropped, and then there is nothing to answer.',
-  ),
-  refused(
-    CHAT,
-    /at most \d+ cache_control marks/,
-    'A schema counts the items of one list and not those of all lists together.',
-  ),
-  refused(CHAT, /Supplied image did not pass validation checks/, 'A schema does not know what is at a URL.'),
-  refused(CHAT, /does not accept (input_audio|video_url|file)/, OF_MODEL),
-  refused(CHAT, /The model rejected the request/, OF_MODEL),
-  refused(CHAT, /is not available on this deployment/, OF_DEPLOYMENT),
+  ...COMPLETIONS.flatMap((operation) => [
+    {
+      check: 'negative_data_rejection',
+      operation,
+      status: 413,
+      why: 'A body of more than 35 MB is refused before it is read, and 413 is described.',
+    },
+    refused(
+      operation,
+      /stream_options is only allowed when stream is true/,
+      'As OpenAI has it; schemas of generators would lose their names to a condition.',
+    ),
+    refused(
+      operation,
+      /tool_choice is only allowed with tools/,
+      'As OpenAI has it; schemas of generators would lose their names to a condition.',
+    ),
+    refused(
+      operation,
+      /Every message is empty/,
+      'An empty assistant message is dropped, and then there is nothing to answer.',
+    ),
+    refused(
+      operation,
+      /at most \d+ cache_control marks/,
+      'A schema counts the items of one list and not those of all lists together.',
+    ),
+    refused(
+      operation,
+      /Supplied image did not pass validation checks/,
+      'A schema does not know what is at a URL.',
+    ),
+    refused(operation, /does not accept (input_audio|video_url|file)/, OF_MODEL),
+    refused(operation, /The model rejected the request/, OF_MODEL),
+    refused(operation, /is not available on this deployment/, OF_DEPLOYMENT),
+  ]),
   refused(
     'DELETE /api_keys',
     /must be set in the query or in the body/,
@@ -86,6 +99,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
   refused('POST /crypto/rpc/{network}', /has no blockchain nodes/, OF_DEPLOYMENT),
+  {
+    check: 'negative_data_rejection',
+    operation: 'GET /characters',
+    status: 431,
+    why: 'A query of more than 16 KB is refused before it is read, and 431 is described.',
+  },
+  refused('GET /tee/attestation', /has no attested enclave/, OF_MODEL),
   {
     check: 'allow_header_conformance',
     operation: 'OPTIONS /crypto/rpc/networks',

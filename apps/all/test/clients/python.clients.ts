@@ -27,6 +27,9 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   openai_responses: COMMON,
   pydantic_ai_responses: [...COMMON, 'structured_output_by_tool'],
   langchain_responses: COMMON,
+  anthropic: [...COMMON, 'count_tokens'],
+  pydantic_ai_messages: COMMON,
+  langchain_anthropic: COMMON,
 };
 
 /** A model of each type, on the simulator of the platform. */

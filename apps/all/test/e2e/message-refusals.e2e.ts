@@ -23,6 +23,7 @@ describe('an invalid message', () => {
     ['max_tokens', 'expected', { max_tokens: undefined }],
     ['max_tokens', '>=1', { max_tokens: 0 }],
     ['messages', '>=1', { messages: [] }],
+    ['messages', 'Every message is empty', { messages: [{ role: 'system', content: '' }] }],
     ['messages.0.role', "'assistant'", { messages: [{ role: 'tool', content: 'x' }] }],
     ['messages.2.content.0.type', "'image'", user({ type: 'hologram' })],
     ['messages.2.content.0.type', "'image'", user({ type: 'container_upload', file_id: 'f' })],

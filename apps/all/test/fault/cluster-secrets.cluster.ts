@@ -38,6 +38,7 @@ describe.runIf(process.platform === 'linux')('secrets of a cluster', () => {
       gateway: ['DATABASE_URL', ...kafka, 'SVC_INTERNAL_TOKEN', 'SVC_OPERATOR_TOKEN'],
       ledger: ['DATABASE_URL', ...kafka, 'REDIS_URL', 'SVC_INTERNAL_TOKEN'],
       limiter: ['REDIS_URL', 'SVC_INTERNAL_TOKEN'],
+      media: ['DATABASE_URL', 'SVC_INTERNAL_TOKEN'],
       payments: ['DATABASE_URL', 'SVC_INTERNAL_TOKEN'],
       retrieval: ['REDIS_URL', 'SVC_INTERNAL_TOKEN'],
       router: ['SVC_INTERNAL_TOKEN'],

@@ -139,7 +139,7 @@ afterAll(async () => {
 /** The status of /metrics at one process of each service except the gateway. */
 const statusesOf = (token: string | undefined): Promise<number[]> =>
   Promise.all(
-    (['limiter', 'router', 'ledger', 'retrieval', 'payments'] as const).map((kind) =>
+    (['limiter', 'router', 'ledger', 'retrieval', 'media', 'payments'] as const).map((kind) =>
       get(`http://127.0.0.1:${platform.cluster.replicas(kind)[0]?.port}/metrics`, token),
     ),
   );
@@ -151,7 +151,7 @@ describe('docs/rotation.md, followed under load', () => {
       ['2. Swap', 'new', 'old'],
       ['3. Remove', 'new', ''],
     ]);
-    expect(readersOf('SVC_INTERNAL_TOKEN')).toHaveLength(6);
+    expect(readersOf('SVC_INTERNAL_TOKEN')).toHaveLength(7);
   });
 
   it(

@@ -2,6 +2,7 @@ import type { Model } from '@svc/catalog';
 import type { CountTokensRequest, MessagesRequest } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, membersOf, objectPart, partOf } from '../json/json-part.js';
+import { allEmpty } from '../request/preparation.js';
 import { type Origin, type TranslatedRequest, translated } from '../request/translated-request.js';
 import type { Path } from './content-translation.js';
 import { Conversation } from './conversation.js';
@@ -35,12 +36,14 @@ export async function chatRequestFor(
   if (system) await conversation.addSystem(system, ['system']);
   for (const [index, message] of elementsOf(members.get('messages') ?? partOf([])).entries())
     await conversation.addMessage(message, ['messages', index]);
+  const messages = conversation.list;
+  if ((messages.value as readonly unknown[]).length === 0) throw allEmpty();
   const tools = translatedTools(request, members.get('tools'));
   const stops = members.get('stop_sequences');
   const metadata = givenMembers(members.get('metadata'));
   const chat = objectPart([
     ...SAME.map((name) => [name, members.get(name)] as const),
-    ['messages', conversation.list],
+    ['messages', messages],
     ['stop', stops && elementsOf(stops).length > 0 ? stops : undefined],
     ['user', metadata.get('user_id')],
     ['response_format', formatOf(members)],

@@ -106,8 +106,7 @@ export class Preparation {
     const prompts = this.prompts.for(plan.parameters, plan.model);
     const prompt = (instructions === '' ? prompts : [...prompts, instructions]).join('\n\n');
     const dropped = new Set(messages.filter(isEmpty));
-    if (dropped.size === messages.length)
-      throw invalidRequest([{ code: 'custom', path: ['messages'], message: 'Every message is empty' }]);
+    if (dropped.size === messages.length) throw allEmpty();
     const placed = partsOf(messages);
     const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
     const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
@@ -184,4 +183,9 @@ function imagesLeftOut(messages: readonly Message[]): Set<ContentPart> {
     .map(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'image_url') : []))
     .filter(({ length }) => length > 0);
   return new Set(byMessage.slice(0, -1).flat());
+}
+
+/** The refusal of a conversation without content. */
+export function allEmpty(): Problem {
+  return invalidRequest([{ code: 'custom', path: ['messages'], message: 'Every message is empty' }]);
 }

@@ -1,0 +1,106 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Platform, type TestAccount } from '../platform.js';
+import { openCommandLines } from './environments.js';
+
+const RUN_MS = 120_000;
+const MODEL = 'test-model';
+
+const commandLines = await openCommandLines();
+
+let platform: Platform;
+let account: TestAccount;
+let home: string;
+
+beforeAll(async () => {
+  platform = await Platform.start();
+  account = await platform.account('10.00');
+  home = await mkdtemp(join(tmpdir(), 'svc-agents-'));
+  await mkdir(join(home, 'codex'));
+  await mkdir(join(home, 'work'));
+  const config = `
+model = "${MODEL}"
+model_provider = "svc"
+web_search = "disabled"
+
+[model_providers.svc]
+name = "svc"
+base_url = "${platform.apiUrl}"
+env_key = "SVC_API_KEY"
+wire_api = "responses"
+`;
+  await writeFile(join(home, 'codex', 'config.toml'), config);
+});
+afterAll(async () => {
+  await platform?.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const run = (program: string, args: readonly string[], env: Readonly<Record<string, string>>) =>
+  commandLines.run(program, args, {
+    cwd: join(home, 'work'),
+    env: { HOME: home, ...env },
+    deadlineMs: RUN_MS,
+  });
+
+/** The bodies of the requests that the model server has got since the earlier ones, as text. */
+const sentSince = (earlier: number): string =>
+  platform.simulator
+    .requests()
+    .slice(earlier)
+    .map(({ body }) => body)
+    .join('\n');
+
+const codex = (task: string) =>
+  run('codex', ['exec', '--skip-git-repo-check', '--sandbox', 'read-only', task], {
+    CODEX_HOME: join(home, 'codex'),
+    SVC_API_KEY: account.apiKey,
+  });
+
+describe('unmodified coding agents', () => {
+  it(
+    'Codex CLI completes a task by POST /responses',
+    async () => {
+      const { stdout, code } = await codex('Repeat: a short poem [[sim echo=true]]');
+      expect([code, stdout]).toEqual([0, stdout]);
+      expect(stdout).toContain('a short poem');
+    },
+    RUN_MS,
+  );
+
+  it(
+    'Codex CLI runs a tool that the model calls, and returns its output',
+    async () => {
+      const earlier = platform.simulator.requests().length;
+      const { stdout, code } = await codex('What is the goal? [[sim tool=get_goal]]');
+      expect([code, stdout]).toEqual([0, stdout]);
+      expect(sentSince(earlier)).toMatch(/"role":"tool"/);
+    },
+    RUN_MS,
+  );
+
+  it(
+    'Claude Code completes a task by POST /messages, and runs the tools that the model calls',
+    async () => {
+      const earlier = platform.simulator.requests().length;
+      const { stdout, code } = await run('claude', ['-p', 'Say hello', '--model', MODEL], {
+        ANTHROPIC_BASE_URL: `${platform.rootUrl}/api`,
+        ANTHROPIC_API_KEY: account.apiKey,
+        CLAUDE_CONFIG_DIR: join(home, 'claude'),
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+      });
+      expect([code, stdout]).toEqual([0, stdout]);
+      expect(stdout).toMatch(/\S/);
+      expect(sentSince(earlier)).toMatch(/"role":"tool"/);
+    },
+    RUN_MS,
+  );
+
+  it('are charged for their requests', async () => {
+    await expect.poll(async () => Number((await platform.balances(account.id)).usd)).toBeLessThan(10);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+});
