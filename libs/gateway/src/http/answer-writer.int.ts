@@ -41,7 +41,10 @@ async function bytesOf(frames: readonly (string | 'pause')[]): Promise<string> {
 
 it.each([
   { frames: ['one', 'two'], title: 'in the tick of the head' },
-  { frames: ['one', 'zwölf', 'two', 'pause', 'three', 'vier – 四'], title: 'in the tick of the head and later' },
+  {
+    frames: ['one', 'zwölf', 'two', 'pause', 'three', 'vier – 四'],
+    title: 'in the tick of the head and later',
+  },
   { frames: ['one', 'pause', 'two', 'three'], title: 'after the tick of the head' },
 ])('the head and the frames are sent in their order: $title', async ({ frames }) => {
   const [head, ...body] = (await bytesOf(frames)).split('\r\n\r\n');
