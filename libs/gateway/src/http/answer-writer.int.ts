@@ -17,8 +17,11 @@ let server: FastifyInstance | undefined;
 
 afterEach(() => server?.close());
 
-/** All bytes of a response with these frames, in whose pauses the event loop turns. */
-async function bytesOf(frames: readonly (string | 'pause')[]): Promise<string> {
+/** Stands for a turn of the event loop between two frames. */
+const PAUSE = 'pause';
+
+/** All bytes of a response with these frames. */
+async function bytesOf(frames: readonly string[]): Promise<string> {
   server = Fastify({ forceCloseConnections: true });
   server.decorateRequest('record');
   server.get('/', async (request, reply) => {
@@ -26,7 +29,7 @@ async function bytesOf(frames: readonly (string | 'pause')[]): Promise<string> {
     const writer = new AnswerWriter(request, reply, BOUNDS);
     writer.begin();
     for (const frame of frames) {
-      if (frame === 'pause') await turn();
+      if (frame === PAUSE) await turn();
       else void writer.write(frame);
     }
     writer.end('last');
@@ -42,14 +45,14 @@ async function bytesOf(frames: readonly (string | 'pause')[]): Promise<string> {
 it.each([
   { frames: ['one', 'two'], title: 'in the tick of the head' },
   {
-    frames: ['one', 'zwölf', 'two', 'pause', 'three', 'vier – 四'],
+    frames: ['one', 'zwölf', 'two', PAUSE, 'three', 'vier – 四'],
     title: 'in the tick of the head and later',
   },
-  { frames: ['one', 'pause', 'two', 'three'], title: 'after the tick of the head' },
+  { frames: ['one', PAUSE, 'two', 'three'], title: 'after the tick of the head' },
 ])('the head and the frames are sent in their order: $title', async ({ frames }) => {
   const [head, ...body] = (await bytesOf(frames)).split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   // Without the length of each chunk.
   const text = body.join('\r\n\r\n').replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
-  expect(text).toMatch(new RegExp(`^${frames.filter((frame) => frame !== 'pause').join('')}last`));
+  expect(text).toMatch(new RegExp(`^${frames.filter((frame) => frame !== PAUSE).join('')}last`));
 });
