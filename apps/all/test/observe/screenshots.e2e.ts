@@ -29,6 +29,8 @@ async function startCollector(): Promise<{ url: string; close: () => void }> {
 it(
   'draws every dashboard of three replicas under load, with data on every panel',
   async () => {
+    // Without a browser, the minutes of load would be in vain.
+    await promisify(execFile)('chromium', ['--version']);
     const collector = await startCollector();
     const stage = await startObservedCluster(troubledCatalog(), OPERATOR_TOKEN, {
       replicas: REPLICAS,
