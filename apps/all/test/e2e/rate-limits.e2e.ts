@@ -11,9 +11,6 @@ const hello = (model: string, more: object = {}) => ({
   ...more,
 });
 
-/** A change reaches the other gateways within moments, however slow the machine. */
-const IN_TIME = { timeout: 20_000 };
-
 let platform: Platform;
 /** A model server with two slots for each router. */
 let narrow: Simulator;
@@ -254,7 +251,7 @@ describe('a limit', () => {
     );
   });
 
-  it('of an account can be set by the operator and takes effect on every gateway', async () => {
+  it('of an account can be set by the operator and takes effect without a restart', async () => {
     await withinOneMinute();
     const { apiKey, id } = await keyWith({});
     expect((await platform.chat(apiKey, hello('test-model'))).status).toBe(200);
@@ -262,9 +259,10 @@ describe('a limit', () => {
       models: [{ model: '*', requestsPerMinute: 1 }],
     });
     expect(set.status).toBe(200);
-    await expect
-      .poll(async () => (await platform.chat(apiKey, hello('test-model'))).status, IN_TIME)
-      .toBe(429);
+    await eventually(
+      'the limit applies',
+      async () => (await platform.chat(apiKey, hello('test-model'))).status === 429,
+    );
     expect((await platform.operator('GET', `/accounts/${id}/limits`)).body).toEqual(set.body);
   });
 
@@ -281,9 +279,10 @@ describe('a limit', () => {
     expect(third.status).toBe(429);
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
     gone.abort();
-    await expect
-      .poll(async () => (await platform.chat(apiKey, hello('test-model'))).status, IN_TIME)
-      .toBe(200);
+    await eventually(
+      'the requests are released',
+      async () => (await platform.chat(apiKey, hello('test-model'))).status === 200,
+    );
   });
 
   it('of concurrent requests is 64 for an account without its own limit', async () => {
@@ -297,7 +296,7 @@ describe('a limit', () => {
     const refused = answers.find(({ status }) => status === 429);
     expect((await errorOf(refused as Response)).error.message).toBe('Too many concurrent requests');
     await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 65 });
-    await expect.poll(async () => (await send()).status, IN_TIME).toBe(200);
+    await eventually('the higher limit applies', async () => (await send()).status === 200);
     expect((await send()).status).toBe(429);
     gone.abort();
   });
