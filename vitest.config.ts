@@ -149,7 +149,7 @@ export default defineConfig(({ mode }) => {
                 test: {
                   name: 'e2e',
                   include: isLong ? repeating(endToEnd) : endToEnd,
-                  setupFiles: 'apps/all/test/described-answers.ts',
+                  setupFiles: 'apps/all/test/described-responses.ts',
                 },
               },
             ],

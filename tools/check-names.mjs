@@ -21,6 +21,10 @@ const retiredNames = [
   [/^(Trial|trialOf\w*)$/, 'simulation'],
   [/^([A-Z]\w*Desk|DeskParts)$/, 'operator actions'],
   [/^(Counter|Gauge|Histogram)Cell$/, 'instrument'],
+  [/^(Answer|\w*Answer|Answer[A-Z]\w*)$/, 'response, completion or output'],
+  [/^(\w+World|\w*Stage)$/, 'fixture or harness'],
+  [/^(Steady|Hidden|Mortal|mortal)[A-Z]\w*$/, 'error-safe, internal or crashing'],
+  [/^(\w+(Asked|Told|Heard))$/, 'a noun'],
   [/^(Moody|Played|played)[A-Z]\w*$/, 'faulty or test'],
 ];
 const typeWords = new Set(['class', 'interface', 'type', 'enum']);

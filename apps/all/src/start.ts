@@ -131,10 +131,10 @@ async function ownSimulator(
 ): Promise<SimulatorProcess | undefined> {
   const isMeant = ({ kind, url }: { kind: string; url?: string | undefined }): boolean =>
     kind === 'simulator' && url === undefined;
-  const answers = config.ROUTER_SIMULATOR_URL === undefined && catalog.backends().some(isMeant);
+  const responses = config.ROUTER_SIMULATOR_URL === undefined && catalog.backends().some(isMeant);
   const searches =
     config.RETRIEVAL_SIMULATOR_URL === undefined && catalog.search?.providers.some(isMeant) === true;
-  if (!answers && !searches) return undefined;
+  if (!responses && !searches) return undefined;
   const simulator = await startSimulatorProcess();
   undo(() => simulator.stop());
   return simulator;

@@ -18,7 +18,7 @@ export interface Key {
 }
 
 /** A response of the API for keys. Each test checks which of its members are present. */
-export interface KeyAnswer {
+export interface KeyResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: {
@@ -55,7 +55,7 @@ export class AccountKeys {
     method: string,
     request: KeyRequest = {},
     apiKey: string | undefined = this.adminKey,
-  ): Promise<KeyAnswer> {
+  ): Promise<KeyResponse> {
     const answer = await askKeys(this.platform, { method, apiKey, ...request });
     // The process that was asked knows it at once, others within a second.
     if (isClustered() && method !== 'GET' && method !== 'POST') await sleep(IN_EFFECT_MS);
@@ -76,7 +76,7 @@ export class AccountKeys {
 export async function askKeys(
   platform: Platform,
   { method, apiKey, path = '', body }: KeyRequest & { method: string; apiKey: string | undefined },
-): Promise<KeyAnswer> {
+): Promise<KeyResponse> {
   const response = await fetch(`${platform.apiUrl}/api_keys${path}`, {
     method,
     headers: {
@@ -85,6 +85,6 @@ export async function askKeys(
     },
     ...(body !== undefined && { body: body === '' ? '' : JSON.stringify(body) }),
   });
-  const answer = (await response.json()) as KeyAnswer['body'];
+  const answer = (await response.json()) as KeyResponse['body'];
   return { status: response.status, headers: response.headers, body: answer };
 }

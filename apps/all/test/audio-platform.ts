@@ -1,5 +1,5 @@
 import { type Simulator, startSimulator } from '@svc/simulator';
-import { eventually } from './answers.js';
+import { eventually } from './response-bodies.js';
 import { Platform, type TestAccount } from './platform.js';
 
 const AUDIO_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav'] as const;

@@ -8,7 +8,7 @@ export interface TestAccount {
   readonly openai: OpenAI;
 }
 
-export interface OperatorAnswer {
+export interface OperatorResponse {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
@@ -22,7 +22,7 @@ export abstract class Deployment {
   abstract get fate(): string | undefined;
 
   /** Calls the operator's API. */
-  async operator(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
+  async operator(method: string, path: string, body?: unknown): Promise<OperatorResponse> {
     const response = await fetch(this.operatorUrl + path, {
       method,
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
@@ -64,7 +64,7 @@ export abstract class Deployment {
     return body['balances'] as { usd: string; diem: string };
   }
 
-  audit(): Promise<OperatorAnswer> {
+  audit(): Promise<OperatorResponse> {
     return this.operator('GET', '/ledger/audit');
   }
 }

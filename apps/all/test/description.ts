@@ -10,12 +10,12 @@ interface Header {
   readonly required?: boolean;
   readonly schema: { readonly type: 'string' | 'integer' };
 }
-interface Answer {
+interface Reply {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
   readonly content: Readonly<Record<string, Media>>;
 }
 interface Operation {
-  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>;
+  readonly responses: Readonly<Record<string, Reply | { readonly $ref: string }>>;
 }
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
@@ -64,7 +64,7 @@ class Description {
    * The published description of a response. Without one: `not offered` if the status is allowed for an
    * undescribed route or method, otherwise `nothing`.
    */
-  find(method: string, url: URL, status: number): Answer | 'not offered' | 'nothing' {
+  find(method: string, url: URL, status: number): Reply | 'not offered' | 'nothing' {
     const path = url.pathname.slice(this.base.length);
     const methods = this.paths.find(({ pattern }) => pattern.test(path))?.methods;
     const operation = methods?.[method.toLowerCase()];
@@ -74,7 +74,7 @@ class Description {
     return notOffered.has(status) ? 'not offered' : 'nothing';
   }
 
-  headerFaults({ headers }: Answer, response: Response): string[] {
+  headerFaults({ headers }: Reply, response: Response): string[] {
     const promised = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
     const undescribed = [...response.headers.keys()].filter(
       (name) => !promised.has(name) && !OF_HTTP.has(name),
@@ -132,7 +132,7 @@ export function descriptionOf(pathname: string): Description | undefined {
   return description;
 }
 
-export function mediaOf({ content }: Answer, type: string): Media | undefined {
+export function mediaOf({ content }: Reply, type: string): Media | undefined {
   return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Chunk, chunksOf } from './answers.js';
+import { type Chunk, chunksOf } from './response-bodies.js';
 import type { Deployment } from './deployment.js';
 import type { EncryptionSession } from './encryption-session.js';
 

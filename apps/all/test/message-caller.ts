@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
-import type { Cost } from './answers.js';
+import type { Cost } from './response-bodies.js';
 
 interface Block {
   readonly type: string;

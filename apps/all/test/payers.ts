@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from './answers.js';
+import { eventually } from './response-bodies.js';
 import type { Deployment } from './deployment.js';
 import { TEST_MODEL } from './platform.js';
 import { type Nano, Reconciliation, nanoOf, show } from './reconciliation.js';

@@ -11,7 +11,7 @@ import { Deployment, OPERATOR_TOKEN } from './deployment.js';
 import { mutantOptions } from './hostile/mutant.js';
 import { arrange, arrangeAgain, clusterLogs, isClustered } from './target.js';
 
-export { OPERATOR_TOKEN, type OperatorAnswer, type TestAccount } from './deployment.js';
+export { OPERATOR_TOKEN, type OperatorResponse, type TestAccount } from './deployment.js';
 
 /** The process as an operator starts it. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));

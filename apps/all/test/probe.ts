@@ -89,9 +89,9 @@ export class ServiceProbe {
   }
 
   private async evaluate(expression: string): Promise<number> {
-    const answer = await this.ask('Runtime.evaluate', { expression, returnByValue: true });
-    if (answer['exceptionDetails'] !== undefined) throw new Error(JSON.stringify(answer));
-    return Number((answer['result'] as { value?: unknown }).value);
+    const response = await this.ask('Runtime.evaluate', { expression, returnByValue: true });
+    if (response['exceptionDetails'] !== undefined) throw new Error(JSON.stringify(response));
+    return Number((response['result'] as { value?: unknown }).value);
   }
 
   private ask(method: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
@@ -103,7 +103,7 @@ export class ServiceProbe {
         clearTimeout(timer);
         reject(new Error(`${method}: ${why}`));
       };
-      const timer = setTimeout(() => fail('no answer in time'), DEADLINE_MS);
+      const timer = setTimeout(() => fail('no response in time'), DEADLINE_MS);
       const onMessage = ({ data }: { data: unknown }): void => {
         const reply = JSON.parse(String(data)) as Reply;
         if (reply.id !== id) return;

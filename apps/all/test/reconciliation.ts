@@ -1,4 +1,4 @@
-import type { Cost } from './answers.js';
+import type { Cost } from './response-bodies.js';
 import type { Deployment } from './deployment.js';
 
 /** Nano-dollars by currency. The tests' amounts are far below 2^53. */

@@ -11,13 +11,13 @@ export interface SentCall {
 }
 
 /** The response of a node; `undefined` breaks the connection. */
-type ScriptedAnswer =
+type ScriptedResponse =
   { readonly status?: number; readonly body: string | Uint8Array; readonly encoding?: string } | undefined;
 
 /** A node that answers as the test says, and records what it gets. */
 export class ScriptedNode {
   readonly sent: string[] = [];
-  answer: (calls: readonly SentCall[]) => ScriptedAnswer | Promise<ScriptedAnswer> = echo;
+  answer: (calls: readonly SentCall[]) => ScriptedResponse | Promise<ScriptedResponse> = echo;
 
   private constructor(private readonly server: Server) {}
 

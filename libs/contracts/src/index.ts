@@ -149,7 +149,7 @@ export { type EventDefinition, EventLog, defineEvent } from './messages/events.j
 export { KEY_PREFIX, KEY_TYPES, MODEL_PRIVACIES, walletAccountId, walletName } from './ports/identity.js';
 export type { AccountLimit, Caller, KeyType, ModelPrivacy } from './ports/identity.js';
 export {
-  type Answering,
+  type ServedBy,
   AudioToTranscribe,
   type CallFile,
   type CallKind,
@@ -171,10 +171,10 @@ export {
 } from './ports/inference-router.js';
 export {
   PROBLEM_TRAILER,
-  decodeAnswering,
+  decodeServedBy,
   decodeInferenceCall,
   decodeProblemTrailer,
-  encodeAnswering,
+  encodeServedBy,
   encodeInferenceCall,
   encodeProblemTrailer,
 } from './ports/inference-router-wire.js';

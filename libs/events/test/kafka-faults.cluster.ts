@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PartitionReader } from '../src/kafka/partition-reader.js';
 import type { Counted } from './counted-events.js';
-import { Collected, EventStage, eventually } from './event-stage.js';
+import { Collected, EventHarness, eventually } from './event-harness.js';
 import { type KafkaLogServer, startKafkaLog, startReplicatedLog } from './kafka-log-server.js';
 
 const OWNERS = Array.from({ length: 20 }, (_, index) => `owner-${index}`);
@@ -13,7 +13,7 @@ const PER_SECOND = 25;
 const LATE_MS = 15_000;
 
 let server: KafkaLogServer;
-let stage: EventStage;
+let harness: EventHarness;
 
 /** Publishes numbered events for each owner in order, ignoring failures. */
 class Load {
@@ -40,12 +40,12 @@ class Load {
   }
 
   async #run(): Promise<void> {
-    const log = stage.openLog({ publishMs: PUBLISH_MS });
+    const log = harness.openLog({ publishMs: PUBLISH_MS });
     for (let n = 1; !this.#stop.signal.aborted; n += 1) {
       for (const owner of OWNERS) {
         const began = performance.now();
         const told: Promise<void> = log
-          .publish(stage.event, { owner, n })
+          .publish(harness.event, { owner, n })
           .then(
             () => void this.acknowledged.get(owner)?.push(n),
             () => void (this.refused += 1),
@@ -98,10 +98,10 @@ describe.each([
     server = await start();
   });
   beforeEach(async () => {
-    stage = await EventStage.on(server);
+    harness = await EventHarness.on(server);
   });
   afterEach(async ({ task }) => {
-    await stage?.close();
+    await harness?.close();
     // What a failed test leaves of the brokers would fail the others too.
     if (task.result?.state !== 'fail') return;
     await server?.stop();
@@ -114,8 +114,8 @@ describe.each([
     async ({ incident }) => {
       const handled = new Collected();
       const [one, two] = [
-        await stage.start({ first: handled.handle }),
-        await stage.start({ first: handled.handle }),
+        await harness.start({ first: handled.handle }),
+        await harness.start({ first: handled.handle }),
       ];
       const load = new Load();
       await eventually(() => expect(handled.numbers.length).toBeGreaterThan(500));
@@ -125,11 +125,13 @@ describe.each([
       await eventually(() => expect(load.count).toBeGreaterThan(before.acknowledged + 500));
       await eventually(() => expect(handled.numbers.length).toBeGreaterThan(before.handled + 500));
       await load.stop();
-      await one.strategy.drained(stage.topic, 'first', 60_000);
-      await two.strategy.drained(stage.topic, 'first', 60_000);
+      await one.strategy.drained(harness.topic, 'first', 60_000);
+      await two.strategy.drained(harness.topic, 'first', 60_000);
 
       const found = {
-        'in the log': (await server.stored(stage.topic)).map(({ payload }) => JSON.parse(payload) as Counted),
+        'in the log': (await server.stored(harness.topic)).map(
+          ({ payload }) => JSON.parse(payload) as Counted,
+        ),
         handled: handled.batches.flat().map(({ payload }) => payload),
       };
       for (const [where, payloads] of Object.entries(found)) {
@@ -145,13 +147,13 @@ describe.each([
 
   it('events handled while the broker was killed are committed once it is back', async () => {
     let killed: Promise<void> | undefined;
-    const one = await stage.start({ first: () => (killed ??= server.broker.kill()) });
-    await stage.publish(stage.openLog(), 1, 1);
+    const one = await harness.start({ first: () => (killed ??= server.broker.kill()) });
+    await harness.publish(harness.openLog(), 1, 1);
     await eventually(() => expect(killed).toBeDefined());
     await sleep(2_000);
     await server.broker.start();
     // No later event would commit it as a side effect.
-    await one.strategy.drained(stage.topic, 'first', 60_000);
+    await one.strategy.drained(harness.topic, 'first', 60_000);
   });
 });
 
@@ -160,32 +162,32 @@ describe('with three brokers', () => {
     server = await startReplicatedLog();
   });
   beforeEach(async () => {
-    stage = await EventStage.on(server);
+    harness = await EventHarness.on(server);
   });
-  afterEach(() => stage?.close());
+  afterEach(() => harness?.close());
   afterAll(() => server?.stop());
 
   it('a batch that outlives a rejoin of its group is not committed under the new generation', async () => {
     const finish = Promise.withResolvers<void>();
     const handled = new Collected();
-    const { strategy } = await stage.start({
+    const { strategy } = await harness.start({
       first: async (batch) => {
         await handled.handle(batch);
         await finish.promise;
       },
     });
-    await stage.publish(stage.openLog(), 1, 1);
+    await harness.publish(harness.openLog(), 1, 1);
     await eventually(() => expect(handled.numbers).toEqual([1]));
     // The fetchers of the other brokers rejoin on their own.
-    await server.widen(stage.topic, 7);
-    await eventually(async () => expect(await server.partitionsOf('first', stage.topic)).toContain(6));
+    await server.widen(harness.topic, 7);
+    await eventually(async () => expect(await server.partitionsOf('first', harness.topic)).toContain(6));
     finish.resolve();
-    await strategy.drained(stage.topic, 'first', 60_000);
+    await strategy.drained(harness.topic, 'first', 60_000);
     expect(handled.numbers).toEqual([1, 1]);
   });
 
   it('a reader that failed at one broker fetches nothing from the others after it is closed', async () => {
-    const reader = new PartitionReader(server.connection, stage.topic);
+    const reader = new PartitionReader(server.connection, harness.topic);
     const { next } = await reader.open();
     const asked: number[] = [];
     const following = reader.follow(
@@ -205,16 +207,16 @@ describe('with three brokers', () => {
 
   it("if a group's coordinator stays down, events are handled and committed within a minute", async () => {
     const handled = new Collected();
-    const { strategy } = await stage.start({ first: handled.handle });
+    const { strategy } = await harness.start({ first: handled.handle });
     // The broker may also lead partitions of the topic, and a busy machine is slow to elect new leaders.
-    const log = stage.openLog({ publishMs: 30_000 });
-    for (const owner of OWNERS) await stage.publishAs(owner, log, { from: 1, to: 1 });
-    await strategy.drained(stage.topic, 'first', 60_000);
-    const coordinator = await server.coordinatorOf('first', stage.topic);
+    const log = harness.openLog({ publishMs: 30_000 });
+    for (const owner of OWNERS) await harness.publishAs(owner, log, { from: 1, to: 1 });
+    await strategy.drained(harness.topic, 'first', 60_000);
+    const coordinator = await server.coordinatorOf('first', harness.topic);
     await coordinator.kill();
     try {
-      for (const owner of OWNERS) await stage.publishAs(owner, log, { from: 2, to: 2 });
-      await strategy.drained(stage.topic, 'first', 60_000);
+      for (const owner of OWNERS) await harness.publishAs(owner, log, { from: 2, to: 2 });
+      await strategy.drained(harness.topic, 'first', 60_000);
     } finally {
       await coordinator.start();
     }

@@ -6,7 +6,7 @@ import { KafkaDeadLetters } from '../src/dead-letters/kafka-dead-letters.js';
 import { EventsModule, kafkaConfig, kafkaConnection } from '../src/index.js';
 import type { KafkaConnection } from '../src/kafka/kafka-client.js';
 import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
-import type { LogServer, StoredEvent } from './event-stage.js';
+import type { LogServer, StoredEvent } from './event-harness.js';
 
 const PARTITIONS = 4;
 /** For inspecting a broker that is up but may be slow. */

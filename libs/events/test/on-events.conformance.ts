@@ -3,32 +3,32 @@ import { defineEvent } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Counted, upTo } from './counted-events.js';
-import { Collected, EventStage, Heard, type LogServer, eventually } from './event-stage.js';
+import { Collected, EventHarness, Heard, type LogServer, eventually } from './event-harness.js';
 
 /** Contract of every `EventStrategy` for groups. */
 export function onEventsConformance(name: string, startServer: () => Promise<LogServer>): void {
   describe(`@OnEvents: ${name}`, () => {
     let server: LogServer;
-    let stage: EventStage;
+    let harness: EventHarness;
 
     beforeAll(async () => {
       server = await startServer();
     });
     beforeEach(async () => {
-      stage = await EventStage.on(server);
+      harness = await EventHarness.on(server);
     });
-    afterEach(() => stage?.close());
+    afterEach(() => harness?.close());
     afterAll(() => server?.stop());
 
     it('delivers every event once to each group, in order and in batches', async () => {
       const [first, second] = [new Collected(), new Collected()];
-      await stage.publish(stage.openLog(), 1, 1_200);
-      const { strategy } = await stage.start(
+      await harness.publish(harness.openLog(), 1, 1_200);
+      const { strategy } = await harness.start(
         { first: first.handle, second: second.handle },
         { batchMax: 500 },
       );
-      await strategy.drained(stage.topic, 'first');
-      await strategy.drained(stage.topic, 'second');
+      await strategy.drained(harness.topic, 'first');
+      await strategy.drained(harness.topic, 'second');
       expect(first.numbers).toEqual(upTo(1_200));
       expect(second.numbers).toEqual(upTo(1_200));
       expect(Math.max(...first.batches.map((batch) => batch.length))).toBeLessThanOrEqual(500);
@@ -36,9 +36,9 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
 
     it('passes the key and the parsed payload, with growing ids', async () => {
       const first = new Collected();
-      const { log, strategy } = await stage.start({ first: first.handle });
-      await stage.publish(log, 1, 3);
-      await strategy.drained(stage.topic, 'first');
+      const { log, strategy } = await harness.start({ first: first.handle });
+      await harness.publish(log, 1, 3);
+      await strategy.drained(harness.topic, 'first');
       const events = first.batches.flat();
       expect(events.map(({ key, payload }) => ({ key, payload }))).toEqual(
         upTo(3).map((n) => ({ key: 'ada', payload: { owner: 'ada', n } })),
@@ -49,21 +49,21 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
 
     it('delivers the events of its own process and of others', async () => {
       const first = new Collected();
-      const { log } = await stage.start({ first: first.handle });
-      await stage.publish(log, 1, 1);
+      const { log } = await harness.start({ first: first.handle });
+      await harness.publish(log, 1, 1);
       await eventually(() => expect(first.numbers).toEqual([1]));
-      await stage.publish(stage.openLog(), 2, 3);
+      await harness.publish(harness.openLog(), 2, 3);
       await eventually(() => expect(first.numbers).toEqual([1, 2, 3]));
     });
 
     it('delivers a batch again until its handler succeeds, even under a filter that swallows errors', async () => {
       const first = new Collected();
       let failures = 2;
-      const { log, strategy } = await stage.start({
+      const { log, strategy } = await harness.start({
         first: (batch) => (failures-- > 0 ? Promise.reject(new TypeError('not now')) : first.handle(batch)),
       });
-      await stage.publish(log, 1, 5);
-      await strategy.drained(stage.topic, 'first');
+      await harness.publish(log, 1, 5);
+      await strategy.drained(harness.topic, 'first');
       expect(first.numbers).toEqual([1, 2, 3, 4, 5]);
       expect(failures).toBeLessThan(0);
       expect(strategy.consumers().find(({ group }) => group === 'first')).toMatchObject({
@@ -74,31 +74,31 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
 
     it('is not delayed by the failures of another group', async () => {
       const second = new Collected();
-      const { log, strategy } = await stage.start({
+      const { log, strategy } = await harness.start({
         first: () => Promise.reject(new Error('never')),
         second: second.handle,
       });
-      await stage.publish(log, 1, 5);
-      await strategy.drained(stage.topic, 'second');
+      await harness.publish(log, 1, 5);
+      await strategy.drained(harness.topic, 'second');
       expect(second.numbers).toEqual([1, 2, 3, 4, 5]);
-      expect(await server.handledBy('first', stage.topic)).toBe(0);
-      await expect(strategy.drained(stage.topic, 'first', 200)).rejects.toThrow('within 200 ms');
+      expect(await server.handledBy('first', harness.topic)).toBe(0);
+      await expect(strategy.drained(harness.topic, 'first', 200)).rejects.toThrow('within 200 ms');
     });
 
     it('moves unreadable events to the dead topic, counts them and continues', async () => {
       const first = new Collected();
       const unreadable = ['{"owner":"ada","n":"one"}', 'no "JSON" \\'];
       for (const payload of ['{"owner":"ada","n":1}', ...unreadable, '{"owner":"ada","n":2}'])
-        await server.store(stage.topic, { key: 'ada', payload });
-      const { strategy } = await stage.start({ first: first.handle });
-      await strategy.drained(stage.topic, 'first');
-      await strategy.drained(stage.topic, 'second');
+        await server.store(harness.topic, { key: 'ada', payload });
+      const { strategy } = await harness.start({ first: first.handle });
+      await strategy.drained(harness.topic, 'first');
+      await strategy.drained(harness.topic, 'second');
       expect(first.numbers).toEqual([1, 2]);
       expect(strategy.consumers()).toMatchObject([
         { group: 'first', handled: 2, dead: 2 },
         { group: 'second', handled: 2, dead: 2 },
       ]);
-      const dead = await server.stored(`${stage.topic}.dead`);
+      const dead = await server.stored(`${harness.topic}.dead`);
       // The events of the two groups may be interleaved.
       expect(dead.map(({ payload }) => payload).toSorted()).toEqual(
         [...unreadable, ...unreadable].toSorted(),
@@ -108,23 +108,23 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
     it('replays dead events that a version can read, and keeps the others dead', async () => {
       const first = new Collected();
       const older = defineEvent({
-        ...stage.event,
+        ...harness.event,
         payload: z.object({ owner: z.string(), n: z.literal(1) }),
       });
-      const dead = `${stage.topic}.dead`;
+      const dead = `${harness.topic}.dead`;
       for (const payload of ['{"owner":"ada","n":1}', '{"owner":"ada","n":2}', 'no JSON'])
         await server.store(dead, { key: 'ada', payload });
-      const { strategy } = await stage.start({ first: first.handle });
+      const { strategy } = await harness.start({ first: first.handle });
       const letters = server.deadLetters();
       try {
         const found = await letters.list(older);
         expect([found.readable.length, found.unreadable.length]).toEqual([1, 2]);
         expect(await letters.replay(older)).toEqual({ topic: dead, published: 1, unreadable: 2 });
-        expect(await letters.replay(stage.event)).toEqual({ topic: dead, published: 1, unreadable: 1 });
-        expect(await letters.replay(stage.event)).toEqual({ topic: dead, published: 0, unreadable: 1 });
-        await strategy.drained(stage.topic, 'first');
+        expect(await letters.replay(harness.event)).toEqual({ topic: dead, published: 1, unreadable: 1 });
+        expect(await letters.replay(harness.event)).toEqual({ topic: dead, published: 0, unreadable: 1 });
+        await strategy.drained(harness.topic, 'first');
         expect(first.numbers).toEqual([1, 2]);
-        expect((await letters.list(stage.event)).unreadable.map(({ payload }) => payload)).toEqual([
+        expect((await letters.list(harness.event)).unreadable.map(({ payload }) => payload)).toEqual([
           'no JSON',
         ]);
       } finally {
@@ -134,19 +134,19 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
 
     it('continues where the group stopped', async () => {
       const first = new Collected();
-      const one = await stage.start({ first: first.handle });
-      await stage.publish(one.log, 1, 3);
-      await one.strategy.drained(stage.topic, 'first');
+      const one = await harness.start({ first: first.handle });
+      await harness.publish(one.log, 1, 3);
+      await one.strategy.drained(harness.topic, 'first');
       await one.close();
-      await stage.publish(stage.openLog(), 4, 6);
-      const two = await stage.start({ first: first.handle });
-      await two.strategy.drained(stage.topic, 'first');
+      await harness.publish(harness.openLog(), 4, 6);
+      const two = await harness.start({ first: first.handle });
+      await two.strategy.drained(harness.topic, 'first');
       expect(first.numbers).toEqual([1, 2, 3, 4, 5, 6]);
     });
 
     it('delivers again what a process did not finish', async () => {
       const started = Promise.withResolvers<void>();
-      const hanging = await stage.start(
+      const hanging = await harness.start(
         {
           first: () => {
             started.resolve();
@@ -155,13 +155,13 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
         },
         { stopMs: 100 },
       );
-      await stage.publish(hanging.log, 1, 3);
+      await harness.publish(hanging.log, 1, 3);
       await started.promise;
       await hanging.close();
-      expect(await server.handledBy('first', stage.topic)).toBe(0);
+      expect(await server.handledBy('first', harness.topic)).toBe(0);
       const first = new Collected();
-      const next = await stage.start({ first: first.handle });
-      await next.strategy.drained(stage.topic, 'first', 60_000);
+      const next = await harness.start({ first: first.handle });
+      await next.strategy.drained(harness.topic, 'first', 60_000);
       expect([...new Set(first.numbers)]).toEqual([1, 2, 3]);
     });
 
@@ -169,7 +169,7 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
       const started = Promise.withResolvers<void>();
       const release = Promise.withResolvers<void>();
       const handled: number[] = [];
-      const stopping = await stage.start(
+      const stopping = await harness.start(
         {
           first: async (batch) => {
             started.resolve();
@@ -179,13 +179,13 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
         },
         { batchMax: 2 },
       );
-      await stage.publish(stopping.log, 1, 4);
+      await harness.publish(stopping.log, 1, 4);
       await started.promise;
       const closed = stopping.close();
       release.resolve();
       await closed;
       expect(handled.length).toBeGreaterThan(0);
-      expect(await server.handledBy('first', stage.topic)).toBe(handled.length);
+      expect(await server.handledBy('first', harness.topic)).toBe(handled.length);
     });
 
     it('shares a group among processes, each key with one at a time, and continues when one leaves', async () => {
@@ -201,23 +201,23 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
         for (const { key, payload } of batch) seen.get(key)?.push(payload.n);
         for (const key of keys) busy.delete(key);
       };
-      const one = await stage.start({ first: handle });
-      const two = await stage.start({ first: handle });
+      const one = await harness.start({ first: handle });
+      const two = await harness.start({ first: handle });
       const publish = (from: number, to: number): Promise<unknown> =>
-        Promise.all(owners.map((owner) => stage.publishAs(owner, two.log, { from, to })));
+        Promise.all(owners.map((owner) => harness.publishAs(owner, two.log, { from, to })));
       await publish(1, 50);
-      await two.strategy.drained(stage.topic, 'first', 60_000);
+      await two.strategy.drained(harness.topic, 'first', 60_000);
       const closed = one.close();
       await publish(51, 100);
       await closed;
       await publish(101, 120);
-      await two.strategy.drained(stage.topic, 'first', 60_000);
+      await two.strategy.drained(harness.topic, 'first', 60_000);
       for (const owner of owners) expect([...new Set(seen.get(owner))]).toEqual(upTo(120));
       expect(overlaps).toBe(0);
     });
 
     it('handles events and broadcasts in a process that started before the topic was created', async () => {
-      const early = EventStage.withoutTopic(server);
+      const early = EventHarness.withoutTopic(server);
       const [first, heard] = [new Collected(), new Heard()];
       const { strategy, log } = await early.start({ first: first.handle });
       await early.start({ hear: heard.hear });
@@ -237,13 +237,13 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
     });
 
     it('keeps topics apart', async () => {
-      const other = defineEvent({ ...stage.event, topic: `other-${stage.topic as 'x.v1'}` });
+      const other = defineEvent({ ...harness.event, topic: `other-${harness.topic as 'x.v1'}` });
       await server.createTopic(other.topic);
       const first = new Collected();
-      const { log, strategy } = await stage.start({ first: first.handle });
+      const { log, strategy } = await harness.start({ first: first.handle });
       await log.publish(other, { owner: 'ada', n: 99 });
-      await stage.publish(log, 1, 2);
-      await strategy.drained(stage.topic, 'first');
+      await harness.publish(log, 1, 2);
+      await strategy.drained(harness.topic, 'first');
       expect(first.numbers).toEqual([1, 2]);
     });
   });

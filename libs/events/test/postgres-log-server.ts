@@ -3,7 +3,7 @@ import { PostgresDeadLetters } from '../src/dead-letters/postgres-dead-letters.j
 import { EventsModule } from '../src/index.js';
 import { PostgresEventLog } from '../src/postgres/postgres-event-log.js';
 import { Probe } from './counted-events.js';
-import type { LogServer, StoredEvent } from './event-stage.js';
+import type { LogServer, StoredEvent } from './event-harness.js';
 
 /** The log in a PostgreSQL table, in its own database. */
 export async function startPostgresLog(): Promise<LogServer> {

@@ -18,7 +18,7 @@ import { AccessGates } from '@svc/runtime';
 import { GatewayAccess } from './auth/access.js';
 import { OperatorTokens } from './auth/operator-tokens.js';
 import { Callers } from './auth/callers.js';
-import { GatheredLookups } from './auth/gathered-lookups.js';
+import { BatchedLookups } from './auth/batched-lookups.js';
 import { KeyCache } from './auth/key-cache.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ChatController } from './chat/chat.controller.js';
@@ -167,7 +167,7 @@ export class GatewayModule {
         FailureGate,
         FailureWatch,
         FollowUpCall,
-        GatheredLookups,
+        BatchedLookups,
         NodeRequests,
         RpcNodes,
         RpcReplays,

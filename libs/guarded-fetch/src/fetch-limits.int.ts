@@ -14,16 +14,16 @@ const short = { limitBytes, timeoutMs: 200 };
 
 let server: Server;
 let sockets: Socket[];
-let answer: (socket: Socket) => void;
+let response: (socket: Socket) => void;
 let fetcher: GuardedFetcher;
 
 beforeEach(async () => {
   sockets = [];
-  answer = () => undefined;
+  response = () => undefined;
   server = createServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => response(socket));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,7 +47,7 @@ async function outcome(options: GuardedFetchOptions, url = 'http://1.1.1.1/'): P
 const head = (...lines: string[]): string => ['HTTP/1.1 200 OK', ...lines, '', ''].join('\r\n');
 
 function send(headers: string[], body: Buffer): void {
-  answer = (socket) => socket.end(Buffer.concat([Buffer.from(head(...headers)), body]));
+  response = (socket) => socket.end(Buffer.concat([Buffer.from(head(...headers)), body]));
 }
 
 /** Writes the same bytes for as long as the client reads. */
@@ -79,19 +79,19 @@ describe('size', () => {
   });
 
   it('of exactly the limit is accepted, one byte more is not', async () => {
-    answer = (socket) => socket.end(Buffer.concat([Buffer.from(head()), Buffer.alloc(limitBytes)]));
+    response = (socket) => socket.end(Buffer.concat([Buffer.from(head()), Buffer.alloc(limitBytes)]));
     expect(await outcome(long)).toBe(limitBytes);
     expect(await outcome({ ...long, limitBytes: limitBytes - 1 })).toBe('too-large');
   });
 
   it('is rejected by its announced length before any content is read', async () => {
-    answer = (socket) => socket.write(head(`content-length: ${limitBytes + 1}`));
+    response = (socket) => socket.write(head(`content-length: ${limitBytes + 1}`));
     expect(await outcome(long)).toBe('too-large');
     await hungUp();
   });
 
   it('without end is rejected at the limit, and the connection is closed', async () => {
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(head('transfer-encoding: chunked'));
       flood(socket, chunked(Buffer.alloc(10_000)));
     };
@@ -101,7 +101,7 @@ describe('size', () => {
 
   it('in very many tiny chunks is rejected', async () => {
     const tiny = Buffer.concat(Array.from({ length: 1_000 }, () => chunked(Buffer.from('x'))));
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(head('transfer-encoding: chunked'));
       flood(socket, tiny);
     };
@@ -114,7 +114,7 @@ describe('size', () => {
     ['headers', 'x-header: 1\r\n', 'HTTP/1.1 200 OK\r\n'],
     ['trailers', 'x-header: 1\r\n', `${head('transfer-encoding: chunked')}0\r\n`],
   ])('of endless %s is limited', async (_name, line, start) => {
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(start);
       flood(socket, Buffer.from(line.repeat(1_000)));
     };
@@ -123,7 +123,7 @@ describe('size', () => {
   });
 
   it('of one header is limited', async () => {
-    answer = (socket) => {
+    response = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-header: ');
       flood(socket, Buffer.from('a'.repeat(1_000)));
     };
@@ -161,7 +161,7 @@ describe('compression', () => {
 
   it('counts compressed bytes as well, so a compressed stream without content ends', async () => {
     const empty = gzipSync('');
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(head('content-encoding: gzip', 'transfer-encoding: chunked'));
       flood(socket, chunked(Buffer.concat(Array.from({ length: 500 }, () => empty))));
     };
@@ -190,13 +190,13 @@ describe('the timeout', () => {
     ['stops amid the content', (socket) => socket.write(`${head('content-length: 9')}1234`)],
     ['stops amid compressed content', (socket) => socket.write(head('content-encoding: gzip'))],
   ])('ends a request to a server that %s, and closes its connection', async (_name, behaviour) => {
-    answer = behaviour;
+    response = behaviour;
     expect(await outcome(short)).toBe('timeout');
     await hungUp();
   });
 
   it('ends a request to a server that keeps dripping content', async () => {
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(head('content-length: 100000'));
       const timer = setInterval(() => socket.write('x'), 10);
       socket.on('close', () => clearInterval(timer));
@@ -212,7 +212,7 @@ describe('the timeout', () => {
 
   it('covers all hops together', async () => {
     let hops = 0;
-    answer = (socket) => {
+    response = (socket) => {
       hops += 1;
       const location = `location: /${hops}`;
       setTimeout(() => socket.end(`HTTP/1.1 302 Found\r\n${location}\r\n\r\n`), short.timeoutMs * 0.7);
@@ -248,7 +248,7 @@ describe('the timeout', () => {
 describe('an abort', () => {
   it('rejects with its own reason and closes the connection', async () => {
     const gone = new AbortController();
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(head('content-length: 9'));
       gone.abort(new Error('the client left'));
     };

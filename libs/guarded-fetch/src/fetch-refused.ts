@@ -13,7 +13,7 @@ const MESSAGES = {
   redirect: 'The URL redirects too often or in a way that is not allowed.',
   'too-large': 'The content of the URL is too large.',
   timeout: 'The URL took too long to answer.',
-  status: 'The URL did not answer with success.',
+  status: 'The URL did not respond with success.',
   unreachable,
   encoding: 'The content of the URL is compressed in a way that cannot be read.',
 } as const;

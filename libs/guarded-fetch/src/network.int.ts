@@ -40,18 +40,18 @@ function reply(message: Buffer): Buffer | undefined {
   head.writeUInt16BE(0x8180 | (records[name] ? 0 : NAME_ERROR), 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(found.length, 6);
-  const answers = found.map((address) => {
-    const answer = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length]);
-    return Buffer.concat([answer, address]);
+  const responses = found.map((address) => {
+    const response = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length]);
+    return Buffer.concat([response, address]);
   });
-  return Buffer.concat([head, message.subarray(12, at + 5), ...answers]);
+  return Buffer.concat([head, message.subarray(12, at + 5), ...responses]);
 }
 
 beforeEach(async () => {
   questions = [];
   nameServer = createSocket('udp4', (message, from) => {
-    const answer = reply(message);
-    if (answer) nameServer.send(answer, from.port, from.address);
+    const response = reply(message);
+    if (response) nameServer.send(response, from.port, from.address);
   });
   nameServer.bind(0, '127.0.0.1');
   await once(nameServer, 'listening');

@@ -48,7 +48,9 @@ export class SystemNetwork extends Network {
     signal.addEventListener('abort', cancel, { once: true });
     try {
       const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-      const found = [ipv4, ipv6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      const found = [ipv4, ipv6].flatMap((response) =>
+        response.status === 'fulfilled' ? response.value : [],
+      );
       if (found.length === 0 && ipv4.status === 'rejected') throw ipv4.reason;
       return found;
     } finally {
@@ -66,7 +68,7 @@ export class SystemNetwork extends Network {
       // Never resolved: the lookup below returns the checked addresses.
       host: 'checked.invalid',
       port,
-      lookup: (_host, _options, answer) => answer(null, checked),
+      lookup: (_host, _options, response) => response(null, checked),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
       noDelay: true,

@@ -25,11 +25,11 @@ export class TestNetwork extends Network {
   }
 
   override resolve({ host }: NameQuestion, _signal: AbortSignal): Promise<readonly string[]> {
-    const answers = this.options.names?.[host] ?? [];
+    const responses = this.options.names?.[host] ?? [];
     const asked = this.lookups.filter((name) => name === host).length;
     this.lookups.push(host);
-    const answer = answers[Math.min(asked, answers.length - 1)];
-    return answer ? Promise.resolve(answer) : Promise.reject(new Error(`${host} has no address`));
+    const response = responses[Math.min(asked, responses.length - 1)];
+    return response ? Promise.resolve(response) : Promise.reject(new Error(`${host} has no address`));
   }
 
   override async connect(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { within } from '@svc/runtime';
-import { SteadyClient, connectBlockingCluster, isCluster } from '@svc/storage';
+import { ErrorSafeClient, connectBlockingCluster, isCluster } from '@svc/storage';
 import type { BackendFactory, IQueueBackend, Job, JobProgress, Queue, Worker } from 'bullmq';
 
 /** The server that stores jobs. */
@@ -53,7 +53,7 @@ async function optionsOf(backend: JobsBackend) {
           query_timeout: STATEMENT_MS + 2_000,
           keepAlive: true,
           application_name: 'svc-jobs',
-          Client: SteadyClient,
+          Client: ErrorSafeClient,
         },
       };
     case 'redis':
@@ -90,7 +90,7 @@ function withErrorSafeClient(create: PostgresFactory): PostgresFactory {
     const backend = create(...args);
     const { connection } = backend as unknown as { connection: { pgModule: unknown } };
     assert(connection.pgModule, 'this BullMQ makes its connections otherwise');
-    connection.pgModule = { Client: SteadyClient };
+    connection.pgModule = { Client: ErrorSafeClient };
     return backend;
   };
 }
@@ -131,7 +131,7 @@ async function opened<Opening extends Part>(part: Opening): Promise<Opening> {
   // Without a listener an error would go to the console.
   part.on('error', () => undefined);
   try {
-    await within(OPEN_MS, part.waitUntilReady(), () => new Error('the backend of jobs does not answer'));
+    await within(OPEN_MS, part.waitUntilReady(), () => new Error('the backend of jobs does not respond'));
     return part;
   } catch (error) {
     await closePart(part, FAILED_CLOSE_MS);

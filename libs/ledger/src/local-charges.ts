@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, Charges, Problem } from '@svc/contracts';
-import { NEVER_CHARGED } from './accounts/given-back.store.js';
+import { NEVER_CHARGED } from './accounts/returned-charges.store.js';
 import { RefundsStore } from './books/refunds.store.js';
 import { HoldBook } from './holds/hold-book.js';
 import { Poster } from './posting/poster.js';

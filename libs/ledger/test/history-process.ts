@@ -47,24 +47,24 @@ class SlowReads implements BookReads {
   ) {}
 
   async balances(accountId: string): ReturnType<BookReads['balances']> {
-    const answer = await this.answer(this.parts.reads.balances(accountId));
-    this.model.tell(answer);
-    return answer;
+    const response = await this.response(this.parts.reads.balances(accountId));
+    this.model.tell(response);
+    return response;
   }
 
   keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
-    return this.answer(this.parts.reads.keySpent(accountId, keyId, day));
+    return this.response(this.parts.reads.keySpent(accountId, keyId, day));
   }
 
   answerAll(): void {
     this.isSlow = false;
-    for (const answer of this.waiting.splice(0)) answer();
+    for (const response of this.waiting.splice(0)) response();
   }
 
-  private async answer<Answer>(read: Promise<Answer>): Promise<Answer> {
-    const answer = await this.parts.track(read);
+  private async response<Answer>(read: Promise<Answer>): Promise<Answer> {
+    const response = await this.parts.track(read);
     if (this.isSlow) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    return answer;
+    return response;
   }
 }
 
@@ -189,12 +189,12 @@ export class HistoryLog extends EventLog {
     this.mode = 'works';
     if (mode === 'refuses') return Promise.reject(new Error('the event log is down'));
     this.events.push(usage);
-    if (mode === 'loses') return Promise.reject(new Error('the event log did not answer'));
+    if (mode === 'loses') return Promise.reject(new Error('the event log did not respond'));
     if (mode === 'works') return Promise.resolve();
     return new Promise((resolve) => this.waiting.set(usage.requestId, resolve));
   }
 
-  answer(requestId: string): void {
+  response(requestId: string): void {
     this.waiting.get(requestId)?.();
     this.waiting.delete(requestId);
   }
@@ -308,7 +308,7 @@ export class HistoryProcess {
     this.model.mayLackRoom = true;
   }
 
-  readsAnswer(): void {
+  databaseResponds(): void {
     this.slow.answerAll();
   }
 

@@ -232,7 +232,7 @@ export class HistoryRequests {
   private logAnswers(request: Request | undefined): void {
     if (!request) return;
     request.isAnswered = true;
-    this.scene.log.answer(request.hold.requestId);
+    this.scene.log.response(request.hold.requestId);
   }
 }
 

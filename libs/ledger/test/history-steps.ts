@@ -35,7 +35,7 @@ type Act =
       log: 'works' | 'later' | 'refuses' | 'loses';
     }
   | { do: 'logAnswers' | 'settleAgain' | 'release' | 'releaseLate'; request: number }
-  | { do: 'renew' | 'readsAnswer' }
+  | { do: 'renew' | 'databaseResponds' }
   | { do: 'wait'; minutes: number }
   | { do: 'skip'; days: number }
   | {
@@ -67,7 +67,7 @@ export type Step = Act & {
   readonly deliver: 'all' | 'none' | 'last' | 'reversed' | 'twice';
   /** The account to check after it. */
   readonly look: number | null;
-  /** From here on the database reads but does not respond, until `readsAnswer`. */
+  /** From here on the database reads but does not respond, until `databaseResponds`. */
   readonly slow: boolean;
 };
 
@@ -133,7 +133,7 @@ function steps(dice: Dice): Step[] {
   let isSlow = false;
   for (let left = 6 + dice.below(MOST_STEPS - 5); left > 0; left -= 1) {
     const next = step(dice, isSlow && dice.percent(70) ? MEANWHILE : MENU);
-    isSlow = (isSlow || next.slow) && next.do !== 'readsAnswer' && next.do !== 'midnight';
+    isSlow = (isSlow || next.slow) && next.do !== 'databaseResponds' && next.do !== 'midnight';
     made.push(next);
   }
   return made;
@@ -212,7 +212,7 @@ const credit = (dice: Dice): Act => ({
   amount: 1 + dice.below(80),
   reference: dice.below(4),
 });
-const readsAnswer = (): Act => ({ do: 'readsAnswer' });
+const databaseResponds = (): Act => ({ do: 'databaseResponds' });
 
 /** Typical steps while the database does not respond. */
 const MEANWHILE: readonly ((dice: Dice) => Act)[] = [
@@ -226,7 +226,7 @@ const MEANWHILE: readonly ((dice: Dice) => Act)[] = [
   post,
   post,
   post,
-  readsAnswer,
+  databaseResponds,
 ];
 
 /** Steps with their weights. */
@@ -241,7 +241,7 @@ const MENU: readonly ((dice: Dice) => Act)[] = (
     [5, about('release')],
     [2, about('releaseLate')],
     [3, () => ({ do: 'renew' })],
-    [4, readsAnswer],
+    [4, databaseResponds],
     [8, wait],
     [1, (dice) => ({ do: 'skip', days: 1 + dice.below(20) })],
     [13, post],
@@ -279,7 +279,7 @@ const MENU: readonly ((dice: Dice) => Act)[] = (
 ).flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
 
 /** The final steps of every history. */
-export const ENDING: readonly Step[] = (['readsAnswer', 'close', 'closed'] as const).map((last) => ({
+export const ENDING: readonly Step[] = (['databaseResponds', 'close', 'closed'] as const).map((last) => ({
   do: last,
   deliver: 'all',
   look: 0,

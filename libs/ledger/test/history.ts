@@ -183,8 +183,8 @@ export class History implements Scene {
       case 'renew':
         this.watch(this.process.ledger.renewAll());
         return;
-      case 'readsAnswer':
-        this.process.readsAnswer();
+      case 'databaseResponds':
+        this.process.databaseResponds();
         return;
       case 'wait':
       case 'skip':
@@ -207,7 +207,7 @@ export class History implements Scene {
         this.stake(step);
         return;
       case 'midnight':
-        this.process.readsAnswer();
+        this.process.databaseResponds();
         this.asks = step.asks;
         this.midnight = { day: dayOf(this.time), accountIds: this.accountIds, how: step.how };
         return;

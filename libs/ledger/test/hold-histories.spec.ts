@@ -2,7 +2,7 @@ import { repeats } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
 import type { HoldBookSubject } from './testing.js';
-import { holdHistories, seed } from './hold-world.js';
+import { holdHistories, seed } from './hold-fixture.js';
 
 const subject: HoldBookSubject = {
   name: 'the hold book in memory',

@@ -3,7 +3,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Plan, planOf } from './history-steps.js';
-import { HistoryWorld, type Played } from './history-world.js';
+import { HistoryFixture, type Played } from './history-fixture.js';
 import { type RunningLedger, startLedger } from './testing.js';
 
 const { env } = process;
@@ -22,7 +22,7 @@ const TELLING = 1_000;
 
 let database: TestDatabase;
 let running: RunningLedger;
-let world: HistoryWorld;
+let fixture: HistoryFixture;
 
 beforeEach(async () => {
   database = await startTestDatabase();
@@ -34,7 +34,7 @@ beforeEach(async () => {
     LEDGER_START_WAIT_MS: DATABASE_MS,
   };
   running = await startLedger({ url: url.href, consume: false, config });
-  world = new HistoryWorld(running);
+  fixture = new HistoryFixture(running);
 });
 
 afterEach(async () => {
@@ -45,7 +45,7 @@ afterEach(async () => {
 /** Runs a history alone, several times, because two parallel posters may run in either order. */
 async function failing(plan: Plan): Promise<Played | undefined> {
   for (let attempt = 1; attempt <= 3; attempt += 1) {
-    const [played] = await world.play([plan]);
+    const [played] = await fixture.play([plan]);
     if (played?.failure !== undefined) return played;
   }
   return undefined;
@@ -80,18 +80,18 @@ async function report(number: number, failed: Played): Promise<string> {
 /** For an error that stops all histories at once, finds one history that fails alone too. */
 async function tellWhich(numbers: readonly number[], error: unknown): Promise<never> {
   for (const number of numbers) {
-    world = new HistoryWorld(running);
+    fixture = new HistoryFixture(running);
     try {
-      await world.play([planOf(SEED, number)]);
+      await fixture.play([planOf(SEED, number)]);
     } catch (cause) {
-      throw new Error(`History ${number} of seed ${SEED} stops its world.`, { cause });
+      throw new Error(`History ${number} of seed ${SEED} stops its fixture.`, { cause });
     }
   }
   throw error;
 }
 
 async function play(numbers: readonly number[]): Promise<void> {
-  const played = await world
+  const played = await fixture
     .play(numbers.map((number) => planOf(SEED, number)))
     .catch((error: unknown) => tellWhich(numbers, error));
   const failed = played.findIndex(({ failure }) => failure !== undefined);
@@ -129,7 +129,7 @@ const starts =
 describe(`random histories of the ledger (seed ${SEED})`, () => {
   it.runIf(ONLY !== undefined)(`matches the model in history ${ONLY}`, async () => {
     await play([Number(ONLY)]);
-    await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
+    await expect(fixture.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
   });
 
   it.each(starts)(
@@ -138,12 +138,12 @@ describe(`random histories of the ledger (seed ${SEED})`, () => {
       const end = Math.min(HISTORIES, start + TOGETHER);
       for (let first = start; first < end; first += AT_ONCE)
         await play(Array.from({ length: Math.min(AT_ONCE, end - first) }, (_, at) => first + at));
-      await expect(world.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
+      await expect(fixture.audit()).resolves.toMatchObject({ ok: true, mismatches: [] });
       const expected = [
         ...(end - start >= TELLING ? HAPPENS : []),
         ...(end - start >= 10 * TELLING ? HAPPENS_RARELY : []),
       ];
-      expect(expected.filter((what) => !world.happened.has(what))).toEqual([]);
+      expect(expected.filter((what) => !fixture.happened.has(what))).toEqual([]);
     },
     DATABASE_MS,
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { JobWorld, PRICE_NANO } from './job-world.js';
+import { JobFixture, PRICE_NANO } from './job-fixture.js';
 
 const HISTORIES = Number(process.env['HISTORIES'] ?? 30);
 const TURNS = 80;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await test.stop();
 });
 
-// Each world works on whatever is due.
+// Each fixture works on whatever is due.
 beforeEach(() => database.query('DELETE FROM media.jobs'));
 
 /** A small generator, so that a history can be repeated by its seed. */
@@ -49,53 +49,54 @@ const rowsOf = (accountId: string): Promise<EndRow[]> =>
   ]);
 
 /** Continues without faults for as long as a job may be alive. */
-async function finish(world: JobWorld): Promise<void> {
-  world.isFaulty = false;
-  await world.books.deliver();
+async function finish(fixture: JobFixture): Promise<void> {
+  fixture.isFaulty = false;
+  await fixture.books.deliver();
   for (let passed = 0; passed < LIVE_MS + 60_000; passed += 10_000) {
-    await world.work();
-    world.pass(10_000);
+    await fixture.work();
+    fixture.pass(10_000);
   }
-  await world.work();
+  await fixture.work();
 }
 
 describe('random histories of jobs', () => {
   const seeds = Array.from({ length: HISTORIES }, (_, index) => index + Number(process.env['SEED'] ?? 1));
 
   it.each(seeds)('end with exact money, no live job and no object (seed %i)', async (seed) => {
-    const world = new JobWorld(database, randomOf(seed), randomUUID());
-    for (let turn = 0; turn < TURNS; turn += 1) await world.turn();
-    await finish(world);
-    const rows = new Map((await rowsOf(world.accountId)).map((row) => [row.id, row]));
-    for (const { id, requestId } of world.jobs) {
+    const fixture = new JobFixture(database, randomOf(seed), randomUUID());
+    for (let turn = 0; turn < TURNS; turn += 1) await fixture.turn();
+    await finish(fixture);
+    const rows = new Map((await rowsOf(fixture.accountId)).map((row) => [row.id, row]));
+    for (const { id, requestId } of fixture.jobs) {
       const row = rows.get(id);
       if (!row) continue;
       const { state, refund, order } = row;
       expect(['completed', 'deleted', 'failed']).toContain(state);
       expect(order).toBeNull();
-      const paid = (world.books.posted.get(requestId) ?? 0n) - (world.books.refunded.get(requestId) ?? 0n);
+      const paid =
+        (fixture.books.posted.get(requestId) ?? 0n) - (fixture.books.refunded.get(requestId) ?? 0n);
       expect(paid).toBe(state === 'failed' ? 0n : PRICE_NANO);
       expect(refund).toBe(state === 'failed' ? 'done' : null);
-      expect(world.files.objects.has(id)).toBe(state === 'completed');
+      expect(fixture.files.objects.has(id)).toBe(state === 'completed');
     }
-    world.pass(25 * HOUR_MS);
-    for (let round = 0; round < 5; round += 1) await world.work();
-    expect(await rowsOf(world.accountId)).toEqual([]);
-    expect([...world.files.objects.keys()]).toEqual([]);
+    fixture.pass(25 * HOUR_MS);
+    for (let round = 0; round < 5; round += 1) await fixture.work();
+    expect(await rowsOf(fixture.accountId)).toEqual([]);
+    expect([...fixture.files.objects.keys()]).toEqual([]);
   });
 });
 
 describe('a job', () => {
-  const world = (): JobWorld => {
-    const made = new JobWorld(database, randomOf(1), randomUUID());
+  const fixture = (): JobFixture => {
+    const made = new JobFixture(database, randomOf(1), randomUUID());
     made.isFaulty = false;
     return made;
   };
-  const nameOf = ({ accountId }: JobWorld, id: string) =>
+  const nameOf = ({ accountId }: JobFixture, id: string) =>
     ({ id, accountId, kind: 'video', model: 'clip' }) as const;
 
   /** Orders a job, and lets the backend accept it. */
-  async function running(made: JobWorld): Promise<string> {
+  async function running(made: JobFixture): Promise<string> {
     const id = await made.order();
     if (id === undefined) throw new Error('the job was not placed');
     await made.books.deliver();
@@ -103,19 +104,19 @@ describe('a job', () => {
     return id;
   }
 
-  async function after(made: JobWorld, ms: number): Promise<void> {
+  async function after(made: JobFixture, ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10_000) {
       made.pass(10_000);
       await made.work();
     }
   }
 
-  const end = (made: JobWorld, state: 'completed' | 'failed', isRefused = false): void => {
+  const end = (made: JobFixture, state: 'completed' | 'failed', isRefused = false): void => {
     for (const entry of made.backend.jobs.values()) Object.assign(entry, { state, isRefused });
   };
 
   it('is delivered, and its request is removed', async () => {
-    const made = world();
+    const made = fixture();
     const id = await running(made);
     expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'running' });
     end(made, 'completed');
@@ -129,7 +130,7 @@ describe('a job', () => {
   });
 
   it('that a backend refuses is paid back, and shows why', async () => {
-    const made = world();
+    const made = fixture();
     const id = await running(made);
     end(made, 'failed', true);
     await after(made, 30_000);
@@ -141,7 +142,7 @@ describe('a job', () => {
   });
 
   it('that a restarted backend has lost is submitted again once, then paid back', async () => {
-    const made = world();
+    const made = fixture();
     const id = await running(made);
     made.backend.jobs.clear();
     await after(made, 60_000);
@@ -154,7 +155,7 @@ describe('a job', () => {
   });
 
   it('that never ends is cancelled at its deadline and paid back', async () => {
-    const made = world();
+    const made = fixture();
     const id = await running(made);
     await after(made, 640_000);
     expect(made.backend.cancels).toBe(1);
@@ -165,7 +166,7 @@ describe('a job', () => {
   });
 
   it('whose result is no video is paid back', async () => {
-    const made = world();
+    const made = fixture();
     made.backend.media = Buffer.from(`<html>${'x'.repeat(2_000)}</html>`);
     const id = await running(made);
     end(made, 'completed');

@@ -3,9 +3,9 @@ import type { MediaJobName, MediaJobs, NewMediaJob } from '@svc/contracts';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { JobWorld } from './job-world.js';
+import { JobFixture } from './job-fixture.js';
 
-/** A port on the jobs of a world, called as its users call it. */
+/** A port on the jobs of a fixture, called as its users call it. */
 export interface StartedPort {
   readonly port: MediaJobs;
   readonly stop: () => Promise<void>;
@@ -18,7 +18,7 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
   describe(`${name}: the port of jobs`, () => {
     let test: TestDatabase;
     let database: Database;
-    let world: JobWorld;
+    let fixture: JobFixture;
     let started: StartedPort;
 
     beforeAll(async () => {
@@ -31,13 +31,13 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
     });
     beforeEach(async () => {
       await database.query('DELETE FROM media.jobs');
-      world = new JobWorld(database, () => 0.5, randomUUID());
-      world.isFaulty = false;
-      started = await start(world.port());
+      fixture = new JobFixture(database, () => 0.5, randomUUID());
+      fixture.isFaulty = false;
+      started = await start(fixture.port());
       return () => started.stop();
     });
 
-    const jobOf = (over: Partial<NewMediaJob> = {}): NewMediaJob => ({ ...world.newJob(), ...over });
+    const jobOf = (over: Partial<NewMediaJob> = {}): NewMediaJob => ({ ...fixture.newJob(), ...over });
     const nameOf = ({ id, accountId, kind, model }: NewMediaJob): MediaJobName => ({
       id,
       accountId,
@@ -50,11 +50,11 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       const job = jobOf();
       await started.port.place(job);
       await started.port.charged(job.id);
-      await world.work();
-      for (const entry of world.backend.jobs.values()) entry.state = 'completed';
+      await fixture.work();
+      for (const entry of fixture.backend.jobs.values()) entry.state = 'completed';
       for (let step = 0; step < 4; step += 1) {
-        world.pass(10_000);
-        await world.work();
+        fixture.pass(10_000);
+        await fixture.work();
       }
       return job;
     }
@@ -81,8 +81,8 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       const order = { ...job.order, picture: { type: 'image/png', base64: PICTURE } };
       await started.port.place({ ...job, order });
       await started.port.charged(job.id);
-      await world.work();
-      expect(world.backend.orders[0]?.picture?.base64 === PICTURE).toBe(true);
+      await fixture.work();
+      expect(fixture.backend.orders[0]?.picture?.base64 === PICTURE).toBe(true);
     });
 
     it('takes a job once, however often it is placed and reported as charged', async () => {
@@ -90,18 +90,18 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       const job = jobOf({ idempotencyKey: 'once' });
       for (let time = 0; time < 2; time += 1) await port.place(job);
       for (let time = 0; time < 2; time += 1) await port.charged(job.id);
-      await world.work();
+      await fixture.work();
       await port.place(job);
       await port.charged(job.id);
-      expect(world.backend.submits).toBe(1);
+      expect(fixture.backend.submits).toBe(1);
       expect(await database.query('SELECT id FROM media.jobs')).toEqual([{ id: job.id }]);
     });
 
     it('rejects the charge of a job that has failed without one', async () => {
       const job = jobOf();
       await started.port.place(job);
-      world.pass(130_000);
-      await world.work();
+      fixture.pass(130_000);
+      await fixture.work();
       await expect(started.port.charged(job.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       await expect(started.port.charged(randomUUID())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
@@ -145,7 +145,7 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       await port.withdraw(job.id);
       const again = jobOf({ idempotencyKey: 'once' });
       await port.place(again);
-      await world.work();
+      await fixture.work();
       await port.charged(again.id);
       await expect(port.charged(job.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
@@ -157,17 +157,17 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
 
     it('streams what a job has made, until it is removed', async () => {
       const { port } = started;
-      world.backend.media = Buffer.concat([world.backend.media, Buffer.alloc(5_000, 'x')]);
+      fixture.backend.media = Buffer.concat([fixture.backend.media, Buffer.alloc(5_000, 'x')]);
       const job = await completed();
       expect(await port.find(nameOf(job))).toMatchObject({
         state: 'completed',
-        media: { mime: 'video/mp4', bytes: world.backend.media.length },
+        media: { mime: 'video/mp4', bytes: fixture.backend.media.length },
       });
       const parts: Uint8Array[] = [];
       for await (const part of await port.open(job.id)) parts.push(part);
-      expect(Buffer.concat(parts).equals(world.backend.media)).toBe(true);
+      expect(Buffer.concat(parts).equals(fixture.backend.media)).toBe(true);
       for (let time = 0; time < 2; time += 1) await port.remove(job.id);
-      await world.work();
+      await fixture.work();
       expect(await port.find(nameOf(job))).toMatchObject({ state: 'deleted' });
       await expect(port.open(job.id)).rejects.toMatchObject({ code: 'MEDIA_NOT_FOUND' });
     });
@@ -176,13 +176,13 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       const job = jobOf();
       await started.port.place(job);
       await started.port.charged(job.id);
-      await world.books.post([world.chargeOf(job)]);
-      await world.work();
-      for (const entry of world.backend.jobs.values())
+      await fixture.books.post([fixture.chargeOf(job)]);
+      await fixture.work();
+      for (const entry of fixture.backend.jobs.values())
         Object.assign(entry, { state: 'failed', isRefused: true });
       for (let step = 0; step < 3; step += 1) {
-        world.pass(10_000);
-        await world.work();
+        fixture.pass(10_000);
+        await fixture.work();
       }
       expect(await started.port.find(nameOf(job))).toMatchObject({
         state: 'failed',

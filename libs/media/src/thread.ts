@@ -1,5 +1,5 @@
 // The thread of the pool: reads one image or audio file after the other.
-import { Unreadable, answerJobs } from '@svc/threads';
+import { Unreadable, serveJobs } from '@svc/threads';
 import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
 import { inspectImage } from './image.js';
@@ -8,7 +8,7 @@ import { imageFile } from './image-file.js';
 import { type AudioLength, audioLength } from './audio/audio-length.js';
 import type { ThreadJob } from './media-threads.js';
 
-answerJobs<ThreadJob, ReadImage | AudioLength>((job) =>
+serveJobs<ThreadJob, ReadImage | AudioLength>((job) =>
   'kind' in job ? audioLength(job.bytes) : readImage(job),
 );
 

@@ -1,21 +1,21 @@
 import { Body, Controller, type DynamicModule, Module, Res } from '@nestjs/common';
 import { PAYMENTS_WIRE, Payments, type PortCalls, routes } from '@svc/contracts';
-import { Answers, InternalToken, PortAnswers, RootLogger } from '@svc/runtime';
+import { Serves, InternalToken, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import type { PaymentsConfig } from './payments.config.js';
 import { PaymentsModule } from './payments.module.js';
 
 @Controller()
 class PaymentsController {
-  private readonly answers: PortAnswers<Payments>;
+  private readonly responses: PortResponses<Payments>;
 
   constructor(payments: Payments, logger: RootLogger) {
-    this.answers = new PortAnswers(payments, PAYMENTS_WIRE, logger);
+    this.responses = new PortResponses(payments, PAYMENTS_WIRE, logger);
   }
 
-  @Answers(routes.callPayments)
+  @Serves(routes.callPayments)
   call(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
-    return this.answers.answer(calls, reply);
+    return this.responses.response(calls, reply);
   }
 }
 

@@ -45,12 +45,12 @@ afterAll(async () => {
 
 describe('extractText', () => {
   it('returns the pages of a PDF in order as plain text', async () => {
-    const answer = await retrieval.extractText({
+    const response = await retrieval.extractText({
       ...me,
       bytes: pdfFile(['One', 'Two']),
       mediaType: 'application/pdf',
     });
-    expect(answer).toEqual({ text: 'One\nsecond line\n\nTwo\nsecond line', kind: 'pdf' });
+    expect(response).toEqual({ text: 'One\nsecond line\n\nTwo\nsecond line', kind: 'pdf' });
   });
 
   it('returns a DOCX as Markdown with headings and tables', async () => {

@@ -11,7 +11,7 @@ export const forums: Structures = {
   'question and answers': (w) =>
     page(
       w,
-      `${header(w)}<div id="mainbar"><h1>${w.x()}</h1><div class="question"><div class="votecell"><button>${w.n(1)}</button></div><div class="s-prose">${w.ps(3)}</div><div class="post-menu">${w.links(4, 'span')}</div></div><div id="answers">${w.each(3, () => `<div class="answer"><div class="votecell"><button>${w.n(1)}</button></div><div class="s-prose">${w.ps(2)}<pre><code>${w.w(4)}</code></pre></div><div class="post-menu">${w.links(4, 'span')}</div></div>`)}</div></div><div id="sidebar"><h4>${w.n()}</h4>${w.links(8, 'div')}</div>${footer(w)}`,
+      `${header(w)}<div id="mainbar"><h1>${w.x()}</h1><div class="question"><div class="votecell"><button>${w.n(1)}</button></div><div class="s-prose">${w.ps(3)}</div><div class="post-menu">${w.links(4, 'span')}</div></div><div id="answers">${w.each(3, () => `<div class="response"><div class="votecell"><button>${w.n(1)}</button></div><div class="s-prose">${w.ps(2)}<pre><code>${w.w(4)}</code></pre></div><div class="post-menu">${w.links(4, 'span')}</div></div>`)}</div></div><div id="sidebar"><h4>${w.n()}</h4>${w.links(8, 'div')}</div>${footer(w)}`,
     ),
   'comments in nested tables': (w) =>
     page(

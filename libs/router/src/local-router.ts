@@ -1,6 +1,6 @@
 import type { Catalog } from '@svc/catalog';
 import {
-  type Answering,
+  type ServedBy,
   type ChunkStream,
   type Completion,
   EmbeddingTexts,
@@ -17,7 +17,7 @@ import { Exchange, ExchangeAborted, type Logger } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
 import { BackendRequests } from './backend-requests.js';
 import { Attempt } from './backends/attempt.js';
-import { AnswerBytes } from './backends/answer-bytes.js';
+import { ResponseBytes } from './backends/response-bytes.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backends/backend-refusal.js';
 import type { CallMode } from './backends/call-mode.js';
@@ -31,7 +31,7 @@ import {
 } from './backends/transcription-call.js';
 import type { RouterConfig } from './router.config.js';
 import { readCallBody } from './backends/call-body.js';
-import { BATCHES_AT_ONCE, answeringOf, batchesOf, joined } from './backends/embedding-batches.js';
+import { BATCHES_AT_ONCE, servedByOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
 import { imagesIn } from './backends/server-calls.js';
 import { imageCall } from './backends/image-call.js';
@@ -79,7 +79,7 @@ export class LocalRouter extends InferenceRouter {
     this.encrypted = new EncryptedCalls(
       (model) => pool.candidates(catalog.backendsOf(model)),
       (call, signal, mode) => this.streamed(call, signal, mode),
-      (call, signal, mode) => this.firstThatAnswers(call, signal, mode),
+      (call, signal, mode) => this.firstAvailable(call, signal, mode),
     );
     catalog.onReplaced(() => pool.keep(catalog.backends()));
   }
@@ -88,7 +88,7 @@ export class LocalRouter extends InferenceRouter {
     const { kind = 'chat' } = call;
     switch (kind) {
       case 'chat':
-        return this.firstThatAnswers(call, signal, {
+        return this.firstAvailable(call, signal, {
           ...this.whole,
           body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
           take: async (exchange, { dialect }) => {
@@ -99,7 +99,7 @@ export class LocalRouter extends InferenceRouter {
         });
       case 'rpc':
       case 'rpc-send':
-        return this.firstThatAnswers(call, signal, rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES));
+        return this.firstAvailable(call, signal, rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES));
       case 'embeddings':
         return this.embeddings(call, signal);
       case 'transcription':
@@ -118,7 +118,7 @@ export class LocalRouter extends InferenceRouter {
       case 'job-cancel':
         return this.jobCall(kind, call, signal);
       case 'tee-attestation':
-        return this.firstThatAnswers(call, signal, attestationMode(call));
+        return this.firstAvailable(call, signal, attestationMode(call));
       case 'tee-signature':
         return this.encrypted.signature(call, signal);
     }
@@ -170,7 +170,7 @@ export class LocalRouter extends InferenceRouter {
     if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
     const modeIn = transcriptionModes(call, kind, { file, settings: this.settings });
     const inFormat = (format: TranscribedFile['format']): Promise<Completion> =>
-      this.firstThatAnswers(call, signal, modeIn(format));
+      this.firstAvailable(call, signal, modeIn(format));
     return inFormat('verbose_json').catch((error: unknown) => {
       if (!isRefusedFormat(error)) throw error;
       return inFormat('json');
@@ -192,7 +192,7 @@ export class LocalRouter extends InferenceRouter {
     signal: AbortSignal,
     { body, first, serves }: StreamMode,
   ): Promise<ChunkStream> {
-    return this.firstThatAnswers(call, signal, {
+    return this.firstAvailable(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: this.settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: true,
@@ -200,7 +200,7 @@ export class LocalRouter extends InferenceRouter {
       serves,
       take: async (exchange, live) => {
         const { ROUTER_STREAM_LIMIT_BYTES: limitBytes } = this.settings;
-        const bytes = new AnswerBytes(exchange, { first: await first(exchange, live), limitBytes });
+        const bytes = new ResponseBytes(exchange, { first: await first(exchange, live), limitBytes });
         exchange.endWithin(this.settings.ROUTER_STREAM_TIMEOUT_MS);
         return { bytes };
       },
@@ -218,11 +218,11 @@ export class LocalRouter extends InferenceRouter {
     const together = AbortSignal.any([signal, failing.signal]);
     // All batches prefer the same backend: vectors of two builds of a model may differ slightly.
     const batchCall = { ...call, cacheKey: call.requestId };
-    const parts: (EmbeddingVectors & Answering)[] = [];
+    const parts: (EmbeddingVectors & ServedBy)[] = [];
     const work = async (): Promise<void> => {
       for (let batch = batches.next(); batch.done !== true; batch = batches.next()) {
         const { at, texts: some } = batch.value;
-        parts[at] = await this.firstThatAnswers(batchCall, together, {
+        parts[at] = await this.firstAvailable(batchCall, together, {
           ...this.whole,
           body: ({ backend, dialect }) => dialect.embeddingsBody(backend.model, some),
           take: async (exchange, { dialect }) =>
@@ -236,14 +236,14 @@ export class LocalRouter extends InferenceRouter {
       failing.abort();
       throw error;
     }
-    return { ...answeringOf(parts), body: JSON.stringify(joined(parts)) };
+    return { ...servedByOf(parts), body: JSON.stringify(joined(parts)) };
   }
 
   private async images(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     const { count, ...mode } = imageCall(call);
     const { ROUTER_IMAGE_TIMEOUT_MS: limitMs, ROUTER_IMAGE_LIMIT_BYTES: limitBytes } = this.settings;
     const endMs = performance.now() + limitMs;
-    return this.firstThatAnswers(call, signal, {
+    return this.firstAvailable(call, signal, {
       deadlineMs: limitMs,
       pauseMs: limitMs,
       isStream: false,
@@ -259,7 +259,7 @@ export class LocalRouter extends InferenceRouter {
 
   /** A call about a job whose response is short. */
   private async jobCall(kind: JobCallKind, call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    return this.firstThatAnswers(call, signal, {
+    return this.firstAvailable(call, signal, {
       ...this.whole,
       job: requestOf(kind, call.body),
       anyStatus: true,
@@ -273,7 +273,7 @@ export class LocalRouter extends InferenceRouter {
   /** The media of a job, which may be long: its bytes are passed on as they arrive. */
   private async jobContent(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     const { settings } = this;
-    return this.firstThatAnswers(call, signal, {
+    return this.firstAvailable(call, signal, {
       deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: false,
@@ -281,7 +281,7 @@ export class LocalRouter extends InferenceRouter {
       take: (exchange) => {
         exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
         const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
-        return Promise.resolve({ bytes: new AnswerBytes(exchange, { limitBytes }) });
+        return Promise.resolve({ bytes: new ResponseBytes(exchange, { limitBytes }) });
       },
     });
   }
@@ -292,11 +292,11 @@ export class LocalRouter extends InferenceRouter {
     return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
   }
 
-  private async firstThatAnswers<Part>(
+  private async firstAvailable<Part>(
     call: InferenceCall,
     signal: AbortSignal,
     mode: CallMode<Part>,
-  ): Promise<Part & Answering> {
+  ): Promise<Part & ServedBy> {
     const backends = this.catalog.backendsOf(call.model);
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
@@ -331,7 +331,7 @@ export class LocalRouter extends InferenceRouter {
         if (!mode.anyStatus) await refuseFailure(exchange);
         const part = await mode.take(exchange, live);
         attempt.began();
-        live.rest.answered();
+        live.rest.succeeded();
         router.attempts.add(1, call.model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {

@@ -5,11 +5,11 @@ import {
   InferenceRouter,
   Problem,
   type ProblemOnWire,
-  decodeAnswering,
+  decodeServedBy,
   decodeInferenceCall,
   decodeProblem,
   decodeProblemTrailer,
-  encodeAnswering,
+  encodeServedBy,
   encodeInferenceCall,
   encodeProblem,
   encodeProblemTrailer,
@@ -37,7 +37,7 @@ export class SerialisedRouter extends InferenceRouter {
     const { headers, body } = await this.ask(call, false, signal);
     const parts: Buffer[] = [];
     for (let next = await body.next(); next.done !== true; next = await body.next()) parts.push(next.value);
-    return { ...decodeAnswering(thawed(headers)), body: Buffer.concat(parts).toString() };
+    return { ...decodeServedBy(thawed(headers)), body: Buffer.concat(parts).toString() };
   }
 
   override async stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
@@ -55,7 +55,7 @@ export class SerialisedRouter extends InferenceRouter {
         return { value: undefined, done: true };
       },
     };
-    return { ...decodeAnswering(thawed(headers)), bytes: { [Symbol.asyncIterator]: () => bytes } };
+    return { ...decodeServedBy(thawed(headers)), bytes: { [Symbol.asyncIterator]: () => bytes } };
   }
 
   private async ask(call: InferenceCall, stream: boolean, signal: AbortSignal): Promise<Response> {
@@ -74,12 +74,12 @@ export class SerialisedRouter extends InferenceRouter {
         const { body, ...answering } = await this.router.complete(call, signal);
         return {
           status: 200,
-          headers: frozen(encodeAnswering(answering)),
+          headers: frozen(encodeServedBy(answering)),
           body: onePart(Buffer.from(body)),
         };
       }
       const { bytes, ...answering } = await this.router.stream(call, signal);
-      return { status: 200, headers: frozen(encodeAnswering(answering)), body: parts(bytes) };
+      return { status: 200, headers: frozen(encodeServedBy(answering)), body: parts(bytes) };
     } catch (error) {
       return {
         status: Problem.from(error).status,

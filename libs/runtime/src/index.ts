@@ -22,8 +22,8 @@ export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';
 export { newId, uuidOf } from './http/request-id.js';
-export { whileAsked } from './http/while-asked.js';
-export { Answers, routeOf } from './http/route.js';
+export { whileConnected } from './http/while-connected.js';
+export { Serves, routeOf } from './http/route.js';
 export { InternalToken, SECRET_LENGTH, bearer } from './http/secrets.js';
 export {
   type Environment,
@@ -41,18 +41,18 @@ export { presentable, redacted } from './redacted.js';
 export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
 export { type JsonText, LongStrings } from './json/long-strings.js';
 export {
-  type AnswerHeaders,
+  type ResponseHeaders,
   Exchange,
   ExchangeAborted,
   type ExchangeRequest,
   ExchangeTimedOut,
 } from './calls/exchange.js';
 export {
-  type InternalAnswer,
+  type InternalResponse,
   type InternalCall,
   InternalClient,
-  NeighbourAway,
+  NeighbourUnavailable,
   type NeighbourAddress,
 } from './calls/internal-client.js';
-export { PortAnswers } from './calls/port-answers.js';
+export { PortResponses } from './calls/port-responses.js';
 export { PortClient, type PortClientOptions } from './calls/port-client.js';

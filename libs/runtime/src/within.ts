@@ -3,7 +3,7 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 
   constructor(deadlineMs: number) {
-    super(`no answer in ${Math.round(deadlineMs)} ms`);
+    super(`no response in ${Math.round(deadlineMs)} ms`);
   }
 }
 

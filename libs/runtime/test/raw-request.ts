@@ -33,14 +33,14 @@ export class RawRequest {
 
   /** The body of the response, which has a length. */
   async json(): Promise<unknown> {
-    const length = Number(/content-length: (\d+)/i.exec((await this.answer()).head)?.[1]);
+    const length = Number(/content-length: (\d+)/i.exec((await this.response()).head)?.[1]);
     const body = (): string => this.said.slice(this.said.indexOf('\r\n\r\n') + 4);
     while (body().length < length) await once(this.socket, 'data');
     return JSON.parse(body());
   }
 
   /** The status and headers of the response, once there is one. */
-  async answer(): Promise<{ status: number; head: string }> {
+  async response(): Promise<{ status: number; head: string }> {
     while (!this.said.includes('\r\n\r\n')) {
       const ended = await Promise.race([once(this.socket, 'data'), this.closed.then(() => undefined)]);
       if (ended === undefined && !this.said.includes('\r\n\r\n')) throw new Error('closed without an answer');

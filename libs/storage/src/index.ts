@@ -20,6 +20,6 @@ export {
   isCluster,
 } from './redis/redis.js';
 export { RedisScript, type ScriptCall } from './redis/redis-script.js';
-export { SteadyClient } from './sql/steady-client.js';
+export { ErrorSafeClient } from './sql/error-safe-client.js';
 export { type StorageConfig, StorageModule } from './storage.module.js';
 export { withTransaction } from './sql/transaction.js';

@@ -19,12 +19,12 @@ async function call(
   serve: (received: unknown[]) => Promise<unknown>,
 ): Promise<unknown> {
   const question = wireText(codecs, codecs.arguments, values);
-  let answer: string;
+  let response: string;
   try {
     const result = await serve(z.decode(codecs.arguments, JSON.parse(question)));
-    answer = wireText(codecs, codecs.result, result);
+    response = wireText(codecs, codecs.result, result);
   } catch (error) {
     throw decodeProblem(JSON.parse(JSON.stringify(encodeProblem(error))));
   }
-  return z.decode(codecs.result, JSON.parse(answer));
+  return z.decode(codecs.result, JSON.parse(response));
 }

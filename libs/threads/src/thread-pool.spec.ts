@@ -54,8 +54,8 @@ afterEach(async () => {
 describe('ThreadPool', () => {
   it('gives a thread only the bytes of the view, and leaves the caller its own', async () => {
     const whole = Uint8Array.from([1, 2, 3, 4]);
-    const answer = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) }, me);
-    expect(answer).toMatchObject({ bytes: [2, 3], shared: 2 });
+    const response = await poolOf().run({ what: 'echo', bytes: whole.subarray(1, 3) }, me);
+    expect(response).toMatchObject({ bytes: [2, 3], shared: 2 });
     expect(whole).toEqual(Uint8Array.from([1, 2, 3, 4]));
     const pooled = Buffer.from('ab');
     expect(await poolOf().run({ what: 'echo', bytes: pooled }, me)).toMatchObject({

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { JobOutcome } from './answer-jobs.js';
+import type { JobOutcome } from './serve-jobs.js';
 import { FairQueue } from './fair-queue.js';
 import { returnFreedMemory } from './freed-memory.js';
 import { JobFailed } from './job-failed.js';
@@ -45,7 +45,7 @@ const idleLimitBytes = 96 * megabyte;
 
 /**
  * Runs each job alone in a thread; accounts take turns. A thread that misses the deadline, exceeds its memory
- * or breaks is ended and replaced, and only its job fails. The thread's module calls `answerJobs`.
+ * or breaks is ended and replaced, and only its job fails. The thread's module calls `serveJobs`.
  */
 export class ThreadPool<Job extends object, Value> {
   readonly #idle: Worker[] = [];
@@ -168,11 +168,11 @@ export class ThreadPool<Job extends object, Value> {
       delete task.stop;
       this.#settleLater();
     };
-    const onMessage = (answer: JobOutcome<Value>): void => {
+    const onMessage = (response: JobOutcome<Value>): void => {
       done();
       this.#idle.push(worker);
-      if ('value' in answer) task.resolve(answer.value);
-      else task.reject(new JobFailed('refused', { reason: answer.refused }));
+      if ('value' in response) task.resolve(response.value);
+      else task.reject(new JobFailed('refused', { reason: response.refused }));
       this.#startNext();
     };
     // The thread counts as in use until it has really exited, so that the thread limit holds.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { offerLocalModels, readCatalog } from '@svc/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, errorOf, eventually } from '../answers.js';
+import { chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { type StartedProgram, openPython } from '../clients/environments.js';
 import { Platform, type TestAccount } from '../platform.js';
 

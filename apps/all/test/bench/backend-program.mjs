@@ -2,7 +2,7 @@
 // of chunks as its argument, its streams stay open after the first half of them, until it gets a message.
 // Sends its URL to its parent process, and exits with it.
 import { createServer } from 'node:http';
-import { STREAM_PACE_MS, completion, events, streamEvents } from './answers.mjs';
+import { STREAM_PACE_MS, completion, events, streamEvents } from './responses.mjs';
 
 const wholeHeaders = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(completion) };
 const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };

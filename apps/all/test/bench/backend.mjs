@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { completion } from './answers.mjs';
+import { completion } from './responses.mjs';
 import { versionOf } from './installed.mjs';
 import { freePort } from './processes.mjs';
 

@@ -1,6 +1,6 @@
 // The gateways of a run, in the order of their turns. One that does not start is omitted.
 import { resolve } from 'node:path';
-import { isTheAnswer, question } from './answers.mjs';
+import { isTheResponse, question } from './responses.mjs';
 import { startOurs } from './ours.mjs';
 import { liteLlmName, startLiteLlm } from './peer-litellm.mjs';
 import { portkeyName, startPortkey } from './peer-portkey.mjs';
@@ -95,5 +95,5 @@ export async function prove({ url, headers, body }) {
   });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`answered ${response.status} ${text.slice(0, 300)}`);
-  if (!isTheAnswer(text)) throw new Error(`answered something else: ${text.slice(0, 300)}`);
+  if (!isTheResponse(text)) throw new Error(`answered something else: ${text.slice(0, 300)}`);
 }

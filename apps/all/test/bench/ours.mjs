@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL, STREAM_MODEL, question } from './answers.mjs';
+import { BACKEND_MODEL, MODEL, STREAM_MODEL, question } from './responses.mjs';
 import { freePort } from './processes.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL } from './answers.mjs';
+import { BACKEND_MODEL, MODEL } from './responses.mjs';
 import { freePort } from './processes.mjs';
 
 /** The packages that its tests as a backend use too, each with its version. */

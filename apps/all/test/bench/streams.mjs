@@ -1,6 +1,6 @@
 // Requests many streamed responses at once and checks that each is complete.
 import { Agent, request } from 'node:http';
-import { STREAM_PACE_MS, TEXT_CHUNKS, TEXT_MARK, events, streamQuestion } from './answers.mjs';
+import { STREAM_PACE_MS, TEXT_CHUNKS, TEXT_MARK, events, streamQuestion } from './responses.mjs';
 import { cpuMs, untilQuiet } from './cpu.mjs';
 
 const DONE = 'data: [DONE]\n\n';

@@ -3,7 +3,7 @@ import { LocalChain } from '@svc/infra';
 import { isLong } from '@svc/testing';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { evmWallet, signedInAt, solanaWallet } from '../wallets.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys, type Key, askKeys } from '../account-keys.js';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';

@@ -1,6 +1,6 @@
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { evmWallet, signedInAt, solanaWallet } from '../wallets.js';
 

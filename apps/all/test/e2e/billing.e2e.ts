@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, errorOf } from '../answers.js';
+import { type Cost, errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 interface Entry {

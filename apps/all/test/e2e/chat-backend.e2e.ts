@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, errorOf } from '../answers.js';
+import { chunksOf, errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { type Script, ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 

@@ -143,8 +143,8 @@ describe('openai', () => {
     new OpenAI({ apiKey: account.apiKey, baseURL: platform.apiUrl, maxRetries: 0, ...options });
 
   it('returns the request id, which is the id of the completion', async () => {
-    const answer = await client().chat.completions.create({ model, messages });
-    expect(answer._request_id).toBe(answer.id);
+    const response = await client().chat.completions.create({ model, messages });
+    expect(response._request_id).toBe(response.id);
   });
 
   it('throws an AuthenticationError on a wrong key', async () => {
@@ -206,8 +206,8 @@ describe('openai', () => {
   it('retries after the time in the response, and no sooner', async () => {
     platform.simulator.setFaults({ faults: ['503'], retryAfterS: 2 }, 1);
     const startedMs = performance.now();
-    const answer = await client({ maxRetries: 1 }).chat.completions.create({ model, messages });
-    expect(answer.choices[0]?.message.content).toBe('héllo wörld 🙂');
+    const response = await client({ maxRetries: 1 }).chat.completions.create({ model, messages });
+    expect(response.choices[0]?.message.content).toBe('héllo wörld 🙂');
     // Its own delay would be less than a second.
     expect(performance.now() - startedMs).toBeGreaterThan(1_900);
   });
@@ -219,10 +219,10 @@ describe('openai', () => {
       { type: 'image_url' as const, image_url: { url, detail: 'low' as const } },
     ];
     const body = { model, messages: [{ role: 'user' as const, content }] };
-    const answer = stream
+    const response = stream
       ? await client().chat.completions.stream(body).finalChatCompletion()
       : await client().chat.completions.create(body);
-    expect(answer.choices[0]?.message.content).not.toBe('');
+    expect(response.choices[0]?.message.content).not.toBe('');
     expect(platform.simulator.requests().at(-1)?.body).toContain('data:image/png;base64,');
   });
 

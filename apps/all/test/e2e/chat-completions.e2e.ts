@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, errorOf, eventually } from '../answers.js';
+import { type Cost, chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const MESSAGES = [{ role: 'user', content: 'Reply exactly: héllo wörld 🙂' }] as const;

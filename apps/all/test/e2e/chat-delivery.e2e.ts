@@ -4,7 +4,7 @@ import { type Socket, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, errorOf, eventually } from '../answers.js';
+import { type Cost, chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 const model = 'test-model';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { ENCRYPTED_MODEL, enclaveAt } from '../enclaves.js';
 import { type EncryptedStream, deltasOf, encryptedStream } from '../encrypted-stream.js';
 import { EncryptionSession } from '../encryption-session.js';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Chunk, chunksOf, errorOf, eventually } from '../answers.js';
+import { type Chunk, chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { ENCRYPTED_MODEL, enclaveAt } from '../enclaves.js';
 import { EncryptionSession } from '../encryption-session.js';
 import { type EncryptedStream, deltasOf, encryptedStream } from '../encrypted-stream.js';

@@ -1,6 +1,6 @@
 import { TREATMENTS } from '@svc/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { errorOf } from '../answers.js';
+import { errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 let platform: Platform;

@@ -4,7 +4,7 @@ import { ChatCompletion, PROBLEMS } from '@svc/contracts';
 import { TestServer, repeats } from '@svc/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorAnswer } from '../answers.js';
+import type { ApiErrorBody } from '../response-bodies.js';
 import { type HostileRequest, HostileRequests } from '../hostile-requests.js';
 import { TELLS_MEMORY, residentBytes } from '../memory.js';
 import { ABLE_MODEL, Platform, type TestAccount } from '../platform.js';
@@ -173,7 +173,7 @@ async function faultOf(response: Response): Promise<string | undefined> {
     return ChatCompletion.safeParse(JSON.parse(body)).success ? undefined : body;
   }
   if (response.status < 400 || response.status >= 500) return body;
-  const { error, code } = JSON.parse(body) as ErrorAnswer;
+  const { error, code } = JSON.parse(body) as ApiErrorBody;
   const isWellFormed =
     response.headers.get('content-type')?.startsWith('application/json') === true &&
     response.headers.has('x-request-id') &&
@@ -270,7 +270,7 @@ describe('400', () => {
   ])('refuses 30 MB of malformed %s, naming a few of the faults', async (_, bodyOf) => {
     const response = await platform.chat(account.apiKey, bodyOf(30_000_000));
     const text = await response.text();
-    expect({ status: response.status, code: (JSON.parse(text) as ErrorAnswer).code }).toEqual({
+    expect({ status: response.status, code: (JSON.parse(text) as ApiErrorBody).code }).toEqual({
       status: 400,
       code: 'INVALID_REQUEST',
     });

@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf } from '../answers.js';
+import { errorOf } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 /** A black PNG of the given size. */

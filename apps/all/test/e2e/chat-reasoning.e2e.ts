@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, eventually } from '../answers.js';
+import { type Cost, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const TEXT = 'héllo <b> wörld 🙂';
@@ -13,7 +13,7 @@ interface Message {
   reasoning_details?: unknown[];
 }
 
-interface Answer {
+interface Reply {
   message: Message;
   finishReason: string | null;
   usage: { completion_tokens: number; completion_tokens_details: { reasoning_tokens: number } };
@@ -62,11 +62,11 @@ async function events(response: Response): Promise<Chunk[]> {
 }
 
 /** A chat completion, assembled if it was streamed. */
-async function ask(body: object, stream: boolean): Promise<Answer> {
+async function ask(body: object, stream: boolean): Promise<Reply> {
   const response = await platform.chat(apiKey, { messages: [USER], ...body, stream });
   expect(response.status).toBe(200);
   if (!stream) {
-    const { choices, ...rest } = (await response.json()) as Answer & {
+    const { choices, ...rest } = (await response.json()) as Reply & {
       choices: { message: Message; finish_reason: string }[];
     };
     const [choice] = choices;
@@ -85,7 +85,7 @@ async function ask(body: object, stream: boolean): Promise<Answer> {
     message.reasoning_details.push(...(delta.reasoning_details ?? []));
     finishReason ??= reason;
   }
-  return { ...(chunks.at(-1) as unknown as Answer), message, finishReason };
+  return { ...(chunks.at(-1) as unknown as Reply), message, finishReason };
 }
 
 describe.each([true, false])('200 (stream: %s)', (stream) => {

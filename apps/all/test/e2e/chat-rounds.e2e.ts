@@ -85,8 +85,8 @@ describe('openai, as in its examples', () => {
     if (!choice || call?.type !== 'function') throw new Error('nothing was called');
     expect([choice.finish_reason, call.function.name]).toEqual(['tool_calls', 'get_weather']);
     messages.push(choice.message, { role: 'tool', tool_call_id: call.id, content: WEATHER });
-    const answer = await account.openai.chat.completions.create({ model, messages, tools });
-    expect(answer.choices[0]?.message.content).toContain(WEATHER);
+    const response = await account.openai.chat.completions.create({ model, messages, tools });
+    expect(response.choices[0]?.message.content).toContain(WEATHER);
   });
 
   it('parses a response with a given schema', async () => {
@@ -136,8 +136,8 @@ describe('@langchain/openai', () => {
     const [call] = asked.tool_calls ?? [];
     expect(call).toMatchObject({ name: 'get_weather', args: { city: expect.any(String) } });
     const said = new ToolMessage({ content: WEATHER, tool_call_id: call?.id ?? '' });
-    const answer = await bound.invoke([new HumanMessage(ASK_WEATHER), asked, said]);
-    expect(answer.content).toContain(WEATHER);
+    const response = await bound.invoke([new HumanMessage(ASK_WEATHER), asked, said]);
+    expect(response.content).toContain(WEATHER);
   });
 
   it('parses a response with a given schema', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 /** A backend that sends nothing until it is released. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Chunk, eventually } from '../answers.js';
+import { type Chunk, eventually } from '../response-bodies.js';
 import { type Flood, FloodBackend } from '../flood-backend.js';
 import { ResidentWatch, TELLS_MEMORY, residentBytes } from '../memory.js';
 import { Platform } from '../platform.js';

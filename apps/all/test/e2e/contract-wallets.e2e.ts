@@ -25,20 +25,20 @@ afterEach(() => {
   node.mood = 'well';
 });
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly code: unknown;
 }
 
-const LET_IN: Answer = { status: 200, code: undefined };
-const REFUSED: Answer = { status: 401, code: 'X402_SIGN_IN_INVALID_SIGNATURE' };
-const AWAY: Answer = { status: 503, code: 'UNAVAILABLE' };
+const LET_IN: Reply = { status: 200, code: undefined };
+const REFUSED: Reply = { status: 401, code: 'X402_SIGN_IN_INVALID_SIGNATURE' };
+const AWAY: Reply = { status: 503, code: 'UNAVAILABLE' };
 
 /** The response to a wallet's request for its balance, with the given signature. */
 async function answer(
   wallet: Pick<Undeployed, 'address'> & Partial<Undeployed>,
   signer: TestWallet,
-): Promise<Answer> {
+): Promise<Reply> {
   const signIn = await contractSignIn(platform.rootUrl, wallet, signer);
   const headers = { 'SIGN-IN-WITH-X': signIn };
   const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });

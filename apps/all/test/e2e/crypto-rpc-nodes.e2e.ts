@@ -3,7 +3,7 @@ import { repeats } from '@svc/testing';
 import { createPublicClient, http } from 'viem';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { type Posting, creditsOf, postRpc, rpcPayer } from '../rpc-payer.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LocalChain } from '@svc/infra';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import {
   type Posting,

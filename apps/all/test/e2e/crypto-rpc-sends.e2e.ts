@@ -4,7 +4,7 @@ import { LocalChain } from '@svc/infra';
 import { type Hex, createPublicClient, createWalletClient, http, keccak256, parseEther } from 'viem';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import {
   type Posting,

@@ -2,7 +2,7 @@ import { LocalChain, LocalSolana } from '@svc/infra';
 import { createPublicClient, http } from 'viem';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';
 import { evmWallet, signedInAt } from '../wallets.js';

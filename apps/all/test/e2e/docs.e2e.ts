@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { errorOf } from '../answers.js';
+import { errorOf } from '../response-bodies.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 
 interface Document {

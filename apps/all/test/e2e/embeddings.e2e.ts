@@ -3,7 +3,7 @@ import { OpenAIEmbeddings } from '@langchain/openai';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { embedMany } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { evmWallet, signedInAt } from '../wallets.js';
 

@@ -3,7 +3,7 @@ import { open, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { ENCRYPTED_MODEL, enclaveAt } from '../enclaves.js';
 import { EncryptionSession } from '../encryption-session.js';
 import { OtlpReceiver } from '../otlp-receiver.js';

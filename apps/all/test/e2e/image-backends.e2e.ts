@@ -4,7 +4,7 @@ import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { generateImage } from 'ai';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { ImagePlatform, type ImageReplyBody, imageFacts, imageModel } from '../image-platform.js';
 
 interface OpenAiReply {

@@ -1,7 +1,7 @@
 import { TestServer } from '@svc/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { ImagePlatform, type ImageReplyBody, imageFacts, imageModel } from '../image-platform.js';
 import { evmWallet, signedInAt } from '../wallets.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys, type Key } from '../account-keys.js';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';
@@ -73,7 +73,7 @@ describe('200', () => {
   it('returns the balances on every response to a holder of a key, including refusals', async () => {
     const keys = await AccountKeys.of(platform, '3.25');
     const { apiKey } = keys.account;
-    const answers = [
+    const responses = [
       await keys.ask('GET'),
       await keys.ask('GET', { path: `/${NOBODY}` }),
       await keys.ask('GET', {}, apiKey),
@@ -81,8 +81,8 @@ describe('200', () => {
       await fetch(`${platform.apiUrl}/characters`, { headers: { authorization: `Bearer ${apiKey}` } }),
       await platform.chat(apiKey, HELLO),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 404, 200, 200]);
-    for (const { headers } of answers) {
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 401, 404, 200, 200]);
+    for (const { headers } of responses) {
       expect([headers.get('x-svc-balance-usd'), headers.get('x-svc-balance-diem')]).toEqual(['3.25', '0.00']);
     }
     const stranger = await fetch(`${platform.apiUrl}/models`);

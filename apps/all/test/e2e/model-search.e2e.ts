@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { type Script, ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 import { Engine, ORDER } from '../search-engine.js';
-import { type SeenResponse, seenOf } from '../seen-answer.js';
+import { type SeenResponse, seenOf } from '../seen-response.js';
 
 const engine = new Engine();
 let scripted: ScriptedBackend;
@@ -333,7 +333,7 @@ describe('a search by the model', () => {
     engine.mode = 'fails';
     const { id, apiKey } = await platform.account();
     const answer = await said(apiKey, ask(CALLS));
-    const why = 'Answered without a search: no search provider answered.';
+    const why = 'Answered without a search: no search provider responded.';
     expect(answer.content).toContain(why);
     expect(answer.svc_parameters).toMatchObject({
       web_search_query: 'tower height',

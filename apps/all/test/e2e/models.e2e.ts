@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI from 'openai';
-import { errorOf } from '../answers.js';
+import { errorOf } from '../response-bodies.js';
 import { Platform, TEST_MODEL, type TestAccount } from '../platform.js';
 
 let platform: Platform;

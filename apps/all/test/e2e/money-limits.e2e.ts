@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, errorOf } from '../answers.js';
+import { type Cost, chunksOf, errorOf } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { isClustered } from '../target.js';
 

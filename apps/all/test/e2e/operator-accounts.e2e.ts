@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { evmWallet, signedInAt, solanaWallet } from '../wallets.js';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { errorOf } from '../answers.js';
+import { errorOf } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const tokenOf = (name: string): string => `operator-token-of-${name}-in-a-test`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, errorOf } from '../answers.js';
-import { type OperatorAnswer, Platform, type TestAccount } from '../platform.js';
+import { type Cost, errorOf } from '../response-bodies.js';
+import { type OperatorResponse, Platform, type TestAccount } from '../platform.js';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';
 
@@ -158,13 +158,13 @@ async function charged(): Promise<Charged> {
   return { ...account, requestId: answer.id, cost: (answer as unknown as { cost: Cost }).cost };
 }
 
-const refund = (id: string, body: unknown): Promise<OperatorAnswer> =>
+const refund = (id: string, body: unknown): Promise<OperatorResponse> =>
   platform.operator('POST', `/accounts/${id}/refunds`, body);
 
 describe('a charge', () => {
   it('shows an operator the cost of a request, line by line, and its refunds', async () => {
     const { id, requestId, cost } = await charged();
-    const show = async (): Promise<OperatorAnswer['body']> => {
+    const show = async (): Promise<OperatorResponse['body']> => {
       const { status, body } = await platform.operator('GET', `/charges/${requestId}`);
       expect(status).toBe(200);
       return body;

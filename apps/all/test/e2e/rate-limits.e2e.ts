@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const hello = (model: string, more: object = {}) => ({
@@ -70,9 +70,9 @@ async function withinOneMinute(): Promise<void> {
 /** Repeats the requests if a new minute started in between. */
 async function untilOneWindow(send: () => Promise<Response[]>): Promise<Response[]> {
   for (;;) {
-    const answers = await send();
-    const resets = new Set(answers.map(({ headers }) => headers.get('x-ratelimit-reset-requests')));
-    if (resets.size === 1) return answers;
+    const responses = await send();
+    const resets = new Set(responses.map(({ headers }) => headers.get('x-ratelimit-reset-requests')));
+    if (resets.size === 1) return responses;
   }
 }
 
@@ -181,11 +181,11 @@ describe('a limit', () => {
   it('of a key refuses further requests, is reported in every header, and is logged, newest first', async () => {
     await withinOneMinute();
     const { apiKey, keyId } = await keyWith({ requestsPerMinute: 3 });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => platform.chat(apiKey, hello('test-model'))),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    const refused = answers.find(({ status }) => status === 429);
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(3);
+    const refused = responses.find(({ status }) => status === 429);
     expect(Object.fromEntries(refused?.headers ?? [])).toMatchObject({
       'x-ratelimit-type': 'api_key',
       'x-ratelimit-limit-requests': '3',
@@ -220,7 +220,7 @@ describe('a limit', () => {
   it('of 50 a minute admits exactly 50 of 300 concurrent requests over all gateways, on busy processors', async () => {
     const idle = keepProcessorsBusy();
     try {
-      const answers = await untilOneWindow(async () => {
+      const responses = await untilOneWindow(async () => {
         await withinOneMinute();
         const { apiKey } = await keyWith({ requestsPerMinute: 50 });
         const { gatewayUrls } = platform;
@@ -232,7 +232,7 @@ describe('a limit', () => {
           ),
         );
       });
-      const count = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+      const count = (wanted: number): number => responses.filter(({ status }) => status === wanted).length;
       expect([count(200), count(429)]).toEqual([50, 250]);
     } finally {
       idle();
@@ -242,9 +242,9 @@ describe('a limit', () => {
   it('of the whole service applies across accounts', async () => {
     await withinOneMinute();
     const keys = await Promise.all([1, 2, 3, 4].map(() => keyWith({})));
-    const answers = await Promise.all(keys.map(({ apiKey }) => platform.chat(apiKey, hello('shared'))));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
-    const refused = answers.find(({ status }) => status === 429);
+    const responses = await Promise.all(keys.map(({ apiKey }) => platform.chat(apiKey, hello('shared'))));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(2);
+    const refused = responses.find(({ status }) => status === 429);
     expect(refused?.headers.get('x-ratelimit-type')).toBe('global');
     expect((await errorOf(refused as Response)).error.message).toMatch(
       /^Rate limit exceeded: 2 requests per minute .+, for shared\. Try again in \d+ s\.$/,
@@ -291,9 +291,9 @@ describe('a limit', () => {
     slow.messages = [{ role: 'user', content: '[[sim tokens=4000 itl-ms=1000]]' }];
     const gone = new AbortController();
     const send = (): Promise<Response> => platform.chat(apiKey, slow, { signal: gone.signal });
-    const answers = await Promise.all(Array.from({ length: 70 }, send));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(64);
-    const refused = answers.find(({ status }) => status === 429);
+    const responses = await Promise.all(Array.from({ length: 70 }, send));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(64);
+    const refused = responses.find(({ status }) => status === 429);
     expect((await errorOf(refused as Response)).error.message).toBe('Too many concurrent requests');
     await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 65 });
     await eventually('the higher limit applies', async () => (await send()).status === 200);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { startTestDatabase } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
 import { MAIN } from '../platform.js';
 

@@ -1,6 +1,6 @@
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { evmWallet, signedInAt } from '../wallets.js';
 

@@ -1,7 +1,7 @@
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, eventually } from '../answers.js';
+import { type Cost, chunksOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const NOBODY = '11111111-1111-4111-8111-111111111111';

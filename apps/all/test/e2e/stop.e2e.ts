@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { layServerData } from '@svc/storage/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { ownPlatform } from '../own-platform.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -1,7 +1,7 @@
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ErrorAnswer, errorOf } from '../answers.js';
+import { type ApiErrorBody, errorOf } from '../response-bodies.js';
 import { ENCRYPTED_MODEL, enclaveAt, newNonce } from '../enclaves.js';
 import { Platform } from '../platform.js';
 
@@ -51,7 +51,7 @@ function get(
 const refusalOf = async (
   path: string,
   query: Record<string, string>,
-): Promise<ErrorAnswer & { status: number }> => {
+): Promise<ApiErrorBody & { status: number }> => {
   const response = await get(path, query);
   return { status: response.status, ...(await errorOf(response)) };
 };

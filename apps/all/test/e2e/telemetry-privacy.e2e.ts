@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CATALOGUE } from '@svc/telemetry';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { OtlpReceiver, type ReceivedMetric } from '../otlp-receiver.js';
 import { Platform } from '../platform.js';
 import { isClustered } from '../target.js';

@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, eventually } from '../answers.js';
+import { type Cost, chunksOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
 
@@ -29,7 +29,7 @@ afterAll(async () => {
   await scripted.close();
 });
 
-interface Answer {
+interface Reply {
   choices: { message: { content: string } }[];
   usage: { prompt_tokens: number; completion_tokens: number };
   cost: Cost;
@@ -150,13 +150,13 @@ interface Delta {
 async function answerOf(
   response: Response,
   stream: boolean,
-): Promise<{ text: string; usage: Answer['usage']; cost: Cost }> {
+): Promise<{ text: string; usage: Reply['usage']; cost: Cost }> {
   expect(response.status).toBe(200);
   if (stream) {
     const { chunks, text } = await chunksOf(response);
-    const { usage, cost } = chunks.at(-1) as unknown as Answer;
+    const { usage, cost } = chunks.at(-1) as unknown as Reply;
     return { text, usage, cost };
   }
-  const { choices, usage, cost } = (await response.json()) as Answer;
+  const { choices, usage, cost } = (await response.json()) as Reply;
   return { text: choices[0]?.message.content ?? '', usage, cost };
 }

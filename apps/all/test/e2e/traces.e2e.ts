@@ -3,7 +3,7 @@ import { LocalChain } from '@svc/infra';
 import { TestServer } from '@svc/testing';
 import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { contractOf, contractSignIn } from '../contract-wallets.js';
 import { OtlpReceiver, type ReceivedSpan } from '../otlp-receiver.js';
 import { Platform } from '../platform.js';

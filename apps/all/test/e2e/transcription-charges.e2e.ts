@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { AudioPlatform, audioModel } from '../audio-platform.js';
 import { OPERATOR_TOKEN } from '../platform.js';
 import { isClustered } from '../target.js';

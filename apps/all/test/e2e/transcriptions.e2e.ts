@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { errorOf, eventually } from '../answers.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { AUDIO_PRICE, AudioPlatform, audioModel } from '../audio-platform.js';
 import { evmWallet, signedInAt } from '../wallets.js';
 

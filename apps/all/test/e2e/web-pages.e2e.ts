@@ -1,6 +1,6 @@
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, errorOf, eventually } from '../answers.js';
+import { type Cost, errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 interface Answered {
@@ -104,7 +104,7 @@ describe('pages whose URLs are in a message', () => {
       ['Page 2', `${base}/good/2`],
     ]);
     expect(echo.web_scraping_errors).toEqual([
-      { url: `${base}/none/3`, error: 'the URL did not answer with success' },
+      { url: `${base}/none/3`, error: 'the URL did not respond with success' },
     ]);
     expect(echo.web_search_error).toBeUndefined();
     expect(asked).not.toContain('/search');
@@ -114,7 +114,9 @@ describe('pages whose URLs are in a message', () => {
     expect(await spentNano(id)).toBe(costNano);
     const [, user] = lastPrompt();
     expect(user?.content).toContain('Page 1 says that the tower is 330 metres tall.');
-    expect(user?.content).toContain(`${base}/none/3 could not be read: the URL did not answer with success.`);
+    expect(user?.content).toContain(
+      `${base}/none/3 could not be read: the URL did not respond with success.`,
+    );
     expect(user?.content).not.toContain('NOISE');
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, errorOf, eventually } from '../answers.js';
+import { type Cost, chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { Engine, ORDER } from '../search-engine.js';
 
@@ -264,8 +264,8 @@ describe('auto with a model without tools', () => {
 
 describe('a search that fails', () => {
   it.each([
-    ['fails', 'no search provider answered'],
-    ['hangs', 'no search provider answered'],
+    ['fails', 'no search provider responded'],
+    ['hangs', 'no search provider responded'],
     ['finds nothing', 'nothing was found'],
   ] as const)('costs nothing and does not stop the completion: the engine %s', async (mode, why) => {
     engine.mode = mode;

@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cost, chunksOf, errorOf } from '../answers.js';
+import { type Cost, chunksOf, errorOf } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 interface Answered {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RunningProcess } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { type Payer, askAs, faultsLeft, openChangedPayer, openPayers } from '../payers.js';
 import { MAIN, TEST_MODEL } from '../platform.js';
 import { Random } from '../random.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LocalChain } from '@svc/infra';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { countOn, passedOn, postRpc, sending, signedTransfer } from '../rpc-payer.js';
 import { ScriptedNode } from '../scripted-node.js';

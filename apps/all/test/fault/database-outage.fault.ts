@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLong } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { DatabaseServer } from '../database-server.js';
 import { GrownMemory } from '../memory.js';
 import { type Payer, askAs, faultsLeft, openChangedPayer, openPayers } from '../payers.js';

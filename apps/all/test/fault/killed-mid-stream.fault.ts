@@ -1,6 +1,6 @@
 import { isLong } from '@svc/testing';
 import { expect, it } from 'vitest';
-import { chunksOf, eventually } from '../answers.js';
+import { chunksOf, eventually } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 
 const STREAMS = 50;

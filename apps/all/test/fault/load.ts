@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cost, errorOf } from '../answers.js';
+import { type Cost, errorOf } from '../response-bodies.js';
 import type { Deployment } from '../deployment.js';
 import { TEST_MODEL } from '../platform.js';
 import type { Payer } from '../payers.js';

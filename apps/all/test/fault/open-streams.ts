@@ -1,4 +1,4 @@
-import type { Chunk, Cost } from '../answers.js';
+import type { Chunk, Cost } from '../response-bodies.js';
 import type { Deployment } from '../deployment.js';
 import type { Payer } from '../payers.js';
 import { TEST_MODEL } from '../platform.js';

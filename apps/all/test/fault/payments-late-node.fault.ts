@@ -23,7 +23,7 @@ const LATE = { share: 0.25, mostMs: 1_200 };
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 /** A platform whose node is slow, and its dependencies. */
-interface Stage {
+interface Harness {
   readonly platform: Platform;
   readonly chain: LocalChain;
   readonly payTo: string;
@@ -33,7 +33,7 @@ interface Stage {
 type Finished = TestContext['onTestFinished'];
 
 /** Starts one on a chain with this block interval, and stops it after the test. */
-async function start(blockSeconds: number, finished: Finished): Promise<Stage> {
+async function start(blockSeconds: number, finished: Finished): Promise<Harness> {
   const database = await startTestDatabase();
   finished(() => database.stop());
   const chain = await LocalChain.start({ blockSeconds });

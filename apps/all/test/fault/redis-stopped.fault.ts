@@ -37,7 +37,7 @@ describe.skipIf(skipped)(`a Redis that hangs under load${note}`, () => {
 
   it.each([
     ['until calls no longer wait for it', /./],
-    ['until its connection is closed', /^(?!no answer)/],
+    ['until its connection is closed', /^(?!no response)/],
   ])(
     '%s keeps no call waiting, fails none, switches to local limits, and then to exact ones',
     async (_title, reason) => {
@@ -86,7 +86,7 @@ describe.skipIf(skipped)(`a Redis that hangs under load${note}`, () => {
     await target.stop();
     expect(load.faults).toEqual([]);
     expect(warnings.slice(0, 3)).toEqual([
-      ['limits are counted locally: the shared count is unavailable', 'no answer in 250 ms'],
+      ['limits are counted locally: the shared count is unavailable', 'no response in 250 ms'],
       ['limits are shared again', undefined],
       ['limits are counted locally: the shared count is unavailable', expect.any(String)],
     ]);

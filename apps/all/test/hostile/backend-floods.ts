@@ -169,8 +169,8 @@ export const FLOODS: readonly Attack[] = [
 ];
 
 export const STALLS: readonly Attack[] = [
-  { name: 'silence', behave: () => undefined, outcomes: LATE },
-  { name: 'silence in its head', behave: raw(HEAD, false), outcomes: LATE },
+  { name: 'no data', behave: () => undefined, outcomes: LATE },
+  { name: 'no data after its status line', behave: raw(HEAD, false), outcomes: LATE },
   {
     name: 'a head that comes letter by letter',
     behave: async ({ response }) => {
@@ -183,18 +183,18 @@ export const STALLS: readonly Attack[] = [
     outcomes: LATE,
   },
   {
-    name: 'silence after its head',
+    name: 'no data after its head',
     behave: ({ response }) => response.writeHead(200).flushHeaders(),
     outcomes: LATE,
   },
   {
-    name: 'silence in an event',
+    name: 'no data in the middle of an event',
     behave: ({ response }) => void response.write(`${TEXT}data: {"choi`),
     stream: true,
     outcomes: LATE,
   },
   {
-    name: 'silence before its [DONE]',
+    name: 'no data before its [DONE]',
     behave: ({ response }) => void response.write(TEXT + ending().replace('data: [DONE]\n\n', '')),
     stream: true,
     outcomes: LATE,

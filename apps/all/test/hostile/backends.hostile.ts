@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
+import { eventually } from '../response-bodies.js';
 import { type Attack, USAGE } from './backend-attacks.js';
 import { FLOODS, STALLS } from './backend-floods.js';
 import { CUTS, FORMS, LIES } from './backend-forms.js';
 import { decent, ending, piece } from './hostile-backend.js';
-import { type Answer, type AskOptions, Stage } from './stage.js';
+import { type Outcome, type AskOptions, HostileHarness } from './harness.js';
 import { doublings, growthFaults } from './growth.js';
 
 /** Timeouts and limits of the platform in these tests; it logs what it does. */
@@ -26,30 +26,30 @@ const TEST_MS = 150_000;
 /** The maximum cost of a completion of three words for a prompt of one word. */
 const FAIR_USD = 0.0001;
 
-let stage: Stage;
+let harness: HostileHarness;
 /** An account that is too poor for a full hold of a completion that is not streamed. */
 let poor: string;
 
 beforeAll(async () => {
-  stage = await Stage.start({ env: SETTINGS });
-  poor = await stage.open('0.02');
+  harness = await HostileHarness.start({ env: SETTINGS });
+  poor = await harness.open('0.02');
 });
 
-afterAll(() => stage.stop());
+afterAll(() => harness.stop());
 
 /** The client's result: `answer`, or the code of a problem. */
-function outcomeOf({ status, text, error }: Answer): string {
+function outcomeOf({ status, text, error }: Outcome): string {
   if (error) return error.code;
   if (status !== 200) return String(status);
   return /"error":\{[^}]*"code":"(\w+)"/.exec(text)?.[1] ?? 'answer';
 }
 
 /** The results for each kind of request; `undefined` for one that hangs. */
-async function answersTo({ behave, stream }: Attack): Promise<(Answer | undefined)[]> {
-  stage.backend.behave = behave;
-  const ask = (body: object, options: AskOptions = {}): Promise<Answer | undefined> =>
-    stage.say('hi', body, { signal: AbortSignal.timeout(HANGS_MS), ...options }).catch(() => undefined);
-  const answers: (Answer | undefined)[] = [];
+async function answersTo({ behave, stream }: Attack): Promise<(Outcome | undefined)[]> {
+  harness.backend.behave = behave;
+  const ask = (body: object, options: AskOptions = {}): Promise<Outcome | undefined> =>
+    harness.say('hi', body, { signal: AbortSignal.timeout(HANGS_MS), ...options }).catch(() => undefined);
+  const answers: (Outcome | undefined)[] = [];
   if (stream !== false) answers.push(await ask({ stream: true, max_tokens: 1_000 }));
   // The gateway requests a stream from the backend here.
   if (stream !== false) answers.push(await ask({ max_tokens: 8_000 }, { apiKey: poor }));
@@ -58,7 +58,7 @@ async function answersTo({ behave, stream }: Attack): Promise<(Answer | undefine
 }
 
 /** All violations. */
-function faultsOf(answer: Answer | undefined, { outcomes, says = '', hides }: Attack): string[] {
+function faultsOf(answer: Outcome | undefined, { outcomes, says = '', hides }: Attack): string[] {
   if (!answer) return ['it never ends'];
   const outcome = outcomeOf(answer);
   if (!outcomes.some((allowed) => allowed === outcome))
@@ -70,8 +70,8 @@ function faultsOf(answer: Answer | undefined, { outcomes, says = '', hides }: At
 }
 
 async function serves(): Promise<void> {
-  stage.backend.behave = decent();
-  expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
+  harness.backend.behave = decent();
+  expect(outcomeOf(await harness.say('hi', { stream: true }))).toBe('answer');
 }
 
 /** Checks after the other tests of its suite. */
@@ -81,7 +81,7 @@ function leavesNothing(): void {
     { timeout: TEST_MS },
     async () => {
       await serves();
-      expect(await stage.afterwards()).toEqual([]);
+      expect(await harness.afterwards()).toEqual([]);
     },
   );
 }
@@ -123,31 +123,31 @@ describe('an error message of a backend', () => {
     { timeout: TEST_MS },
     async (status) => {
       for (const param of ['top_k', secretError.message]) {
-        stage.backend.behave = ({ response }) => {
+        harness.backend.behave = ({ response }) => {
           response.writeHead(status).end(JSON.stringify({ error: { ...secretError, param } }));
         };
-        const refused = await stage.say('my prompt', { stream: true });
+        const refused = await harness.say('my prompt', { stream: true });
         expect(refused.status).toBeGreaterThanOrEqual(400);
-        stage.backend.behave = ({ response }) => {
+        harness.backend.behave = ({ response }) => {
           response.end(`${piece('one ')}data: ${JSON.stringify({ error: { ...secretError, param } })}\n\n`);
         };
-        const broken = await stage.say('my prompt', { stream: true });
+        const broken = await harness.say('my prompt', { stream: true });
         expect(JSON.stringify([refused, broken])).not.toMatch(SECRETS);
-        const { service } = stage.platform;
+        const { service } = harness.platform;
         await eventually('both are logged', () =>
           [refused, broken].every(({ requestId }) => service.output.includes(requestId)),
         );
       }
-      expect(stage.platform.service.output).not.toMatch(SECRETS);
-      expect(stage.platform.service.output).not.toContain('my prompt');
+      expect(harness.platform.service.output).not.toMatch(SECRETS);
+      expect(harness.platform.service.output).not.toContain('my prompt');
     },
   );
 });
 
 describe('time', () => {
   it('is proportional to the length of a line, however small its pieces', { timeout: TEST_MS }, async () => {
-    const faults = await growthFaults(stage.probe, doublings(3_000_000), async (size) => {
-      stage.backend.behave = async ({ response }) => {
+    const faults = await growthFaults(harness.probe, doublings(3_000_000), async (size) => {
+      harness.backend.behave = async ({ response }) => {
         response.write('data: {"choices":[{"index":0,"delta":{},"x":"');
         for (let at = 0; at < size; at += 1_024) {
           response.write('x'.repeat(1_024));
@@ -155,7 +155,7 @@ describe('time', () => {
         }
         response.end(`"}]}\n\n${piece('one')}${ending(USAGE)}`);
       };
-      expect(outcomeOf(await stage.say('hi', { stream: true }))).toBe('answer');
+      expect(outcomeOf(await harness.say('hi', { stream: true }))).toBe('answer');
     });
     expect(faults).toEqual([]);
   });

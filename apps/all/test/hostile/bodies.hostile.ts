@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decent } from './hostile-backend.js';
 import { RawRequest } from './raw-requests.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
-let stage: Stage;
+let harness: HostileHarness;
 
 beforeAll(async () => {
-  stage = await Stage.start();
-  stage.backend.behave = decent();
+  harness = await HostileHarness.start();
+  harness.backend.behave = decent();
 });
 
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 const MB = 1_000_000;
@@ -25,11 +25,11 @@ const headOf = (target: string, headers: Record<string, string | number>): strin
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ].join('\r\n') + '\r\n\r\n';
 
-const authorized = (): Record<string, string> => ({ authorization: `Bearer ${stage.apiKey}` });
+const authorized = (): Record<string, string> => ({ authorization: `Bearer ${harness.apiKey}` });
 
 /** Sends this number of bytes without completing the body, at once or until there is a response. */
 async function flood(target: string, bytes: string, headers: Record<string, string> = {}): Promise<number> {
-  const request = await RawRequest.open(stage.platform.rootUrl);
+  const request = await RawRequest.open(harness.platform.rootUrl);
   request.write(headOf(target, { 'content-length': bytes.length, ...headers }));
   request.write(bytes);
   const status = await request.status();
@@ -56,7 +56,7 @@ describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
         for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
           units = Math.min(
             units,
-            await stage.probe.longestHold(async () =>
+            await harness.probe.longestHold(async () =>
               expect([status, 0]).toContain(await flood(target, bytes)),
             ),
           );
@@ -79,7 +79,7 @@ describe.each(['[', '{"a":', '"', ' ', '0,'])('30 MB of %j', (unit) => {
         expect([400, 0]).toContain(await flood('/api/v1/chat/completions', bytes, authorized()));
       };
       for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
-        units = Math.min(units, await stage.probe.longestHold(act));
+        units = Math.min(units, await harness.probe.longestHold(act));
       expect(units).toBeLessThan(1);
     },
   );
@@ -89,11 +89,11 @@ it(
   'stalled uploads take no more memory than one caller may use, and other requests are admitted',
   { timeout: TEST_MS },
   async () => {
-    const other = await stage.open('1.00');
-    const before = await stage.probe.heldBytes();
+    const other = await harness.open('1.00');
+    const before = await harness.probe.heldBytes();
     const stalled: RawRequest[] = [];
     for (let count = 0; count < 60; count += 1) {
-      const request = await RawRequest.open(stage.platform.rootUrl);
+      const request = await RawRequest.open(harness.platform.rootUrl);
       request.write(headOf('/api/v1/chat/completions', { ...authorized(), 'transfer-encoding': 'chunked' }));
       const piece = `{"x":"${'a'.repeat(5 * MB)}`;
       request.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
@@ -101,16 +101,16 @@ it(
     }
     const statuses = Promise.all(stalled.map((request) => request.status()));
     await expect
-      .poll(async () => (await stage.probe.heldBytes()) - before, { timeout: 30_000, interval: 500 })
+      .poll(async () => (await harness.probe.heldBytes()) - before, { timeout: 30_000, interval: 500 })
       .toBeGreaterThan(64 * MB);
-    expect((await stage.say('hi', {}, { apiKey: other })).status).toBe(200);
+    expect((await harness.say('hi', {}, { apiKey: other })).status).toBe(200);
     // A part of 128 MiB, plus the data in transit.
-    expect((await stage.probe.heldBytes()) - before).toBeLessThan(200 * MB);
+    expect((await harness.probe.heldBytes()) - before).toBeLessThan(200 * MB);
     for (const request of stalled) request.close();
     expect(new Set(await statuses)).toEqual(new Set([0, 429]));
   },
 );
 
 it('leave nothing behind', async () => {
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { decent } from './hostile-backend.js';
 import { answerTo } from './raw-requests.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
-let stage: Stage;
+let harness: HostileHarness;
 
 beforeAll(async () => {
-  stage = await Stage.start({ env: { GATEWAY_FAILURE_BLOCK: 'on' } });
-  stage.backend.behave = decent();
+  harness = await HostileHarness.start({ env: { GATEWAY_FAILURE_BLOCK: 'on' } });
+  harness.backend.behave = decent();
 });
 
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 const origin = (url: string): string => new URL(url).origin;
-const statusIn = (answer: string): number => Number(answer.split(' ')[1]);
+const statusIn = (response: string): number => Number(response.split(' ')[1]);
 
 /** All spellings of a path that a router or a proxy might treat as equal. */
 function spellings(path: string): string[] {
@@ -52,9 +52,9 @@ describe("the operator's API", () => {
     'is not available on the public port, even with its token: %s',
     async (target) => {
       const authorization = `Bearer ${OPERATOR_TOKEN}`;
-      const answer = await answerTo(stage.platform.rootUrl, { target, headers: { authorization } });
-      expect([400, 404]).toContain(statusIn(answer));
-      expect(answer).not.toContain('"ok"');
+      const response = await answerTo(harness.platform.rootUrl, { target, headers: { authorization } });
+      expect([400, 404]).toContain(statusIn(response));
+      expect(response).not.toContain('"ok"');
     },
   );
 
@@ -70,8 +70,11 @@ describe("the operator's API", () => {
     '\xa0',
   ])('rejects requests without a token: %j', async (authorization) => {
     const target = '/operator/v1/ledger/audit';
-    const answer = await answerTo(origin(stage.platform.operatorUrl), { target, headers: { authorization } });
-    expect(statusIn(answer)).toBe(401);
+    const response = await answerTo(origin(harness.platform.operatorUrl), {
+      target,
+      headers: { authorization },
+    });
+    expect(statusIn(response)).toBe(401);
   });
 
   it.each([' ', 'x', '\xa0', 'a'.repeat(31)])('rejects an empty or too short token: %j', async (token) => {
@@ -89,9 +92,9 @@ describe("the operator's API", () => {
 it.each(spellings('/api/v1/models'))(
   "the API of clients is not on the operator's port: %s",
   async (target) => {
-    const headers = { authorization: `Bearer ${stage.apiKey}` };
-    const answer = await answerTo(origin(stage.platform.operatorUrl), { target, headers });
-    expect([400, 404]).toContain(statusIn(answer));
+    const headers = { authorization: `Bearer ${harness.apiKey}` };
+    const response = await answerTo(origin(harness.platform.operatorUrl), { target, headers });
+    expect([400, 404]).toContain(statusIn(response));
   },
 );
 
@@ -101,17 +104,17 @@ it('blocks a client with too many failures, however the path is written', async 
   for (let count = 0; count < 30; count += 1) {
     const [target = ''] = spellings('/api/v1/chat/completions').slice(1);
     statuses.push(
-      statusIn(await answerTo(stage.platform.rootUrl, { method: 'POST', target, headers, body: '{}' })),
+      statusIn(await answerTo(harness.platform.rootUrl, { method: 'POST', target, headers, body: '{}' })),
     );
   }
   // Earlier tests of this file have caused failures.
   expect([401, 429]).toEqual(expect.arrayContaining(statuses));
   expect(statuses.at(-1)).toBe(429);
   for (const target of spellings('/api/v1/models').slice(0, 3))
-    expect([404, 429]).toContain(statusIn(await answerTo(stage.platform.rootUrl, { target, headers })));
+    expect([404, 429]).toContain(statusIn(await answerTo(harness.platform.rootUrl, { target, headers })));
 });
 
 it('leave nothing behind', async () => {
-  const faults = await stage.afterwards();
+  const faults = await harness.afterwards();
   expect(faults).toEqual([]);
 });

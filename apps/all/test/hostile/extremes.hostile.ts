@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { ErrorAnswer } from '../answers.js';
+import type { ApiErrorBody } from '../response-bodies.js';
 import { Random } from '../random.js';
 import { type Description, type ExtremeRequest, ExtremeRequests } from './extreme-requests.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
 const REQUESTS = repeats('EXTREMES');
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
@@ -14,23 +14,23 @@ const AT_ONCE = 8;
 const MODEL = 'able';
 const ATTEMPTS = 5;
 
-let stage: Stage;
+let harness: HostileHarness;
 let adminKey: string;
 
 beforeAll(async () => {
-  stage = await Stage.start();
+  harness = await HostileHarness.start();
   adminKey = await openAdmin();
 });
 
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 /** The ADMIN key of an account whose charges are not checked. */
 async function openAdmin(): Promise<string> {
-  const { body } = await stage.platform.operator('POST', '/accounts', { name: 'extremes' });
+  const { body } = await harness.platform.operator('POST', '/accounts', { name: 'extremes' });
   const terms = { apiKeyType: 'ADMIN', description: 'extremes' };
-  const key = await stage.platform.operator('POST', `/accounts/${String(body['id'])}/api_keys`, terms);
+  const key = await harness.platform.operator('POST', `/accounts/${String(body['id'])}/api_keys`, terms);
   return String(key.body['apiKey']);
 }
 
@@ -54,10 +54,10 @@ async function send({ method, path, body, beyond }: ExtremeRequest): Promise<Ans
   if (path === '/chat/completions') {
     const isNamed = beyond.includes('body.model');
     const asked = (isNamed ? body : body?.replace(/"model":"[^"]*"/, `"model":"${MODEL}"`)) ?? '';
-    const { status, headers, text, cut } = await stage.ask(asked);
+    const { status, headers, text, cut } = await harness.ask(asked);
     return { status, type: headers.get('content-type') ?? '', text: cut ? 'cut' : text };
   }
-  const response = await fetch(stage.platform.apiUrl + path, {
+  const response = await fetch(harness.platform.apiUrl + path, {
     method,
     ...(body !== undefined && { body }),
     headers: {
@@ -81,7 +81,7 @@ function faultOf(request: ExtremeRequest, { status, type, text }: Answered): str
   if (!request.statuses.includes(String(status))) return 'the status is not described';
   if (status < 400) return request.beyond.length > 0 ? 'a value past its bound was taken' : undefined;
   if (!type.startsWith('application/json')) return `an error of type ${type}`;
-  const { error, code } = JSON.parse(text) as ErrorAnswer;
+  const { error, code } = JSON.parse(text) as ApiErrorBody;
   return error?.code !== undefined && code !== undefined && error.message !== ''
     ? undefined
     : 'an error of another shape';
@@ -95,7 +95,7 @@ it(
   { timeout: 60_000 + REQUESTS * 200 },
   async () => {
     const description = parse(
-      await (await fetch(`${stage.platform.apiUrl}/openapi.yaml`)).text(),
+      await (await fetch(`${harness.platform.apiUrl}/openapi.yaml`)).text(),
     ) as Description;
     const requests = new ExtremeRequests(description, new Random(SEED));
     const faults: string[] = [];
@@ -116,6 +116,6 @@ it(
     expect(faults.slice(0, 10)).toEqual([]);
     expect(statuses[200]).toBeGreaterThan(REQUESTS / 20);
     expect(statuses[400]).toBeGreaterThan(REQUESTS / 20);
-    expect(await stage.afterwards()).toEqual([]);
+    expect(await harness.afterwards()).toEqual([]);
   },
 );

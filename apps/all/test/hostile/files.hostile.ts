@@ -7,11 +7,11 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decent } from './hostile-backend.js';
 import { ResidentWatch, residentBytes, TELLS_MEMORY } from '../memory.js';
-import { type Answer, Stage } from './stage.js';
+import { type Outcome, HostileHarness } from './harness.js';
 
 const TEST_MS = 240_000;
 
-let stage: Stage;
+let harness: HostileHarness;
 let files: Server;
 let filesUrl: string;
 let fetched: string[];
@@ -26,18 +26,18 @@ beforeAll(async () => {
   await once(files, 'listening');
   const { port } = files.address() as AddressInfo;
   filesUrl = `http://127.0.0.1:${port}`;
-  stage = await Stage.start({ env: { GATEWAY_PRIVATE_HOSTS: `127.0.0.1:${port}` } });
+  harness = await HostileHarness.start({ env: { GATEWAY_PRIVATE_HOSTS: `127.0.0.1:${port}` } });
 });
 beforeEach(() => {
   fetched = [];
   sent = [];
-  stage.backend.behave = (exchange) => {
+  harness.backend.behave = (exchange) => {
     sent.push(exchange.body);
     return decent()(exchange);
   };
 });
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
   files.close();
 });
 
@@ -71,11 +71,11 @@ const PDF = pdf(Buffer.from(TEXT));
 const SLOW_PDF = pdf(deflateSync(TEXT + 'q Q\n'.repeat(200_000)), '/Filter/FlateDecode');
 
 it('are not fetched if the account cannot pay for the request without them', async () => {
-  const poor = await stage.open('0.0000001');
+  const poor = await harness.open('0.0000001');
   const parts = [{ type: 'text', text: 'hi' }, file(`${filesUrl}/a.txt`), image(`${filesUrl}/b.png`)];
-  expect((await stage.say(parts, {}, { apiKey: poor })).status).toBe(402);
+  expect((await harness.say(parts, {}, { apiKey: poor })).status).toBe(402);
   expect(fetched).toEqual([]);
-  expect((await stage.say(parts.slice(0, 2))).status).toBe(200);
+  expect((await harness.say(parts.slice(0, 2))).status).toBe(200);
   expect(fetched).toEqual(['/a.txt']);
   expect(sent.join()).toContain('fetched text');
 });
@@ -85,9 +85,9 @@ it(
   { timeout: TEST_MS },
   async () => {
     const video = { type: 'video_url', video_url: { url: `${filesUrl}/video.mp4` } };
-    expect((await stage.say([video, video])).status).toBe(200);
+    expect((await harness.say([video, video])).status).toBe(200);
     expect(sent.length).toBe(1);
-    expect((await stage.say([video, video, video])).status).toBe(413);
+    expect((await harness.say([video, video, video])).status).toBe(413);
     expect(sent.length).toBe(1);
   },
 );
@@ -98,19 +98,19 @@ describe('hundreds of one account', () => {
     count: number,
     parts: object[],
     apiKey: string,
-  ): { answers: Answer[]; all: Promise<unknown> } {
-    const answers: Answer[] = [];
+  ): { responses: Outcome[]; all: Promise<unknown> } {
+    const responses: Outcome[] = [];
     const each = async (): Promise<void> => {
-      answers.push(await stage.say(parts, {}, { apiKey }));
+      responses.push(await harness.say(parts, {}, { apiKey }));
     };
-    return { answers, all: Promise.all(Array.from({ length: count }, each)) };
+    return { responses, all: Promise.all(Array.from({ length: count }, each)) };
   }
 
   it.each(['images', 'files'] as const)(
     'do not keep other accounts waiting: %s are read in turns, or refused with a time to retry',
     { timeout: TEST_MS },
     async (what) => {
-      const [many, one] = [await stage.open('100.00'), await stage.open('100.00')];
+      const [many, one] = [await harness.open('100.00'), await harness.open('100.00')];
       const avif = await sharp({ create: { width: 3_000, height: 2_000, channels: 3, background: 'red' } })
         .avif({ effort: 0 })
         .toBuffer();
@@ -121,19 +121,19 @@ describe('hundreds of one account', () => {
         what === 'images' ? image(dataUrl('image/avif', avif)) : file(SLOW_PDF),
       );
       const flood = asking(40, large, many);
-      await expect.poll(() => flood.answers.length, { timeout: TEST_MS, interval: 5 }).toBeGreaterThan(0);
+      await expect.poll(() => flood.responses.length, { timeout: TEST_MS, interval: 5 }).toBeGreaterThan(0);
       const few = asking(3, [file(PDF), image(dataUrl('image/png', png))], one);
       await few.all;
-      const floodLeft = 40 - flood.answers.length;
+      const floodLeft = 40 - flood.responses.length;
       await flood.all;
-      expect(few.answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(few.responses.map(({ status }) => status)).toEqual([200, 200, 200]);
       expect(
         sent.filter((body) => body.includes('image/png') && body.includes('written in a PDF')),
       ).toHaveLength(3);
       expect(sent.join()).not.toContain('Error processing file');
       // They did not wait for all earlier ones.
       expect(floodLeft).toBeGreaterThan(0);
-      const refused = flood.answers.filter(({ status }) => status !== 200);
+      const refused = flood.responses.filter(({ status }) => status !== 200);
       for (const { status, headers } of refused)
         expect({ status, retryAfter: Number(headers.get('retry-after')) > 0 }).toEqual({
           status: 503,
@@ -185,19 +185,19 @@ describe('bombs', () => {
     'are read within limits, and their memory is returned to the system',
     { timeout: TEST_MS },
     async () => {
-      const { pid } = stage.platform.service;
+      const { pid } = harness.platform.service;
       const bombs = [
         word(filled('<w:document><w:body>', PARAGRAPH, '</w:body></w:document>')),
         word(Buffer.alloc(199 * MEGABYTE, ' ')),
         workbook(),
         spaces(),
       ];
-      expect((await stage.say([file(PDF)])).status).toBe(200);
+      expect((await harness.say([file(PDF)])).status).toBe(200);
       const beforeBytes = residentBytes(pid);
       const watch = new ResidentWatch(pid);
       for (let round = 0; round < 3; round += 1) {
-        const answers = await Promise.all(bombs.map((bomb) => stage.say([file(bomb)])));
-        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+        const responses = await Promise.all(bombs.map((bomb) => harness.say([file(bomb)])));
+        expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       }
       watch.stop();
       const grownBytes = watch.peakBytes - beforeBytes;
@@ -210,5 +210,5 @@ describe('bombs', () => {
 });
 
 it('leave nothing behind', async () => {
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { decent, ending, piece, whole } from './hostile-backend.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-let stage: Stage;
+let harness: HostileHarness;
 /** The request that the backend received. */
 let sent: Fields[] = [];
 
 beforeAll(async () => {
-  stage = await Stage.start();
+  harness = await HostileHarness.start();
 });
 beforeEach(() => {
   sent = [];
-  stage.backend.behave = (exchange) => {
+  harness.backend.behave = (exchange) => {
     sent.push(JSON.parse(exchange.body) as Fields);
     return decent()(exchange);
   };
 });
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 const part = { type: 'text', text: 'a' };
@@ -50,7 +50,7 @@ const TOP = [
 
 describe('names that differ from a known one only in case', () => {
   it.each(TOP.flatMap(otherCases))('reach no backend at the top level: %s', async (name) => {
-    expect((await stage.say('hi', { [name]: 1 })).status).toBe(400);
+    expect((await harness.say('hi', { [name]: 1 })).status).toBe(400);
     expect(sent).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe('names that differ from a known one only in case', () => {
     { ...said(user), reasoning: { effort: 'low', Effort: 'high' } },
     { ...said(user), response_format: { type: 'text', TYPE: 'json_object' } },
   ])('reach no backend inside: %j', async (body) => {
-    expect((await stage.ask(body)).status).toBe(400);
+    expect((await harness.ask(body)).status).toBe(400);
     expect(sent).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe('names that differ from a known one only in case', () => {
       image_url: { url },
       content: [{ ...part, image_url: { url }, uuid: 'x' }],
     };
-    expect((await stage.ask(said(message))).status).toBe(200);
+    expect((await harness.ask(said(message))).status).toBe(200);
     expect(sent[0]?.['messages']).toEqual([{ role: 'user', content: [part] }]);
   });
 });
@@ -93,7 +93,7 @@ describe('the limit of output', () => {
     { stream: true },
     { stream: true, max_tokens: 1_000_000 },
   ])("is always sent to a backend, and is at most the model's: %j", async (fields) => {
-    expect((await stage.say('hi', fields)).status).toBe(200);
+    expect((await harness.say('hi', fields)).status).toBe(200);
     const [{ max_tokens: older, max_completion_tokens: newer } = {}] = sent;
     const named = [older, newer].filter((limit) => limit !== undefined);
     expect(named).toHaveLength(1);
@@ -107,7 +107,7 @@ describe('the limit of output', () => {
       const escaped = name.replace(/^./, (first) => `\\u00${first.charCodeAt(0).toString(16)}`);
       const request = JSON.stringify({ model: 'able', ...said(user), max_tokens: 1 }).slice(0, -1);
       for (const written of [name, escaped])
-        expect((await stage.ask(`${request},"${written}":4000}`)).status).toBe(200);
+        expect((await harness.ask(`${request},"${written}":4000}`)).status).toBe(200);
       expect(sent.map((members) => members[name])).toEqual([undefined, undefined]);
     },
   );
@@ -136,11 +136,11 @@ describe.each(LIES)('a backend that counts %j', (usage) => {
     'is charged no more than a completion of 20 tokens can cost, and leaves no hold (stream: %s)',
     async (stream) => {
       const words = 'one two three four five six seven eight nine ten';
-      stage.backend.behave = ({ response }) => {
+      harness.backend.behave = ({ response }) => {
         response.setHeader('content-type', stream ? 'text/event-stream' : 'application/json');
         response.end(stream ? `${piece(words)}${ending(usage)}` : whole(words, usage));
       };
-      const answer = await stage.say('hi', { max_tokens: 20, stream });
+      const answer = await harness.say('hi', { max_tokens: 20, stream });
       expect(answer.status).toBe(200);
       expect(answer.cost?.usd).toBeGreaterThan(0);
       expect(answer.cost?.usd).toBeLessThanOrEqual(MOST_USD);
@@ -150,22 +150,22 @@ describe.each(LIES)('a backend that counts %j', (usage) => {
 
 describe('the balance of an account', () => {
   it('must cover unknown members, because a backend may read them', async () => {
-    const apiKey = await stage.open('0.01');
+    const apiKey = await harness.open('0.01');
     const documents = ['word '.repeat(600_000)];
-    expect((await stage.say('hi', { documents }, { apiKey })).status).toBe(402);
+    expect((await harness.say('hi', { documents }, { apiKey })).status).toBe(402);
     expect(sent).toEqual([]);
-    expect((await stage.say('hi', {}, { apiKey })).status).toBe(200);
+    expect((await harness.say('hi', {}, { apiKey })).status).toBe(200);
   });
 
   it('limits a completion that is not streamed, however much a backend sends', async () => {
-    const apiKey = await stage.open('0.001');
-    stage.backend.behave = ({ body, response }) => {
+    const apiKey = await harness.open('0.001');
+    harness.backend.behave = ({ body, response }) => {
       const isStreamed = (JSON.parse(body) as Fields)['stream'] === true;
       response.setHeader('content-type', isStreamed ? 'text/event-stream' : 'application/json');
       const words = 'one two three '.repeat(100);
       response.end(isStreamed ? `${piece(words).repeat(80)}${ending()}` : whole(words.repeat(80)));
     };
-    const answer = await stage.say('hi', {}, { apiKey });
+    const answer = await harness.say('hi', {}, { apiKey });
     expect(answer.status).toBe(200);
     expect(answer.cost?.usd).toBeGreaterThan(0.0005);
     expect(answer.cost?.usd).toBeLessThanOrEqual(0.001);
@@ -173,5 +173,5 @@ describe('the balance of an account', () => {
 });
 
 it('leave nothing behind', async () => {
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DatabaseServer } from '../database-server.js';
 import { decent } from './hostile-backend.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
 const TIMEOUT = { timeout: 300_000 };
 const CLIENTS = 16;
@@ -10,12 +10,12 @@ const CLIENTS = 16;
 const REFUSED = 20;
 const REFUSED_MS = 120_000;
 
-let stage: Stage;
+let harness: HostileHarness;
 let database: DatabaseServer;
 
 beforeAll(async () => {
   // The smallest journal: about a thousand charges.
-  stage = await Stage.start({
+  harness = await HostileHarness.start({
     env: {
       LEDGER_JOURNAL_BYTES: '1048576',
       LEDGER_SETTLE_WAIT_MS: '500',
@@ -23,12 +23,12 @@ beforeAll(async () => {
       GATEWAY_ACCOUNT_CONCURRENCY: '0',
     },
   });
-  stage.backend.behave = decent();
-  database = new DatabaseServer(stage.platform.dataDir);
+  harness.backend.behave = decent();
+  database = new DatabaseServer(harness.platform.dataDir);
 });
 
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 /** Sends requests as fast as it can until `work` has ended, and counts the refusals. */
@@ -37,7 +37,7 @@ async function underLoad(work: (refused: () => number) => Promise<void>): Promis
   const over = new AbortController();
   const client = async (number: number): Promise<void> => {
     for (let turn = number; !over.signal.aborted; turn += 1) {
-      const { status } = await stage.say('hi', { stream: turn % 2 === 0 });
+      const { status } = await harness.say('hi', { stream: turn % 2 === 0 });
       expect([200, 503]).toContain(status);
       if (status === 503) refused += 1;
     }
@@ -57,7 +57,7 @@ it.each([1, 6, 20])('leaves nothing behind when PostgreSQL hangs for %s s', TIME
     await database.standStill(seconds * 1_000);
     await sleep(300);
   });
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });
 
 it('refuses requests whose charge no store accepts, and never charges them', TIMEOUT, async () => {
@@ -68,5 +68,5 @@ it('refuses requests whose charge no store accepts, and never charges them', TIM
     });
     expect(refused()).toBeGreaterThanOrEqual(REFUSED);
   });
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

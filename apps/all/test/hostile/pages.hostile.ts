@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../answers.js';
-import { Stage } from './stage.js';
+import { eventually } from '../response-bodies.js';
+import { HostileHarness } from './harness.js';
 
 const TEST_MS = 1_800_000;
 const PAGES = 200;
@@ -41,7 +41,7 @@ const PAGE = UNITS.map((unit) =>
 );
 
 let web: TestServer;
-let stage: Stage;
+let harness: HostileHarness;
 let underWay = 0;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ beforeAll(async () => {
     else response.setHeader('content-type', 'text/html').end(PAGE[Number(url.slice(1)) % PAGE.length]);
   });
   const hosts = new URL(web.url).host;
-  stage = await Stage.start({
+  harness = await HostileHarness.start({
     web: { extras: { webPage: 0.01 } },
     env: {
       GATEWAY_PRIVATE_HOSTS: hosts,
@@ -67,12 +67,12 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
   await web.close();
 });
 
 function scrape(apiKey: string, path: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${stage.platform.apiUrl}/augment/scrape`, {
+  return fetch(`${harness.platform.apiUrl}/augment/scrape`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ url: new URL(path, web.url) }),
@@ -98,7 +98,7 @@ it(
   `${PAGES} pages of 2 MB at once are read off the event loop, in bounded memory`,
   { timeout: TEST_MS },
   async () => {
-    const { apiKey } = await stage.platform.account('100.00');
+    const { apiKey } = await harness.platform.account('100.00');
     const read = async (): Promise<void> =>
       expect(await askedFor(apiKey, (index) => `/${index}`)).toEqual(new Set([200]));
     // The baseline: the same requests and holds, for pages that are not read.
@@ -108,13 +108,13 @@ it(
     const added: number[] = [];
     const isDisturbed = (units: number): boolean => units > ADDED_UNITS && units < HOPELESS_UNITS;
     while (added.length < TRIES && added.every(isDisturbed)) {
-      const without = await stage.probe.longestHold(refused);
-      const held = await stage.probe.longestHold(read);
+      const without = await harness.probe.longestHold(refused);
+      const held = await harness.probe.longestHold(read);
       added.push(held - without);
       process.stdout.write(
-        `held for ${held.toFixed(2)} units at most, ${without.toFixed(2)} without pages, grown by ${Math.round(stage.grownBytes / 1e6)} MB\n`,
+        `held for ${held.toFixed(2)} units at most, ${without.toFixed(2)} without pages, grown by ${Math.round(harness.grownBytes / 1e6)} MB\n`,
       );
-      expect(stage.grownBytes).toBeLessThan(GROWN_BYTES);
+      expect(harness.grownBytes).toBeLessThan(GROWN_BYTES);
     }
     expect(Math.min(...added)).toBeLessThanOrEqual(ADDED_UNITS);
   },
@@ -124,7 +124,7 @@ it(
   'pages whose client has left are dropped, in progress and in the queue, and not charged',
   { timeout: TEST_MS },
   async () => {
-    const { id, apiKey } = await stage.platform.account('1.00');
+    const { id, apiKey } = await harness.platform.account('1.00');
     const leaving = new AbortController();
     const asked = Array.from({ length: PAGES / 2 }, () =>
       scrape(apiKey, '/hang', leaving.signal).catch((error: unknown) => error),
@@ -137,11 +137,11 @@ it(
     const response = await scrape(apiKey, '/0');
     expect(response.status).toBe(200);
     await response.arrayBuffer();
-    await eventually('one is charged', async () => (await stage.platform.balances(id)).usd === '0.99');
+    await eventually('one is charged', async () => (await harness.platform.balances(id)).usd === '0.99');
     expect(underWay).toBe(0);
   },
 );
 
 it('leave nothing behind', { timeout: TEST_MS }, async () => {
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

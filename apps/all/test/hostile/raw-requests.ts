@@ -34,7 +34,7 @@ export class RawRequest {
   }
 
   /** The full response, once the connection has ended. */
-  async answer(): Promise<string> {
+  async response(): Promise<string> {
     if (!this.socket.closed) await new Promise<unknown>((resolve) => this.socket.once('close', resolve));
     return this.said;
   }
@@ -65,5 +65,5 @@ export async function answerTo(
   request.write(
     Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1'),
   );
-  return request.answer();
+  return request.response();
 }

@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Cost } from '../answers.js';
+import type { Cost } from '../response-bodies.js';
 import { DatabaseServer } from '../database-server.js';
 import { type Payer, faultsLeft, openPayer } from '../payers.js';
 import { Platform, TEST_MODEL } from '../platform.js';

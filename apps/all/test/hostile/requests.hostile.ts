@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROWTH_MS, doublings, growthFaults } from './growth.js';
 import { decent } from './hostile-backend.js';
-import { Stage } from './stage.js';
+import { HostileHarness } from './harness.js';
 
-let stage: Stage;
+let harness: HostileHarness;
 
 beforeAll(async () => {
-  stage = await Stage.start();
-  stage.backend.behave = decent();
+  harness = await HostileHarness.start();
+  harness.backend.behave = decent();
 });
 
 afterAll(async () => {
-  await stage.stop();
+  await harness.stop();
 });
 
 const message = (content: string): string => `{"role":"user","content":${content}}`;
@@ -28,7 +28,7 @@ const CUT = 0;
 
 async function statusOf(text: string): Promise<number> {
   try {
-    return (await stage.ask(text)).status;
+    return (await harness.ask(text)).status;
   } catch (error) {
     if (error instanceof TypeError) return CUT;
     throw error;
@@ -219,7 +219,7 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
   };
 
   it('take time proportional to their size', { timeout: GROWTH_MS }, async () => {
-    expect(await growthFaults(stage.probe, doublings(largest), send)).toEqual([]);
+    expect(await growthFaults(harness.probe, doublings(largest), send)).toEqual([]);
   });
 
   it('block the event loop no longer than a unit of work', async () => {
@@ -227,11 +227,11 @@ describe.each(CLASSES)('$name', ({ largest, of }) => {
     let units = Number.POSITIVE_INFINITY;
     // The lowest of several attempts is the least disturbed one.
     for (let attempt = 0; attempt < 5 && units >= 1; attempt += 1)
-      units = Math.min(units, await stage.probe.longestHold(() => statusOf(text)));
+      units = Math.min(units, await harness.probe.longestHold(() => statusOf(text)));
     expect(units).toBeLessThan(1);
   });
 });
 
 it('leave nothing behind', async () => {
-  expect(await stage.afterwards()).toEqual([]);
+  expect(await harness.afterwards()).toEqual([]);
 });

@@ -74,18 +74,18 @@ function flipped(text: string, random: Random): string {
 
 const contentOf = (header: string): Json => JSON.parse(Buffer.from(header, 'base64').toString()) as Json;
 
-interface Answer {
+interface Outcome {
   readonly status: number;
   readonly code: unknown;
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function answerOf(response: Response): Promise<Outcome> {
   const body = (await response.json()) as { code?: unknown; error?: unknown };
   return { status: response.status, code: body.code ?? body.error };
 }
 
 /** Responses that are not a clear refusal of a client error. */
-function faultsOf(answer: Answer, payload: unknown, statuses: readonly number[]): string[] {
+function faultsOf(answer: Outcome, payload: unknown, statuses: readonly number[]): string[] {
   const isCode = typeof answer.code === 'string' && /^[A-Z0-9_]+$/.test(answer.code);
   if (isCode && statuses.includes(answer.status)) return [];
   return [`${answer.status} ${String(answer.code)} to ${JSON.stringify(payload).slice(0, 600)}`];

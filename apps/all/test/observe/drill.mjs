@@ -4,7 +4,7 @@
 // on the PATH.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalChain } from '@svc/infra';
-import { startObservedCluster } from './stage.ts';
+import { startObservedCluster } from './harness.ts';
 
 const OPERATOR_TOKEN = 'operator-token-of-the-drill-of-alerts';
 const AWAY_MS = 150_000;

@@ -7,7 +7,7 @@ import { Prometheus } from '@svc/infra';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
-import { METRICS_TOKEN, startObservedCluster, startSale } from './stage.js';
+import { METRICS_TOKEN, startObservedCluster, startSale } from './harness.js';
 import { type PlatformAddresses, TroubledLoad, troubledCatalog } from './troubled-load.js';
 
 const ASK = fileURLToPath(new URL('../../../../tools/observe/ask.mjs', import.meta.url));
@@ -61,13 +61,13 @@ describe.skipIf(!isThere)(`every query of every panel and every alert${note}`, (
   ] as const)(
     'returns data with the expected sign with %s',
     async (shape, start) => {
-      const stage = await start();
-      const { apiUrl, operatorUrl, chain, prometheus } = stage;
+      const harness = await start();
+      const { apiUrl, operatorUrl, chain, prometheus } = harness;
       try {
         const asked = { apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain };
         expect(await askedUnderLoad(shape, prometheus, asked)).toMatch(/^\d+ queries, 0 faults\n$/);
       } finally {
-        await stage.stop();
+        await harness.stop();
       }
     },
     TEST_MS,

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { startObservedCluster } from './stage.js';
+import { startObservedCluster } from './harness.js';
 import { TroubledLoad, troubledCatalog } from './troubled-load.js';
 
 /** The time range of the dashboards. */
 const MINUTES = 8;
 const OPERATOR_TOKEN = 'operator-token-of-the-screenshots';
-const REPLICAS = { gateway: 3, router: 3, ledger: 3, limiter: 3, retrieval: 3, payments: 3 };
+const REPLICAS = { gateway: 3, router: 3, ledger: 3, limiter: 3, retrieval: 3, payments: 3, media: 3 };
 const DRAW = fileURLToPath(new URL('../../../../tools/screenshots.mjs', import.meta.url));
 
 /** A collector that accepts and drops everything: exemplars name only traces that are exported. */
@@ -32,7 +32,7 @@ it(
     // Without a browser, the minutes of load would be in vain.
     await promisify(execFile)('chromium', ['--version']);
     const collector = await startCollector();
-    const stage = await startObservedCluster(troubledCatalog(), OPERATOR_TOKEN, {
+    const harness = await startObservedCluster(troubledCatalog(), OPERATOR_TOKEN, {
       replicas: REPLICAS,
       everySeconds: 5,
       env: {
@@ -40,7 +40,7 @@ it(
         OTEL_TRACES_SAMPLER_ARG: '0.05',
       },
     });
-    const { prometheus, apiUrl, operatorUrl, chain } = stage;
+    const { prometheus, apiUrl, operatorUrl, chain } = harness;
     try {
       const load = await TroubledLoad.start({ apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain });
       process.stderr.write(`… load for ${MINUTES} minutes; Prometheus is at ${prometheus.url}\n`);
@@ -48,9 +48,10 @@ it(
       const args = [DRAW, prometheus.url, '--minutes', String(MINUTES)];
       const { stdout } = await promisify(execFile)(process.execPath, args);
       await load.end();
+      expect([...load.seen.keys()]).toEqual(expect.arrayContaining(['clip 200', 'broken-clip 200']));
       expect(stdout).toMatch(/^\d+ panels, 0 without data\n$/);
     } finally {
-      await stage.stop();
+      await harness.stop();
       collector.close();
     }
   },

@@ -17,6 +17,15 @@ export function troubledCatalog(): object {
     pricing: { input: 0.15, output: 0.6 },
     backends,
   });
+  const clip = (id: string, settings: string): object => ({
+    id,
+    name: id,
+    type: 'video',
+    tier: 'XS',
+    constraints: { durations: ['5s'], resolutions: ['480p'], aspectRatios: ['16:9'] },
+    pricing: { perSecond: { '480p': 0.02 } },
+    backends: [{ kind: 'simulator', model: `clip${settings}` }],
+  });
   return {
     models: [
       model('sound', [simulator]),
@@ -24,6 +33,8 @@ export function troubledCatalog(): object {
       model('half-gone', [nobody, simulator]),
       model('rejected', [{ ...simulator, model: 'test-model;fault=400' }]),
       model('scarce', [simulator], 'S'),
+      clip('clip', ';delay-ms=10000'),
+      clip('broken-clip', ';delay-ms=2000;fault=failed'),
     ],
     tiers: {
       XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
@@ -48,6 +59,8 @@ export interface PlatformAddresses {
 }
 
 const PAUSE_MS = 100;
+/** Between two jobs that make videos. */
+const JOB_PAUSE_MS = 4_000;
 const DEADLINE_MS = 30_000;
 /** A client with this timeout leaves before a long response is complete. */
 const IMPATIENT_MS = 40;
@@ -62,7 +75,7 @@ export class TroubledLoad {
   readonly seen = new Map<string, number>();
 
   private constructor(
-    private readonly asked: PlatformAddresses,
+    private readonly addresses: PlatformAddresses,
     keys: { readonly rich: string; readonly poor: string },
   ) {
     const { rich, poor } = keys;
@@ -76,13 +89,15 @@ export class TroubledLoad {
       this.repeat(poor, { model: 'sound' }),
       this.repeat('wrong', { model: 'sound' }),
       this.repeat(rich, { model: 'sound', stream: true, max_tokens: 2_000 }, IMPATIENT_MS),
+      this.repeatJob(rich, 'clip'),
+      this.repeatJob(rich, 'broken-clip'),
       this.repeatPaying(),
     ];
   }
 
-  static async start(asked: PlatformAddresses): Promise<TroubledLoad> {
-    const [rich, poor] = await Promise.all([accountOf(asked, '10.00'), accountOf(asked)]);
-    return new TroubledLoad(asked, { rich, poor });
+  static async start(addresses: PlatformAddresses): Promise<TroubledLoad> {
+    const [rich, poor] = await Promise.all([accountOf(addresses, '100.00'), accountOf(addresses)]);
+    return new TroubledLoad(addresses, { rich, poor });
   }
 
   async end(): Promise<void> {
@@ -92,14 +107,14 @@ export class TroubledLoad {
 
   private async repeat(apiKey: string, body: Body, timeoutMs = DEADLINE_MS): Promise<void> {
     while (!this.over.signal.aborted) {
-      this.note(`${body.model} ${await this.ask(apiKey, body, timeoutMs)}`);
+      this.note(`${body.model} ${await this.complete(apiKey, body, timeoutMs)}`);
       await sleep(PAUSE_MS);
     }
   }
 
   /** Wallets that sign in and have paid, or that send another wallet's signature. */
   private async repeatPaying(): Promise<void> {
-    const { apiUrl, chain } = this.asked;
+    const { apiUrl, chain } = this.addresses;
     const { origin } = new URL(apiUrl);
     while (!this.over.signal.aborted) {
       const { wallet, fetch: paying } = await buyer(chain, 100);
@@ -116,7 +131,7 @@ export class TroubledLoad {
   }
 
   private async statusOf(address: string, header: string): Promise<number | undefined> {
-    const response = await fetch(`${this.asked.apiUrl}/x402/balance/${address}`, {
+    const response = await fetch(`${this.addresses.apiUrl}/x402/balance/${address}`, {
       headers: { 'SIGN-IN-WITH-X': header },
       signal: AbortSignal.timeout(DEADLINE_MS),
     }).catch(() => undefined);
@@ -127,12 +142,31 @@ export class TroubledLoad {
     this.seen.set(outcome, 1 + (this.seen.get(outcome) ?? 0));
   }
 
-  private async ask(apiKey: string, body: object, timeoutMs: number): Promise<string> {
+  private complete(apiKey: string, body: Body, timeoutMs: number): Promise<string> {
+    const messages = [{ role: 'user', content: 'Say something long.' }];
+    return this.post(apiKey, { path: 'chat/completions', body: { messages, ...body } }, timeoutMs);
+  }
+
+  /** Orders videos that nobody retrieves. */
+  private async repeatJob(apiKey: string, model: string): Promise<void> {
+    const body = { model, prompt: 'A cat', duration: '5s', aspect_ratio: '16:9', resolution: '480p' };
+    while (!this.over.signal.aborted) {
+      this.note(`${model} ${await this.post(apiKey, { path: 'video/queue', body }, DEADLINE_MS)}`);
+      await sleep(JOB_PAUSE_MS, undefined, { signal: this.over.signal }).catch(() => undefined);
+    }
+  }
+
+  /** The status of the response, or `left` if the client disconnected first. */
+  private async post(
+    apiKey: string,
+    { path, body }: { readonly path: string; readonly body: object },
+    timeoutMs: number,
+  ): Promise<string> {
     try {
-      const response = await fetch(`${this.asked.apiUrl}/chat/completions`, {
+      const response = await fetch(`${this.addresses.apiUrl}/${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ messages: [{ role: 'user', content: 'Say something long.' }], ...body }),
+        body: JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
       await response.text();

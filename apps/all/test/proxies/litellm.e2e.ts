@@ -6,7 +6,7 @@ import { offerLocalModels, readCatalog } from '@svc/catalog';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunksOf, errorOf, eventually } from '../answers.js';
+import { chunksOf, errorOf, eventually } from '../response-bodies.js';
 import { type StartedProgram, openPython } from '../clients/environments.js';
 import { Platform, type TestAccount } from '../platform.js';
 

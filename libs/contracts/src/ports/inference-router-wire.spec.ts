@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Problem } from '../problems/problem.js';
 import {
-  decodeAnswering,
+  decodeServedBy,
   decodeInferenceCall,
   decodeProblemTrailer,
-  encodeAnswering,
+  encodeServedBy,
   encodeInferenceCall,
   encodeProblemTrailer,
 } from './inference-router-wire.js';
@@ -68,12 +68,12 @@ describe('a call on the wire', () => {
 describe('a response on the wire', () => {
   it('names the backend that responded', () => {
     const answering = { backend: 'vllm-1:8000', retries: 3 };
-    expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
+    expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);
   });
 
   it('has its media type if it is binary', () => {
     const answering = { backend: 'tts', retries: 0, contentType: 'audio/mpeg' };
-    expect(decodeAnswering(encodeAnswering(answering))).toEqual(answering);
+    expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('a response on the wire', () => {
     { 'x-svc-backend': 'b', 'x-svc-retries': '-1' },
     { 'x-svc-backend': 'b', 'x-svc-retries': '1e3' },
   ])('is rejected without a backend: %j', (headers) => {
-    expect(problemOf(() => decodeAnswering(headers))).toMatchObject({ code: 'INFERENCE_FAILED' });
+    expect(problemOf(() => decodeServedBy(headers))).toMatchObject({ code: 'INFERENCE_FAILED' });
   });
 
   it('reports a failure in a trailer', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PublicKey } from '../messages/enclaves.js';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
-import { type Answering, CALL_KINDS, type CallFile, type InferenceCall } from './inference-router.js';
+import { type ServedBy, CALL_KINDS, type CallFile, type InferenceCall } from './inference-router.js';
 import { Name } from './port-wire.js';
 
 /** The POST route of processes that serve the port `InferenceRouter`. */
@@ -28,7 +28,7 @@ const CALL_HEADERS = {
   clientKey: 'x-svc-client-key',
 } as const;
 
-const ANSWER_HEADERS = {
+const RESPONSE_HEADERS = {
   backend: 'x-svc-backend',
   retries: 'x-svc-retries',
   contentType: 'x-svc-content-type',
@@ -159,15 +159,15 @@ function withFiles(
   }
 }
 
-export function encodeAnswering({
+export function encodeServedBy({
   backend,
   retries,
   contentType,
-}: Answering): Readonly<Record<string, string>> {
+}: ServedBy): Readonly<Record<string, string>> {
   return {
-    [ANSWER_HEADERS.backend]: backend,
-    [ANSWER_HEADERS.retries]: String(retries),
-    ...(contentType !== undefined && { [ANSWER_HEADERS.contentType]: contentType }),
+    [RESPONSE_HEADERS.backend]: backend,
+    [RESPONSE_HEADERS.retries]: String(retries),
+    ...(contentType !== undefined && { [RESPONSE_HEADERS.contentType]: contentType }),
   };
 }
 
@@ -175,12 +175,12 @@ export function encodeAnswering({
  * Throws INFERENCE_FAILED on an invalid response head. Parsed by hand, since every response passes through
  * here.
  */
-export function decodeAnswering(headers: Headers): Answering {
-  const { [ANSWER_HEADERS.backend]: backend, [ANSWER_HEADERS.retries]: retries } = headers;
-  const { [ANSWER_HEADERS.contentType]: contentType } = headers;
+export function decodeServedBy(headers: Headers): ServedBy {
+  const { [RESPONSE_HEADERS.backend]: backend, [RESPONSE_HEADERS.retries]: retries } = headers;
+  const { [RESPONSE_HEADERS.contentType]: contentType } = headers;
   if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
     return { backend, retries: Number(retries), ...(typeof contentType === 'string' && { contentType }) };
-  throw new Problem('INFERENCE_FAILED', { cause: new TypeError('the answer does not say whose it is') });
+  throw new Problem('INFERENCE_FAILED', { cause: new TypeError('the response does not name its backend') });
 }
 
 /** A failure as a trailer. */

@@ -202,7 +202,7 @@ export interface InferenceCall {
 }
 
 /** The backend that responded, and the number of failed calls before. */
-export interface Answering {
+export interface ServedBy {
   readonly backend: string;
   readonly retries: number;
   /** The media type of a binary response, which its first bytes confirm. */
@@ -214,12 +214,12 @@ export interface Answering {
  * transcriptions and translations that of `Transcript`, for images that of `MadeImages`, for jobs that of
  * `BackendJob` or `BackendJobStatus`, for enclaves that of `EnclaveReport` or `EnclaveSignature`.
  */
-export interface Completion extends Answering {
+export interface Completion extends ServedBy {
   readonly body: string;
 }
 
 /** A streamed response, as the backend writes it: the server-sent events of a chat, or a file. */
-export interface ChunkStream extends Answering {
+export interface ChunkStream extends ServedBy {
   /**
    * Its bytes, cut anywhere; bytes that arrived together are in one array, which is never empty. They end
    * where the backend ends them; events may end without `[DONE]`. Throws INFERENCE_FAILED when

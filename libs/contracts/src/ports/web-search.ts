@@ -30,7 +30,7 @@ export class SearchFailed extends Error {
   override readonly name = 'SearchFailed';
 
   /**
-   * @param reason Plain words for the client, a clause without a full stop: `no search provider answered`.
+   * @param reason Plain words for the client, a clause without a full stop: `no search provider responded`.
    */
   constructor(
     readonly reason: string,

@@ -29,7 +29,7 @@ export interface Consumer {
 
 /** Passes a batch to its handler, through Nest. */
 export type SendBatch = (batch: EventBatch<unknown>) => Promise<unknown>;
-export type SendNews = (news: Broadcast<unknown>) => Promise<unknown>;
+export type SendBroadcast = (news: Broadcast<unknown>) => Promise<unknown>;
 
 const DRAIN_MS = 30_000;
 
@@ -43,7 +43,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
   /** Lets every handler finish its current batch, up to a deadline. */
   abstract override close(): Promise<void>;
   protected abstract consume(subscription: Subscription, send: SendBatch): Consumer;
-  protected abstract receive(subscription: BroadcastSubscription, send: SendNews): void;
+  protected abstract receive(subscription: BroadcastSubscription, send: SendBroadcast): void;
 
   override addHandler(...[pattern, handler, isEventHandler, extras]: Parameters<Server['addHandler']>): void {
     const { group, event, broadcast } = (extras ?? {}) as Partial<Subscription & BroadcastSubscription>;

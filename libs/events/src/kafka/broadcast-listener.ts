@@ -1,6 +1,6 @@
 import { retrying } from '@svc/runtime';
 import type { KafkaMessage } from 'kafkajs';
-import type { SendNews } from '../delivery/event-strategy.js';
+import type { SendBroadcast } from '../delivery/event-strategy.js';
 import type { EventsLogger } from '../delivery/logger.js';
 import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import { deliver } from '../delivery/on-events.js';
@@ -18,7 +18,7 @@ const LOOK_MS = 60_000;
 export interface BroadcastListenerOptions {
   readonly subscription: BroadcastSubscription;
   readonly connection: KafkaConnection;
-  readonly send: SendNews;
+  readonly send: SendBroadcast;
   readonly logger: EventsLogger;
 }
 
@@ -118,7 +118,7 @@ export class BroadcastListener {
     this.#next.set(partition, next);
   }
 
-  #deliver(news: Parameters<SendNews>[0]): Promise<void> {
+  #deliver(news: Parameters<SendBroadcast>[0]): Promise<void> {
     const delivered = this.#turn.then(() => deliver(news, this.#options.send));
     this.#turn = delivered.catch(() => undefined);
     return delivered;

@@ -88,7 +88,7 @@ export class GroupConsumer implements Consumer {
   /** How often the group was joined. */
   #joins = 0;
   /** Since when the group's coordinator has not responded to commits. */
-  #unansweredSinceMs: number | undefined;
+  #unresponsiveSinceMs: number | undefined;
   /** Abandons the current consumer. */
   #giveUp: (reason: Error) => void = () => undefined;
 
@@ -162,13 +162,13 @@ export class GroupConsumer implements Consumer {
     const end = (): void => ended.resolve();
     this.#stop.signal.addEventListener('abort', end, { once: true });
     this.#giveUp = ended.reject;
-    this.#unansweredSinceMs = undefined;
+    this.#unresponsiveSinceMs = undefined;
     // kafkajs tries to connect for minutes without logging anything.
     const late = setTimeout(() => this.#warnOfLateJoin(), SESSIONS_UNTIL_LATE * this.#options.sessionMs);
     consumer.on(consumer.events.GROUP_JOIN, () => {
       clearTimeout(late);
       this.#joins += 1;
-      this.#unansweredSinceMs = undefined;
+      this.#unresponsiveSinceMs = undefined;
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => ended.reject(payload.error));
     try {
@@ -303,7 +303,7 @@ export class GroupConsumer implements Consumer {
   async #commit(first: EachBatchPayload, partitions: PartitionOffset[]): Promise<void> {
     try {
       await first.commitOffsetsIfNecessary({ topics: [{ topic: this.topic, partitions }] });
-      this.#unansweredSinceMs = undefined;
+      this.#unresponsiveSinceMs = undefined;
     } catch (error) {
       this.#failures += 1;
       this.#options.logger.error(`${this.group} could not commit ${this.topic}: ${reasonOf(error)}`);
@@ -315,10 +315,11 @@ export class GroupConsumer implements Consumer {
   /** kafkajs looks up the group's coordinator only when it joins, so it would call a dead broker forever. */
   #noteUncommitted(error: unknown): void {
     const now = performance.now();
-    this.#unansweredSinceMs = brokerFault(error) === undefined ? (this.#unansweredSinceMs ?? now) : undefined;
-    if (this.#unansweredSinceMs === undefined || now - this.#unansweredSinceMs < this.#options.sessionMs)
+    this.#unresponsiveSinceMs =
+      brokerFault(error) === undefined ? (this.#unresponsiveSinceMs ?? now) : undefined;
+    if (this.#unresponsiveSinceMs === undefined || now - this.#unresponsiveSinceMs < this.#options.sessionMs)
       return;
-    this.#giveUp(new Error(`the coordinator of ${this.#groupId} does not answer`, { cause: error }));
+    this.#giveUp(new Error(`the coordinator of ${this.#groupId} does not respond`, { cause: error }));
   }
 
   #failed(error: unknown, waitMs: number): void {

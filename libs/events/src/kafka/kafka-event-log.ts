@@ -4,7 +4,7 @@ import { type EventsLogger, silent } from '../delivery/logger.js';
 import { GroupCommitLog, type GroupCommitOptions } from '../publishing/group-commit-log.js';
 import type { PublishBatch } from '../publishing/publish-batch.js';
 import { type KafkaConnection, brokerFault } from './kafka-client.js';
-import { SteadyProducer } from './steady-producer.js';
+import { ReconnectingProducer } from './reconnecting-producer.js';
 
 export interface KafkaEventLogOptions extends KafkaConnection, GroupCommitOptions {
   readonly logger?: EventsLogger;
@@ -30,7 +30,7 @@ const FINAL = new Set([
  * retried until its events' deadline. So an event may be stored more than once.
  */
 export class KafkaEventLog extends GroupCommitLog {
-  readonly #producer: SteadyProducer;
+  readonly #producer: ReconnectingProducer;
   readonly #logger: EventsLogger;
   protected override readonly system = 'kafka';
   #failures = 0;
@@ -40,7 +40,7 @@ export class KafkaEventLog extends GroupCommitLog {
       { ...(publishMs !== undefined && { publishMs }), ...(maxPending !== undefined && { maxPending }) },
       BOUNDS,
     );
-    this.#producer = new SteadyProducer(connection);
+    this.#producer = new ReconnectingProducer(connection);
     this.#logger = logger;
   }
 

@@ -1,5 +1,10 @@
 import { within } from '@svc/runtime';
-import { type Consumer, EventStrategy, type SendBatch, type SendNews } from '../delivery/event-strategy.js';
+import {
+  type Consumer,
+  EventStrategy,
+  type SendBatch,
+  type SendBroadcast,
+} from '../delivery/event-strategy.js';
 import { type EventsLogger, silent } from '../delivery/logger.js';
 import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import type { Subscription } from '../delivery/on-events.js';
@@ -76,7 +81,7 @@ export class KafkaEventStrategy extends EventStrategy {
     return consumer;
   }
 
-  protected override receive(subscription: BroadcastSubscription, send: SendNews): void {
+  protected override receive(subscription: BroadcastSubscription, send: SendBroadcast): void {
     const { logger = silent, ...connection } = this.#options;
     this.#broadcasts.push(new BroadcastListener({ subscription, connection, send, logger }));
   }

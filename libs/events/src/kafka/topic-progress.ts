@@ -20,8 +20,8 @@ type Offsets = ReadonlyMap<number, bigint>;
 /** Reads the progress of groups on its own connection, so that callers never wait behind a batch. */
 export class TopicProgress {
   readonly #kafka: Kafka;
-  readonly #ends = new NextAnswers<Offsets>();
-  readonly #committed = new NextAnswers<Offsets>();
+  readonly #ends = new NextResults<Offsets>();
+  readonly #committed = new NextResults<Offsets>();
   #admin: Promise<Admin> | undefined;
 
   constructor(connection: KafkaConnection) {
@@ -33,7 +33,7 @@ export class TopicProgress {
 
   /** The offset after the newest event of each partition that has any. */
   ends(topic: string): Promise<Offsets> {
-    return this.#ends.ask(topic, () =>
+    return this.#ends.next(topic, () =>
       this.#use(async (admin) => {
         const offsets = await admin.fetchTopicOffsets(topic);
         return new Map(
@@ -68,7 +68,7 @@ export class TopicProgress {
 
   /** The committed offsets of the group, by partition. */
   committed({ groupId, topic }: GroupOfTopic): Promise<Offsets> {
-    return this.#committed.ask(groupId, () =>
+    return this.#committed.next(groupId, () =>
       this.#use(async (admin) => {
         const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
         return new Map(offsets?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
@@ -102,16 +102,16 @@ export class TopicProgress {
  * Deduplicates concurrent calls. A call during a running one shares the next one, because its result must be
  * newer.
  */
-class NextAnswers<Answer> {
-  readonly #running = new Map<string, Promise<Answer>>();
-  readonly #next = new Map<string, Promise<Answer>>();
+class NextResults<Result> {
+  readonly #running = new Map<string, Promise<Result>>();
+  readonly #next = new Map<string, Promise<Result>>();
 
-  ask(name: string, work: () => Promise<Answer>): Promise<Answer> {
+  next(name: string, work: () => Promise<Result>): Promise<Result> {
     const running = this.#running.get(name);
     if (!running) {
-      const answer = work().finally(() => this.#running.delete(name));
-      this.#running.set(name, answer);
-      return answer;
+      const response = work().finally(() => this.#running.delete(name));
+      this.#running.set(name, response);
+      return response;
     }
     const waiting = this.#next.get(name);
     if (waiting) return waiting;
@@ -119,7 +119,7 @@ class NextAnswers<Answer> {
       .catch(() => undefined)
       .then(() => {
         this.#next.delete(name);
-        return this.ask(name, work);
+        return this.next(name, work);
       });
     this.#next.set(name, next);
     return next;

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { ConsumerSession } from './consumer-session.js';
 import type { EventsLogger } from '../delivery/logger.js';
-import type { SendNews } from '../delivery/event-strategy.js';
+import type { SendBroadcast } from '../delivery/event-strategy.js';
 import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import { deliver } from '../delivery/on-events.js';
 import { parseEvents } from '../delivery/parse-events.js';
@@ -13,7 +13,7 @@ const BATCH_MAX = 500;
 export interface BroadcastReaderOptions {
   readonly subscription: BroadcastSubscription;
   readonly session: ConsumerSession;
-  readonly send: SendNews;
+  readonly send: SendBroadcast;
   /** How long to wait for events stored by another process. */
   readonly pollMs: number;
   readonly logger: EventsLogger;

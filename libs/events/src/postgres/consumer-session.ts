@@ -1,5 +1,5 @@
 import { within } from '@svc/runtime';
-import { SteadyClient, exactTypes } from '@svc/storage';
+import { ErrorSafeClient, exactTypes } from '@svc/storage';
 import { type Client, DatabaseError } from 'pg';
 
 const CLOSE_MS = 2_000;
@@ -19,7 +19,7 @@ export interface ConsumerSessionOptions {
 /** A connection shared by several consumers, one at a time. Its claims are released when it ends. */
 export class ConsumerSession {
   readonly #options: Required<ConsumerSessionOptions>;
-  #client: Promise<SteadyClient> | undefined;
+  #client: Promise<ErrorSafeClient> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ConsumerSessionOptions) {
@@ -47,9 +47,9 @@ export class ConsumerSession {
     await this.#end();
   }
 
-  #open(): Promise<SteadyClient> {
+  #open(): Promise<ErrorSafeClient> {
     const { url, name, connectMs, statementMs } = this.#options;
-    const client = new SteadyClient({
+    const client = new ErrorSafeClient({
       connectionString: url,
       application_name: name,
       connectionTimeoutMillis: connectMs,
@@ -60,7 +60,7 @@ export class ConsumerSession {
     });
     const opened = client
       .connect()
-      .then(() => client.beMissed())
+      .then(() => client.enableKeepalive())
       .then(() => client);
     const forget = (): void => {
       if (this.#client === opened) this.#client = undefined;

@@ -1,7 +1,12 @@
 import { within } from '@svc/runtime';
 import { BroadcastReader } from './broadcast-reader.js';
 import { ConsumerSession } from './consumer-session.js';
-import { type Consumer, EventStrategy, type SendBatch, type SendNews } from '../delivery/event-strategy.js';
+import {
+  type Consumer,
+  EventStrategy,
+  type SendBatch,
+  type SendBroadcast,
+} from '../delivery/event-strategy.js';
 import { type EventsLogger, silent } from '../delivery/logger.js';
 import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import type { Subscription } from '../delivery/on-events.js';
@@ -67,7 +72,7 @@ export class PostgresEventStrategy extends EventStrategy {
     this.#retention = new Retention({ session: this.#session, days, logger });
   }
 
-  protected override receive(subscription: BroadcastSubscription, send: SendNews): void {
+  protected override receive(subscription: BroadcastSubscription, send: SendBroadcast): void {
     const { broadcastPollMs: pollMs, logger } = this.#options;
     const session = this.#broadcastSession;
     this.#broadcasts.push(new BroadcastReader({ subscription, session, send, pollMs, logger }));

@@ -162,11 +162,11 @@ export abstract class GroupCommitLog extends EventLog {
       this.#commitMs = performance.now();
       try {
         await this.store(batch);
-        this.#answer(batch, '');
+        this.#response(batch, '');
         batch.resolve();
         this.onStored(batch);
       } catch (error) {
-        this.#answer(batch, 'not stored');
+        this.#response(batch, 'not stored');
         batch.reject(new EventNotStored('The event could not be stored', { cause: error }));
       }
       this.#forget(batch);
@@ -180,7 +180,7 @@ export abstract class GroupCommitLog extends EventLog {
     this.#isFailing = true;
   }
 
-  #answer(batch: PublishBatch, fault: string): void {
+  #response(batch: PublishBatch, fault: string): void {
     const { system } = this;
     events.stored.record((performance.now() - this.#commitMs) / 1_000, system, fault);
     events.batchSize.record(batch.size, system);

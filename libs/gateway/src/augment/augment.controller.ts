@@ -17,7 +17,7 @@ import {
   perMinute,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
 import { type SearchPrices, extraPrice, searchPrices } from '../paid/extra-prices.js';
@@ -44,7 +44,7 @@ export class AugmentController {
     private readonly retrieval: Retrieval,
   ) {}
 
-  @Answers(routes.augmentSearch)
+  @Serves(routes.augmentSearch)
   async search(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -64,7 +64,7 @@ export class AugmentController {
     });
   }
 
-  @Answers(routes.augmentScrape)
+  @Serves(routes.augmentScrape)
   async scrape(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -77,7 +77,7 @@ export class AugmentController {
     });
   }
 
-  @Answers(routes.augmentParse)
+  @Serves(routes.augmentParse)
   async parse(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -4,7 +4,7 @@ import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
 import { bearer, within } from '@svc/runtime';
 import { LRUCache } from 'lru-cache';
 import { GatewaySettings } from '../gateway.config.js';
-import { GatheredLookups } from './gathered-lookups.js';
+import { BatchedLookups } from './batched-lookups.js';
 import { type KeyFound, KeyStore } from '../accounts/key.store.js';
 
 /** Keys kept in memory; the least recently used one is dropped first. */
@@ -57,7 +57,7 @@ export class KeyCache {
 
   constructor(
     private readonly keys: KeyStore,
-    private readonly gathered: GatheredLookups,
+    private readonly batched: BatchedLookups,
     private readonly settings: GatewaySettings,
   ) {}
 
@@ -147,7 +147,7 @@ export class KeyCache {
 
   private async find(digest: string, isSuspect: boolean): Promise<KeyFound | undefined> {
     try {
-      if (isSuspect) return await this.gathered.find(digest);
+      if (isSuspect) return await this.batched.find(digest);
       return (await this.keys.findByDigests([Buffer.from(digest, 'base64')])).get(digest);
     } catch (error) {
       // A failed lookup proves the key neither valid nor wrong.

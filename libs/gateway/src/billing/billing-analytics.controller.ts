@@ -7,7 +7,7 @@ import {
   UsageHistory,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { KeyStore } from '../accounts/key.store.js';
 import { CallerOf } from '../auth/access.js';
 import { keyNames } from './usage-key-names.js';
@@ -23,7 +23,7 @@ export class BillingAnalyticsController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.billingUsageAnalytics)
+  @Serves(routes.billingUsageAnalytics)
   async analytics(
     @CallerOf() { accountId }: Caller,
     @Query() query: BillingAnalyticsQuery,

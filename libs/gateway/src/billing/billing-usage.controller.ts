@@ -10,7 +10,7 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { CallerOf } from '../auth/access.js';
 import { readCursor, writeCursor } from './usage-cursor.js';
@@ -22,7 +22,7 @@ import { spanOfHistory, spanOfUsage } from './usage-period.js';
 export class BillingUsageController {
   constructor(private readonly history: UsageHistory) {}
 
-  @Answers(routes.billingUsage)
+  @Serves(routes.billingUsage)
   async usage(
     @CallerOf() { accountId }: Caller,
     @Query() query: BillingUsageQuery,
@@ -46,7 +46,7 @@ export class BillingUsageController {
     );
   }
 
-  @Answers(routes.billingUsageHistory)
+  @Serves(routes.billingUsageHistory)
   async usageHistory(
     @CallerOf() { accountId }: Caller,
     @Query() query: BillingUsageHistoryQuery,

@@ -9,7 +9,7 @@ import {
   routes,
   usdNumber,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 
 /** Shows an account's balances. */
@@ -21,7 +21,7 @@ export class BillingController {
   ) {}
 
   /** The balances are as posted, but whether there is money to spend also depends on holds. */
-  @Answers(routes.billingBalance)
+  @Serves(routes.billingBalance)
   async balance(@CallerOf() { accountId }: Caller): Promise<BillingBalance> {
     const [balances, available, stake] = await Promise.all([
       this.books.balances(accountId),

@@ -14,7 +14,7 @@ import {
   usdNumber,
   walletName,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 import { SUGGESTED_USD } from '../wallets/payment-demands.js';
 import { WalletHistory } from '../wallets/wallet-transactions.js';
@@ -27,7 +27,7 @@ export class WalletsController {
     private readonly history: WalletHistory,
   ) {}
 
-  @Answers(routes.walletBalance)
+  @Serves(routes.walletBalance)
   async balance(@Param() params: WalletParams, @CallerOf() caller: Caller): Promise<WalletBalance> {
     const walletAddress = ownOf(params, caller);
     const balances = await this.books.balances(caller.accountId);
@@ -44,7 +44,7 @@ export class WalletsController {
     };
   }
 
-  @Answers(routes.walletTransactions)
+  @Serves(routes.walletTransactions)
   async transactions(
     @Param() params: WalletParams,
     @Query() { limit, offset }: TransactionQuery,

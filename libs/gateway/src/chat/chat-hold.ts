@@ -85,7 +85,7 @@ export class ChatHold {
   }
 
   /** Whether the hold covers the response at its maximum length. */
-  get coversWholeAnswer(): boolean {
+  get coversWholeOutput(): boolean {
     return this.coveredTokens >= this.plan.outputTokensAtMost;
   }
 
@@ -117,7 +117,7 @@ export class ChatHold {
   async coverPrompt(promptTokens: number): Promise<void> {
     const { leastTokens } = this.sizes;
     const isLarger = promptTokens > this.promptTokens;
-    const wasWhole = this.coversWholeAnswer;
+    const wasWhole = this.coversWholeOutput;
     this.promptTokens = promptTokens;
     if (!isLarger && this.coveredTokens >= leastTokens) return;
     await this.coverBeginning(wasWhole);
@@ -129,7 +129,7 @@ export class ChatHold {
    * beginning of the next response and the highest price of its purchases.
    */
   async askAgain(plan: ChatPlan, earlier: Usage): Promise<boolean> {
-    const wasWhole = this.coversWholeAnswer;
+    const wasWhole = this.coversWholeOutput;
     this.plan = plan;
     this.earlierNano = sumNano(priceUsages(plan.model, [earlier]));
     this.promptTokens = promptTokensOf(plan);

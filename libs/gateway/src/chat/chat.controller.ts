@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { type ChatRequest, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { chatDialect } from '../answer/client-dialect.js';
+import { chatDialect } from '../output/client-dialect.js';
 import { Completions } from './completions.js';
 
 @Controller()
 export class ChatController {
   constructor(private readonly completions: Completions) {}
 
-  @Answers(routes.chatCompletions)
-  answer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Serves(routes.chatCompletions)
+  response(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { bodyJson: json } = request;
     assert(json, 'the route has a body');
     const asked = request.body as ChatRequest;
-    return this.completions.answer(request, reply, { asked, json, dialect: chatDialect });
+    return this.completions.response(request, reply, { asked, json, dialect: chatDialect });
   }
 }

@@ -2,7 +2,7 @@ import { Catalog } from '@svc/catalog';
 import { type Caller, CatalogFile, ChatRequest, NO_USAGE, Problem } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
-import type { Ending } from '../answer/answer.js';
+import type { Ending } from '../output/output-relay.js';
 import { ChatPipeline } from './chat.pipeline.js';
 import type { ChatExchange } from './exchange.js';
 
@@ -46,11 +46,11 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     find: async () => undefined,
     prepare: steps.prepare ?? (async () => ({ tokens: 1 })),
   };
-  const answer = { backend: 'b', normaliser: {} };
+  const response = { backend: 'b', normaliser: {} };
   const inference = {
-    answer: async (_: unknown, prepared: unknown) => ({
+    response: async (_: unknown, prepared: unknown) => ({
       prepared,
-      answer,
+      response,
       ending: steps.ending ?? { kind: 'client_gone' },
     }),
     usage: async () => ({ ...NO_USAGE, promptTokens: 1, completionTokens: 1 }),

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem, type Usage, formatUsd } from '@svc/contracts';
-import { type ChargedAnswer, isAbort } from '../answer/answer.js';
-import { forStream } from '../answer/event-stream.js';
+import { type ChargedOutput, isAbort } from '../output/output-relay.js';
+import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { modelHeaders } from '../http/header-values.js';
 import { PaidOperations } from '../paid/paid-operations.js';
@@ -52,10 +52,10 @@ export class ChatPipeline {
       const prompt = await this.prompts.prepare(plan, findings, client.signal); // CHARACTER_NOT_FOUND, …
       await hold.coverPrompt(prompt.tokens); //                               INSUFFICIENT_BALANCE
       const prepared = { plan, hold, prompt, findings };
-      const first = await this.inference.answer(exchange, prepared); //       MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      const first = await this.inference.complete(exchange, prepared); //       MODEL_AT_CAPACITY, INFERENCE_FAILED, …
       const last = await this.followUp.after(exchange, first); //             the same, while nothing is delivered
       const settled = await this.settle(exchange, last, reservation); //      UNAVAILABLE
-      if (last.ending.kind !== 'client_gone') await last.answer.end(settled);
+      if (last.ending.kind !== 'client_gone') await last.relay.end(settled);
     } catch (error) {
       // A request that this service could not serve does not count against its caller's limits.
       if (isUnserved(error)) Object.assign(client.headers, await reservation.cancel());
@@ -72,15 +72,15 @@ export class ChatPipeline {
     exchange: ChatExchange,
     given: FinishedCall,
     reservation: Reservation,
-  ): Promise<ChargedAnswer> {
+  ): Promise<ChargedOutput> {
     const { client, record } = exchange;
-    const { prepared, answer, ending } = given;
+    const { prepared, relay, ending } = given;
     if (ending.kind !== 'done') record.ended = ending.kind;
     if ('problem' in ending) record.problem = ending.problem;
     const usages = chargeable(given, await this.inference.usage(exchange, given));
     const usage = totalUsage(usages);
     const { cost, headers } = await reservation.settle({
-      backend: answer.backend,
+      backend: relay.backend,
       lines: prepared.hold.lines(usages),
       usage,
       durationMs: performance.now() - record.startedMs,
@@ -112,8 +112,8 @@ export class ChatPipeline {
  * The usage to charge, by backend call. Calls of an internal tool are free if the client sees nothing else of
  * the response.
  */
-function chargeable({ answer, earlier }: FinishedCall, used: Usage): Usage[] {
-  const hidesAll = answer.normaliser.tool?.hidesAll === true;
+function chargeable({ relay, earlier }: FinishedCall, used: Usage): Usage[] {
+  const hidesAll = relay.normaliser.tool?.hidesAll === true;
   const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;
   const isEarlierPaid = earlier && (earlier.isShown || last.completionTokens > 0);
   return isEarlierPaid ? [earlier.usage, last] : [last];

@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import type { ChatRequest } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientDialect } from '../answer/client-dialect.js';
+import type { ClientDialect } from '../output/client-dialect.js';
 import { GatewaySettings } from '../gateway.config.js';
-import { AnswerWriter } from '../http/answer-writer.js';
+import { ResponseWriter } from '../http/response-writer.js';
 import { BackgroundWork } from '../http/background-work.js';
 import { encryptionHeaders, faultyHeaders } from '../request/encryption.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
@@ -33,7 +33,7 @@ export class Completions {
   ) {}
 
   /** Resolves when the response is written and settled. Refuses as the pipeline. */
-  async answer(
+  async response(
     request: FastifyRequest,
     reply: FastifyReply,
     { asked, json, dialect, origin }: RequestedCompletion,
@@ -43,7 +43,7 @@ export class Completions {
     const encryption = encryptionHeaders(request.headers);
     if (encryption && origin) throw faultyHeaders('encryption is only for POST /api/v1/chat/completions');
     const { config } = this.settings;
-    const client = new AnswerWriter(request, reply, config, dialect.keepAliveFrame);
+    const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };

@@ -1,8 +1,8 @@
 import type { Caller, ChatRequest } from '@svc/contracts';
 import type { JsonText, RequestRecord } from '@svc/runtime';
-import type { ClientDialect } from '../answer/client-dialect.js';
+import type { ClientDialect } from '../output/client-dialect.js';
 import type { EncryptionHeaders } from '../request/encryption.js';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 
 /** A completion request and its client, for the lifetime of the request. */
 export interface ChatExchange {
@@ -15,7 +15,7 @@ export interface ChatExchange {
   /** The headers that demand encryption. */
   readonly encryption: EncryptionHeaders | undefined;
   readonly record: RequestRecord;
-  readonly client: AnswerWriter;
+  readonly client: ResponseWriter;
   /** How long the backend may send no event, in milliseconds. */
   readonly idleTimeoutMs: number;
   /** How long a response that has begun may wait for an unavailable ledger, in milliseconds. */

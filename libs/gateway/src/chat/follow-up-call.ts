@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@svc/contracts';
-import { type Ending, isAbort } from '../answer/answer.js';
+import { type Ending, isAbort } from '../output/output-relay.js';
 import { isShortOfMoney } from '../paid/reservation.js';
 import { tokensBeforeResults } from '../request/called-prompt.js';
 import { planAfterCall } from '../request/chat-plan.js';
@@ -10,7 +10,7 @@ import { type FinishedCall, Inference } from './inference.js';
 import { PromptMaking } from './prompt-making.js';
 
 /** No search is made if fewer output tokens are left. */
-const LEAST_ANSWER_TOKENS = 16;
+const LEAST_OUTPUT_TOKENS = 16;
 
 /** The call after a response in which the model called the search tool. */
 @Injectable()
@@ -26,10 +26,10 @@ export class FollowUpCall {
    */
   async after(exchange: ChatExchange, first: FinishedCall): Promise<FinishedCall> {
     const { plan, hold, prompt } = first.prepared;
-    const call = first.answer.calledBefore(first.ending);
+    const call = first.relay.calledBefore(first.ending);
     if (!call || plan.web?.kind !== 'offer') return first;
     const usage = await this.inference.usage(exchange, first);
-    if (plan.outputTokensAtMost - usage.completionTokens < LEAST_ANSWER_TOKENS)
+    if (plan.outputTokensAtMost - usage.completionTokens < LEAST_OUTPUT_TOKENS)
       return { ...first, ending: { kind: 'out_of_tokens' } };
     const query = queryIn(call.arguments) ?? plan.web.search.query ?? '';
     const said = { message: call.said(JSON.stringify({ query })), id: call.id };
@@ -41,10 +41,10 @@ export class FollowUpCall {
       const found = await this.prompts.lookUp(again, { prompt, said, isPaid }, exchange);
       hold.buy(found.findings.purchases);
       await hold.coverPrompt(found.prompt.tokens); //                         INSUFFICIENT_BALANCE
-      const last = await this.inference.answer(exchange, { plan: again, hold, ...found }, first.answer);
-      return { ...last, earlier: { usage, isShown: first.answer.normaliser.tool?.isShown === true } };
+      const last = await this.inference.complete(exchange, { plan: again, hold, ...found }, first.relay);
+      return { ...last, earlier: { usage, isShown: first.relay.normaliser.tool?.isShown === true } };
     } catch (error) {
-      if (!first.answer.isBegun) throw error;
+      if (!first.relay.isBegun) throw error;
       // The client gets no response based on it, so it is not charged.
       hold.buy([]);
       return { ...first, ending: endingBy(error, exchange) };

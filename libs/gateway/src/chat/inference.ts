@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { InferenceRouter, type Usage } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
-import { Answer, type BackendAnswer, type Ending } from '../answer/answer.js';
-import type { AnswerHead } from '../answer/answer-head.js';
-import { HiddenTool } from '../answer/hidden-tool.js';
-import { AnswerNormaliser } from '../answer/normaliser.js';
-import { type EndedAnswer, estimatedUsage, usageOf } from '../answer/usage.js';
+import { OutputRelay, type BackendOutput, type Ending } from '../output/output-relay.js';
+import type { CompletionHead } from '../output/completion-head.js';
+import { InternalTool } from '../output/internal-tool.js';
+import { OutputNormaliser } from '../output/normaliser.js';
+import { type EndedCompletion, estimatedUsage, usageOf } from '../output/usage.js';
 import { type ChatPlan, inferenceCall, offeredTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
@@ -27,7 +27,7 @@ export interface PreparedCall {
 /** A response, how it ended, and its request. */
 export interface FinishedCall {
   readonly prepared: PreparedCall;
-  readonly answer: Answer;
+  readonly relay: OutputRelay;
   readonly ending: Ending;
   /** The earlier backend call of the same request, if any. */
   readonly earlier?: { readonly usage: Usage; readonly isShown: boolean };
@@ -42,22 +42,30 @@ export class Inference {
   ) {}
 
   /** Calls a backend and delivers its response, after that of an earlier call. Refuses as the router. */
-  async answer(exchange: ChatExchange, prepared: PreparedCall, before?: Answer): Promise<FinishedCall> {
-    const answer = await this.ask(exchange, prepared, before);
-    return { prepared, answer, ending: await answer.deliver() };
+  async complete(
+    exchange: ChatExchange,
+    prepared: PreparedCall,
+    before?: OutputRelay,
+  ): Promise<FinishedCall> {
+    const relay = await this.begin(exchange, prepared, before);
+    return { prepared, relay, ending: await relay.deliver() };
   }
 
   /**
    * Resolves when the response has begun, or is complete if the backend does not stream it. Continues
    * `before`, if given.
    */
-  private async ask(exchange: ChatExchange, prepared: PreparedCall, before?: Answer): Promise<Answer> {
+  private async begin(
+    exchange: ChatExchange,
+    prepared: PreparedCall,
+    before?: OutputRelay,
+  ): Promise<OutputRelay> {
     const { plan, prompt, findings } = prepared;
     const { requestId, caller, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
-    const stream = plan.stream || !prepared.hold.coversWholeAnswer;
+    const stream = plan.stream || !prepared.hold.coversWholeOutput;
     const call = await inferenceCall(
       plan,
       { requestId, accountId: caller.accountId },
@@ -67,19 +75,19 @@ export class Inference {
         promptTokens: prompt.tokens,
       },
     );
-    const asked = traced<BackendAnswer>('infer', () =>
+    const asked = traced<BackendOutput>('infer', () =>
       stream ? this.router.stream(call, client.signal) : this.router.complete(call, client.signal),
     );
     const source = await (plan.stream ? client.beginWith(asked) : asked);
     record.backend = source.backend;
     client.headers['x-svc-model-router'] = source.backend;
     if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
-    const normaliser = new AnswerNormaliser({
+    const normaliser = new OutputNormaliser({
       saying: stream ? 'delta' : 'message',
       thinking: plan.thinking,
       tokenizer: prompt.tokenizer,
       sources: sourcesOf(plan, findings),
-      tool: hiddenTool(plan),
+      tool: internalTool(plan),
       isEncrypted: plan.encryption !== undefined,
     });
     const about = {
@@ -90,22 +98,22 @@ export class Inference {
       ...shownResults(plan, requestId, findings),
       usageApart: plan.request.stream_options?.include_usage ?? false,
     };
-    const form =
-      before?.form ??
+    const encoder =
+      before?.encoder ??
       (plan.stream ? dialect.streamed(client, normaliser, about) : dialect.whole(client, normaliser, about));
-    if (before) form.goOn(normaliser, about);
-    if (before?.normaliser.tool?.isTextShown === true) form.add([PARAGRAPH]);
+    if (before) encoder.continueWith(normaliser, about);
+    if (before?.normaliser.tool?.isTextShown === true) encoder.add([PARAGRAPH]);
     const hold = stream
       ? new ProgressiveHold(prepared.hold, plan, { ledgerTimeoutMs, signal: client.signal })
       : undefined;
-    return new Answer({ source, normaliser, hold, form, idleTimeoutMs });
+    return new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs });
   }
 
   /** The usage of a response. Never fails, so that every response can be charged. */
-  async usage({ requestId }: ChatExchange, { prepared, answer, ending }: FinishedCall): Promise<Usage> {
+  async usage({ requestId }: ChatExchange, { prepared, relay, ending }: FinishedCall): Promise<Usage> {
     const { plan, prompt, hold } = prepared;
-    const { backend, normaliser } = answer;
-    const ended: EndedAnswer = {
+    const { backend, normaliser } = relay;
+    const ended: EndedCompletion = {
       ...normaliser.counts,
       isWhole: ending.kind === 'done',
       prompt,
@@ -146,9 +154,9 @@ const PARAGRAPH = {
 };
 
 /** Hides an internal tool from clients, called or not. It may be called once. */
-function hiddenTool(plan: ChatPlan): HiddenTool | undefined {
+function internalTool(plan: ChatPlan): InternalTool | undefined {
   const offered = offeredTool(plan);
-  return offered && new HiddenTool(offered.tool.function.name, !offered.isCalled);
+  return offered && new InternalTool(offered.tool.function.name, !offered.isCalled);
 }
 
 /** The number of sources that a response may cite: zero before a search. */
@@ -161,7 +169,7 @@ function shownResults(
   { parameters }: ChatPlan,
   requestId: string,
   findings: Findings | undefined,
-): Pick<AnswerHead, 'resultsFirst' | 'documents'> {
+): Pick<CompletionHead, 'resultsFirst' | 'documents'> {
   const found = findings?.echo.web_search_citations ?? [];
   return {
     resultsFirst: parameters.include_search_results_in_stream && findings !== undefined,

@@ -74,7 +74,7 @@ interface HoldCase {
 }
 
 /** A response of an account with this balance, part of which is held. */
-function answer({
+function response({
   beforeTokens,
   heldTokens = 64,
   outputTokensAtMost = 100_000,
@@ -104,7 +104,7 @@ function answer({
 }
 
 /** Delivers tokens one by one. Returns how many were delivered, and the reason for ending early. */
-async function deliver({ ahead, meter }: ReturnType<typeof answer>, tokens: number) {
+async function deliver({ ahead, meter }: ReturnType<typeof response>, tokens: number) {
   for (let delivered = 0; delivered < tokens; delivered += 1) {
     meter.addMessage({ content: 'x' });
     const shortage = ahead.isAhead(meter) ? undefined : await ahead.reach(meter);
@@ -115,27 +115,27 @@ async function deliver({ ahead, meter }: ReturnType<typeof answer>, tokens: numb
 
 describe('ProgressiveHold', () => {
   it('uses all available money, to the last token', async () => {
-    const given = answer({ beforeTokens: 3_000 });
+    const given = response({ beforeTokens: 3_000 });
     expect(await deliver(given, 5_000)).toEqual({ delivered: 3_000, shortage: 'out_of_money' });
     expect(given.purse.left).toBe(0n);
   });
 
   it('holds a tranche ahead when there is plenty of money, with at most two ledger calls per tranche', async () => {
-    const given = answer({ beforeTokens: 10_000_000 });
+    const given = response({ beforeTokens: 10_000_000 });
     expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
     expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
     expect(given.reservation.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
   });
 
   it('holds little ahead when there is little money, so that other requests get some', async () => {
-    const given = answer({ beforeTokens: 50_000 });
+    const given = response({ beforeTokens: 50_000 });
     await deliver(given, 1_000);
     expect(given.reservation.coveredTokens).toBeLessThanOrEqual(1_000 + 50);
-    expect(answer({ beforeTokens: 100 }).reservation.trancheTokens).toBe(16);
+    expect(response({ beforeTokens: 100 }).reservation.trancheTokens).toBe(16);
   });
 
   it('rarely calls the ledger when no money is left, but in time to use money that comes back', async () => {
-    const given = answer({ beforeTokens: 512, heldTokens: 512 });
+    const given = response({ beforeTokens: 512, heldTokens: 512 });
     await deliver(given, 500);
     expect(given.purse.asked.length).toBeLessThan(12);
     given.purse.put(OUTPUT_NANO * 20n);
@@ -143,26 +143,26 @@ describe('ProgressiveHold', () => {
   });
 
   it('never holds more than the response can cost', async () => {
-    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    const given = response({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 100)).toEqual({ delivered: 100 });
     expect(given.reservation.coveredTokens).toBe(100);
-    expect(given.reservation.coversWholeAnswer).toBe(true);
+    expect(given.reservation.coversWholeOutput).toBe(true);
   });
 
   it('ends a response that has more pieces than its maximum of tokens', async () => {
-    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    const given = response({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     expect(await deliver(given, 200)).toEqual({ delivered: 100, shortage: 'out_of_tokens' });
   });
 
   it('ends a response with more bytes than its tokens can have, before delivering and charging it', async () => {
-    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
+    const given = response({ beforeTokens: 10_000_000, outputTokensAtMost: 100 });
     given.meter.addMessage({ content: 'x'.repeat(16_000_000) });
     expect(await given.ahead.reach(given.meter)).toBe('out_of_tokens');
     expect(given.reservation.coveredTokens).toBe(64);
   });
 
   it('does not end a response because of long tokens, and holds no more than it can cost', async () => {
-    const given = answer({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
+    const given = response({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
     given.meter.addMessage({ content: 'x'.repeat(600) });
     expect(await given.ahead.reach(given.meter)).toBeUndefined();
     expect(given.purse.asked).toEqual([]);
@@ -170,25 +170,25 @@ describe('ProgressiveHold', () => {
 
   describe('while the ledger is unavailable', () => {
     it('continues with what is held', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 1 });
+      const given = response({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 1 });
       given.purse.away = 1_000;
       expect(await deliver(given, 64)).toEqual({ delivered: 64 });
     });
 
     it('waits when the hold is used up, and continues once the ledger is back', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
+      const given = response({ beforeTokens: 10_000, heldTokens: 64 });
       given.purse.away = 8;
       expect(await deliver(given, 200)).toEqual({ delivered: 200 });
     });
 
     it('waits no longer than its timeout', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 150 });
+      const given = response({ beforeTokens: 10_000, heldTokens: 64, ledgerTimeoutMs: 150 });
       given.purse.away = 1_000;
       await expect(deliver(given, 200)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     });
 
     it('stops waiting when its client disconnects', async () => {
-      const given = answer({ beforeTokens: 10_000, heldTokens: 64 });
+      const given = response({ beforeTokens: 10_000, heldTokens: 64 });
       given.purse.away = 1_000;
       const delivered = deliver(given, 200);
       setTimeout(() => given.leaving.abort(), 50);

@@ -1,6 +1,6 @@
 import { Problem } from '@svc/contracts';
 import { retrying } from '@svc/runtime';
-import type { OutputHold, Shortage } from '../answer/answer.js';
+import type { OutputHold, Shortage } from '../output/output-relay.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import type { Meter } from '../tokens/meter.js';
 import type { ChatHold } from './chat-hold.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { traced } from '@svc/telemetry';
-import { type SaidBefore, promptAfterCall } from '../request/called-prompt.js';
+import { type EarlierTurn, promptAfterCall } from '../request/called-prompt.js';
 import type { CalledPlan, ChatPlan } from '../request/chat-plan.js';
 import { Preparation, type PreparedPrompt } from '../request/preparation.js';
 import { type Findings, WebResearch, without } from '../web/web-research.js';
@@ -15,7 +15,7 @@ export interface FoundPrompt {
 /** A model's call for a search. */
 interface Call {
   readonly prompt: PreparedPrompt;
-  readonly said: SaidBefore;
+  readonly said: EarlierTurn;
   /** Whether the account can pay for it. */
   readonly isPaid: boolean;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { type CompletionRequest, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '../chat/completions.js';
 import { chatRequestFor } from './completion-translation.js';
@@ -11,12 +11,12 @@ import { textDialect } from './text-dialect.js';
 export class CompletionsController {
   constructor(private readonly completions: Completions) {}
 
-  @Answers(routes.completions)
+  @Serves(routes.completions)
   async complete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { bodyJson } = request;
     assert(bodyJson, 'the route has a body');
     const body = request.body as CompletionRequest;
     const translation = await chatRequestFor(body, bodyJson);
-    await this.completions.answer(request, reply, { ...translation, dialect: textDialect(body) });
+    await this.completions.response(request, reply, { ...translation, dialect: textDialect(body) });
   }
 }

@@ -1,9 +1,9 @@
 import type { CompletionRequest } from '@svc/contracts';
-import type { AnswerHead, ChoiceShape } from '../answer/answer-head.js';
-import type { ChoicePiece, FinishReason, WholeChoice } from '../answer/assembled-choice.js';
-import { type ClientDialect, chatDialect } from '../answer/client-dialect.js';
-import { StreamedForm } from '../answer/streamed-form.js';
-import { WholeForm } from '../answer/whole-form.js';
+import type { CompletionHead, ChoiceShape } from '../output/completion-head.js';
+import type { ChoicePiece, FinishReason, WholeChoice } from '../output/assembled-choice.js';
+import { type ClientDialect, chatDialect } from '../output/client-dialect.js';
+import { StreamEncoder } from '../output/stream-encoder.js';
+import { WholeEncoder } from '../output/whole-encoder.js';
 import { type Fields, fieldsOf } from '../json/backend-json.js';
 
 /** The dialect of text completions: that of chat completions, with choices that are only a text. */
@@ -11,11 +11,11 @@ export function textDialect({ prompt, echo }: CompletionRequest): ClientDialect 
   const [text = ''] = [prompt].flat();
   const shape = new TextChoices(echo === true ? text : '');
   // A text has no place for a tool call with search results.
-  const without = (about: AnswerHead): AnswerHead => ({ ...about, documents: undefined });
+  const without = (about: CompletionHead): CompletionHead => ({ ...about, documents: undefined });
   return {
     ...chatDialect,
-    streamed: (client, normaliser, about) => new StreamedForm(client, normaliser, without(about), shape),
-    whole: (client, normaliser, about) => new WholeForm(client, normaliser, without(about), shape),
+    streamed: (client, normaliser, about) => new StreamEncoder(client, normaliser, without(about), shape),
+    whole: (client, normaliser, about) => new WholeEncoder(client, normaliser, without(about), shape),
   };
 }
 

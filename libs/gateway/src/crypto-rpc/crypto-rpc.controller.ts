@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem, type RpcNetworkList, type RpcRequest, formatUsd, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { idempotencyKey } from '../http/idempotency-key.js';
 import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
-import { rpcError } from './node-answers.js';
-import { type RpcAnswers, RpcNodes } from './rpc-nodes.js';
+import { rpcError } from './node-outcomes.js';
+import { type RpcOutcomes, RpcNodes } from './rpc-nodes.js';
 import { type ClaimedRequest, RpcReplays } from './rpc-replays.js';
 import type { StoredResponse } from './rpc-requests.store.js';
 import { type RpcPlan, creditLines, creditsAtMost, planRpc } from './rpc-plan.js';
@@ -20,7 +20,7 @@ const RESULT_CHARS = 10_485_760;
 /** All results of a response together. */
 const RESPONSE_CHARS = 26_214_400;
 
-const NO_ANSWER = rpcError(-32_603, 'No node answered this call. It is not charged.');
+const NO_RESPONSE = rpcError(-32_603, 'No node responded to this call. It is not charged.');
 const TOO_LARGE = rpcError(-32_005, 'The result is too large. Ask for less.');
 
 const NOT_STORED = 'The request with this Idempotency-Key was made. Its response was too large to be stored.';
@@ -43,12 +43,12 @@ export class CryptoRpcController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.rpcNetworks)
+  @Serves(routes.rpcNetworks)
   async networks(): Promise<RpcNetworkList> {
-    return { networks: await this.nodes.answering() };
+    return { networks: await this.nodes.availableNetworks() };
   }
 
-  @Answers(routes.callRpc)
+  @Serves(routes.callRpc)
   async call(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -131,7 +131,7 @@ export class CryptoRpcController {
     const by = { requestId, accountId: caller.accountId, mayBeSent: claimed?.mayBeSent ?? false };
     const found = await this.nodes.call(plan, { strings: json.strings, caller: by }, signal);
     const { backend } = found;
-    const made = { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.answers) };
+    const made = { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.outcomes) };
     const isStored = made.response.length <= STORED_CHARS;
     // Reads may be repeated, so their key is free again if the response is too large.
     if (claimed && (isStored || plan.sent.length > 0))
@@ -140,28 +140,28 @@ export class CryptoRpcController {
   }
 }
 
-/** A call with a result costs its credits, one with an error fewer, and one without an answer nothing. */
-function creditsOf({ calls, errorCredits }: RpcPlan, { answers }: RpcAnswers): number {
+/** A call with a result costs its credits, one with an error fewer, and one without a response nothing. */
+function creditsOf({ calls, errorCredits }: RpcPlan, { outcomes }: RpcOutcomes): number {
   return calls.reduce((sum, { credits }, index) => {
-    const answer = answers[index];
-    if (!answer || ('isFree' in answer && answer.isFree)) return sum;
-    return sum + ('result' in answer ? credits : Math.min(errorCredits, credits));
+    const outcome = outcomes[index];
+    if (!outcome || ('isFree' in outcome && outcome.isFree)) return sum;
+    return sum + ('result' in outcome ? credits : Math.min(errorCredits, credits));
   }, 0);
 }
 
 /** The JSON text for the client, in the order of its calls; empty if none of them has an id. */
-function responseOf({ calls, isList }: RpcPlan, answers: RpcAnswers['answers']): string {
+function responseOf({ calls, isList }: RpcPlan, outcomes: RpcOutcomes['outcomes']): string {
   let left = RESPONSE_CHARS;
   const texts: string[] = [];
   for (const [index, { id }] of calls.entries()) {
     if (id === undefined) continue;
-    const answer = answers[index] ?? { error: NO_ANSWER };
-    const size = 'result' in answer ? answer.result.length : answer.error.length;
+    const outcome = outcomes[index] ?? { error: NO_RESPONSE };
+    const size = 'result' in outcome ? outcome.result.length : outcome.error.length;
     const isLarge = size > Math.min(RESULT_CHARS, left);
     if (!isLarge) left -= size;
-    const fits = isLarge ? { error: TOO_LARGE } : answer;
-    const outcome = 'result' in fits ? `"result":${fits.result}` : `"error":${fits.error}`;
-    texts.push(`{"jsonrpc":"2.0","id":${id},${outcome}}`);
+    const fits = isLarge ? { error: TOO_LARGE } : outcome;
+    const members = 'result' in fits ? `"result":${fits.result}` : `"error":${fits.error}`;
+    texts.push(`{"jsonrpc":"2.0","id":${id},${members}}`);
   }
   if (texts.length === 0) return '';
   return isList ? `[${texts.join(',')}]` : texts.join('');

@@ -1,4 +1,4 @@
-import { rpcError } from './node-answers.js';
+import { rpcError } from './node-outcomes.js';
 
 /** The methods whose work grows with the number of blocks, and their filters' members. */
 const RANGED: ReadonlySet<string> = new Set(['eth_getLogs', 'trace_filter']);

@@ -82,7 +82,7 @@ const FACTORS: Readonly<Record<RpcFamily, ReadonlyMap<string, number>>> = {
 export const factorOf = (family: RpcFamily, method: string): number | undefined =>
   FACTORS[family].get(method);
 
-/** A call that every node of a family can answer. */
+/** A call that every node of a family supports. */
 export const PROBES: Readonly<Record<RpcFamily, string>> = {
   evm: 'eth_chainId',
   solana: 'getLatestBlockhash',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { rpcModel } from '@svc/catalog';
 import { InferenceRouter } from '@svc/contracts';
-import { type NodeAnswer, nodeAnswers } from './node-answers.js';
+import { type NodeOutcome, nodeOutcomes } from './node-outcomes.js';
 
 /** A call for a node, with the JSON text of its parameters. */
 export interface NodeCall {
@@ -25,9 +25,9 @@ export interface NodeRequest {
   readonly exceptBackend?: string;
 }
 
-/** The answers of a node, by the positions of the calls. */
+/** The outcomes at a node, by the positions of the calls. */
 export interface NodeResponse {
-  readonly answers: ReadonlyMap<number, NodeAnswer>;
+  readonly outcomes: ReadonlyMap<number, NodeOutcome>;
   readonly backend: string;
   /** Why the response could not be read, if so. */
   readonly fault?: unknown;
@@ -47,9 +47,9 @@ export class NodeRequests {
     const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
     const { backend } = response;
     try {
-      return { answers: nodeAnswers(response.body, count), backend };
+      return { outcomes: nodeOutcomes(response.body, count), backend };
     } catch (fault) {
-      return { answers: new Map(), backend, fault };
+      return { outcomes: new Map(), backend, fault };
     }
   }
 }

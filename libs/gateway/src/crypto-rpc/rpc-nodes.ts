@@ -4,7 +4,7 @@ import { Catalog } from '@svc/catalog';
 import { Problem } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { PROBES } from './methods.js';
-import { type NodeAnswer, isWeak } from './node-answers.js';
+import { type NodeOutcome, isWeak } from './node-outcomes.js';
 import { NodeRequests, bodyOf } from './node-requests.js';
 import type { RpcPlan } from './rpc-plan.js';
 import { RpcSends } from './rpc-sends.js';
@@ -29,24 +29,24 @@ interface RpcCaller {
   readonly mayBeSent: boolean;
 }
 
-/** What the nodes answered: for each call its answer, or `undefined` if no node answered it. */
-export interface RpcAnswers {
-  readonly answers: readonly (NodeAnswer | undefined)[];
+/** The outcome of each call, or `undefined` if no node responded. */
+export interface RpcOutcomes {
+  readonly outcomes: readonly (NodeOutcome | undefined)[];
   readonly backend: string;
 }
 
-/** The answers to a request so far. */
-class Gathered {
-  readonly answers: (NodeAnswer | undefined)[];
+/** The outcomes of a request so far. */
+class RequestProgress {
+  readonly outcomes: (NodeOutcome | undefined)[];
   backend: string | undefined;
   failure: unknown;
 
   constructor(count: number) {
-    this.answers = Array.from({ length: count }, () => undefined);
+    this.outcomes = Array.from({ length: count }, () => undefined);
   }
 
-  add(index: number, answer: NodeAnswer | undefined, backend?: string): void {
-    this.answers[index] = answer;
+  add(index: number, outcome: NodeOutcome | undefined, backend?: string): void {
+    this.outcomes[index] = outcome;
     this.backend ??= backend;
   }
 }
@@ -54,7 +54,7 @@ class Gathered {
 interface ReadContext {
   readonly strings: JsonText['strings'];
   readonly caller: RpcCaller;
-  readonly gathered: Gathered;
+  readonly progress: RequestProgress;
 }
 
 /** Calls the nodes of blockchain networks. */
@@ -68,34 +68,34 @@ export class RpcNodes {
     private readonly catalog: Catalog,
   ) {}
 
-  /** Makes all calls. Refuses: UNAVAILABLE or REQUEST_TIMEOUT if none of them was answered. */
+  /** Makes all calls. Refuses: UNAVAILABLE or REQUEST_TIMEOUT if no node responded. */
   async call(
     plan: RpcPlan,
     { strings, caller }: { readonly strings: JsonText['strings']; readonly caller: RpcCaller },
     signal: AbortSignal,
-  ): Promise<RpcAnswers> {
+  ): Promise<RpcOutcomes> {
     const { network, calls, sent } = plan;
-    const gathered = new Gathered(calls.length);
+    const progress = new RequestProgress(calls.length);
     await Promise.all([
-      this.sends.sendAll(sent, { network, ...caller }, (index, { answer, backend }) =>
-        gathered.add(index, answer, backend),
+      this.sends.sendAll(sent, { network, ...caller }, (index, { outcome, backend }) =>
+        progress.add(index, outcome, backend),
       ),
-      this.read(plan, { strings, caller, gathered }, signal),
+      this.read(plan, { strings, caller, progress }, signal),
     ]);
-    const { answers, backend, failure } = gathered;
-    if (answers.every((answer) => answer === undefined) && backend === undefined)
-      throw unanswered(network, failure);
-    return { answers, backend: backend ?? 'none' };
+    const { outcomes, backend, failure } = progress;
+    if (outcomes.every((outcome) => outcome === undefined) && backend === undefined)
+      throw noResponse(network, failure);
+    return { outcomes, backend: backend ?? 'none' };
   }
 
   /** Makes the calls that send nothing, in as many requests as the nodes' limit of calls needs. */
   private async read(plan: RpcPlan, context: ReadContext, signal: AbortSignal): Promise<void> {
     const { settings, calls, sent } = plan;
-    const { gathered } = context;
+    const { progress } = context;
     const sending = new Set(sent.map(({ index }) => index));
     const reads = [...calls.keys()].filter((index) => {
       const refusal = calls[index]?.refusal;
-      if (refusal !== undefined) gathered.add(index, { error: refusal, isFree: true });
+      if (refusal !== undefined) progress.add(index, { error: refusal, isFree: true });
       return !sending.has(index) && refusal === undefined;
     });
     const parts = Array.from({ length: Math.ceil(reads.length / settings.batch) }, (_, at) =>
@@ -108,10 +108,10 @@ export class RpcNodes {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   }
 
-  /** Makes calls together, and those without a good answer once more, at another node. */
+  /** Makes calls together, and those without a good response once more, at another node. */
   private async readPart(
     { network, settings, calls, part }: RpcPlan & { readonly part: readonly number[] },
-    { strings, caller: { requestId, accountId }, gathered }: ReadContext,
+    { strings, caller: { requestId, accountId }, progress }: ReadContext,
     signal: AbortSignal,
   ): Promise<void> {
     let left = part;
@@ -122,24 +122,24 @@ export class RpcNodes {
         const except = exceptBackend === undefined ? {} : { exceptBackend };
         const request = { network, requestId, accountId, body, count: left.length, ...except };
         const within = attempt === 1 ? signal : AbortSignal.any([signal, AbortSignal.timeout(AGAIN_MS)]);
-        const { answers, backend, fault } = await this.requests.send(request, within);
-        if (fault !== undefined) gathered.failure = fault;
+        const { outcomes, backend, fault } = await this.requests.send(request, within);
+        if (fault !== undefined) progress.failure = fault;
         for (const [position, index] of left.entries()) {
-          const answer = answers.get(position);
-          if (!gathered.answers[index] || !isWeak(answer))
-            gathered.add(index, answer, fault === undefined ? backend : undefined);
+          const outcome = outcomes.get(position);
+          if (!progress.outcomes[index] || !isWeak(outcome))
+            progress.add(index, outcome, fault === undefined ? backend : undefined);
         }
-        left = left.filter((index) => isWeak(gathered.answers[index]));
+        left = left.filter((index) => isWeak(progress.outcomes[index]));
         if (left.length === 0) return;
         exceptBackend = backend;
       }
     } catch (error) {
-      gathered.failure = error;
+      progress.failure = error;
     }
   }
 
   /** The networks of which a node responds, by name. */
-  answering(): Promise<string[]> {
+  availableNetworks(): Promise<string[]> {
     const nowMs = performance.now();
     if (this.known && nowMs < this.known.untilMs) return this.known.networks;
     const networks = this.probed();
@@ -154,8 +154,8 @@ export class RpcNodes {
         const body = [Buffer.from(bodyOf([{ method: PROBES[family], params: undefined }]))];
         const request = { network, requestId: randomUUID(), accountId: randomUUID(), body, count: 1 };
         try {
-          const { answers } = await this.requests.send(request, AbortSignal.timeout(PROBE_MS));
-          return answers.has(0);
+          const { outcomes } = await this.requests.send(request, AbortSignal.timeout(PROBE_MS));
+          return outcomes.has(0);
         } catch {
           return false;
         }
@@ -165,7 +165,7 @@ export class RpcNodes {
   }
 }
 
-function unanswered(network: string, failure: unknown): Problem {
+function noResponse(network: string, failure: unknown): Problem {
   if (failure instanceof Problem && failure.code === 'REQUEST_TIMEOUT') return failure;
   return new Problem('UNAVAILABLE', { message: `No node of ${network} responds.`, cause: failure });
 }

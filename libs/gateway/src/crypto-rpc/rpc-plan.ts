@@ -27,9 +27,9 @@ interface PlannedCall {
   readonly method: string;
   /** The JSON text of its parameters. */
   readonly params: string | undefined;
-  /** The JSON text of the error with which it is answered instead of being made. */
+  /** The JSON text of the error that the client gets instead of a call. */
   readonly refusal?: string;
-  /** What it costs if it is answered. */
+  /** Its cost if a node responds. */
   readonly credits: number;
 }
 
@@ -53,7 +53,7 @@ export interface RpcPlan {
   /** Whether the response is a list. */
   readonly isList: boolean;
   readonly limits: readonly Limit[];
-  /** What a call costs that a node answers with an error. */
+  /** The cost of a call to which a node responds with an error. */
   readonly errorCredits: number;
   /** The price of one, in nano-dollars. */
   readonly creditNano: bigint;

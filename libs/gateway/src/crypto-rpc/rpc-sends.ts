@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem, type ProblemCode } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { type NodeAnswer, rpcError } from './node-answers.js';
+import { type NodeOutcome, rpcError } from './node-outcomes.js';
 import { type NodeResponse, NodeRequests, bodyOf } from './node-requests.js';
 import type { SendCall } from './rpc-plan.js';
 import { lookupOf } from './transactions.js';
@@ -29,7 +29,7 @@ export interface SendContext {
 /** What became of a call that sends. */
 interface SendOutcome {
   /** `undefined`: it was certainly not sent. */
-  readonly answer: NodeAnswer | undefined;
+  readonly outcome: NodeOutcome | undefined;
   readonly backend?: string;
 }
 
@@ -63,7 +63,7 @@ export class RpcSends {
     if (context.mayBeSent) {
       const known = await this.found(call, context);
       if (known) return known;
-      if (id === undefined) return { answer: outcomeUnknown(id) };
+      if (id === undefined) return { outcome: outcomeUnknown(id) };
     }
     this.audit(context, id, call.method);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -72,19 +72,19 @@ export class RpcSends {
         response = await this.attempt(call, context);
       } catch (error) {
         if (error instanceof Problem && NOT_SENT.has(error.code))
-          return { answer: attempt === 1 ? undefined : outcomeUnknown(id) };
+          return { outcome: attempt === 1 ? undefined : outcomeUnknown(id) };
       }
-      const answer = response?.answers.get(0);
-      if (response && answer && 'result' in answer) {
-        if (id === undefined) this.audit(context, answer.result.slice(0, 200), call.method);
-        return { answer, backend: response.backend };
+      const outcome = response?.outcomes.get(0);
+      if (response && outcome && 'result' in outcome) {
+        if (id === undefined) this.audit(context, outcome.result.slice(0, 200), call.method);
+        return { outcome, backend: response.backend };
       }
       const known = await this.found(call, context, response?.backend);
       if (known) return known;
-      if (response && answer) return { answer, backend: response.backend };
+      if (response && outcome) return { outcome, backend: response.backend };
       if (id === undefined) break;
     }
-    return { answer: outcomeUnknown(id) };
+    return { outcome: outcomeUnknown(id) };
   }
 
   private attempt({ body }: SendCall, context: SendContext): Promise<NodeResponse> {
@@ -93,7 +93,7 @@ export class RpcSends {
     return this.requests.send(request, NEVER);
   }
 
-  /** The answer to a call whose transaction the chain has: first at the node that has refused it. */
+  /** The outcome of a call whose transaction the chain has: first at the node that has refused it. */
   private async found(
     { id, family }: SendCall,
     context: SendContext,
@@ -113,9 +113,9 @@ export class RpcSends {
     };
     try {
       const response = await this.requests.send(request, AbortSignal.timeout(LOOKUP_MS));
-      const answer = response.answers.get(0);
-      if (!answer || !('result' in answer) || !lookup.finds(JSON.parse(answer.result))) return undefined;
-      return { answer: { result: JSON.stringify(id) }, backend: response.backend };
+      const outcome = response.outcomes.get(0);
+      if (!outcome || !('result' in outcome) || !lookup.finds(JSON.parse(outcome.result))) return undefined;
+      return { outcome: { result: JSON.stringify(id) }, backend: response.backend };
     } catch {
       // No node can say it now.
       return undefined;
@@ -137,7 +137,7 @@ const NEVER = new AbortController().signal;
 /** Not a code after which client libraries send again by themselves. */
 const UNKNOWN_CODE = -32_000;
 
-function outcomeUnknown(id: string | undefined): NodeAnswer {
+function outcomeUnknown(id: string | undefined): NodeOutcome {
   const what = id === undefined ? 'the state of the account' : id;
   const message = `It is not known whether the transaction was sent. Look up ${what} before you send again. Not charged.`;
   return { error: rpcError(UNKNOWN_CODE, message), isFree: true };

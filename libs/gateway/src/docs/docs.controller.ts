@@ -1,6 +1,6 @@
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
@@ -8,12 +8,12 @@ import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
 /** Serves the API documentation page. Everything it loads comes from this service. */
 @Controller()
 export class DocsController {
-  @Answers(routes.root)
+  @Serves(routes.root)
   root(): z.infer<typeof routes.root.reply> {
     return { api: '/api/v1', docs: routes.docs.path, openapi: routes.openApi.path };
   }
 
-  @Answers(routes.docs)
+  @Serves(routes.docs)
   page(@Res() reply: FastifyReply): void {
     void reply
       .headers({
@@ -26,7 +26,7 @@ export class DocsController {
       .send(DOCS_PAGE);
   }
 
-  @Answers(routes.docsAsset)
+  @Serves(routes.docsAsset)
   async asset(
     @Param('name') name: string,
     @Req() request: FastifyRequest,

@@ -1,6 +1,6 @@
 import { Controller, Req, Res } from '@nestjs/common';
 import { type OpenApiAudience, openApiDocument, routes } from '@svc/contracts';
-import { Answers, VERSION } from '@svc/runtime';
+import { Serves, VERSION } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
 import { PublishedText } from '../http/published-text.js';
@@ -10,12 +10,12 @@ import { PublishedText } from '../http/published-text.js';
 export class OpenApiController {
   private readonly texts = new Map<OpenApiAudience, PublishedText>();
 
-  @Answers(routes.openApi)
+  @Serves(routes.openApi)
   async forClients(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.text('public').send(request, reply);
   }
 
-  @Answers(routes.operatorOpenApi)
+  @Serves(routes.operatorOpenApi)
   async forOperator(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.text('operator').send(request, reply);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { type EmbeddingRequest, routes, usdNumber } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, encode } from '../http/content-encoding.js';
 import { modelHeaders } from '../http/header-values.js';
@@ -19,7 +19,7 @@ export class EmbeddingsController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.embeddings)
+  @Serves(routes.embeddings)
   async create(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

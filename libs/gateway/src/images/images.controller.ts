@@ -14,7 +14,7 @@ import {
   type ImageUpscaleRequest,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpPair } from '../paid/paid-operations.js';
 import { type ChangePlan, planCutout, planUpscale } from './change-plan.js';
@@ -33,7 +33,7 @@ export class ImagesController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.generateImage)
+  @Serves(routes.generateImage)
   async generate(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -59,7 +59,7 @@ export class ImagesController {
     };
   }
 
-  @Answers(routes.generateImages)
+  @Serves(routes.generateImages)
   async generations(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -73,7 +73,7 @@ export class ImagesController {
     return generationReply({ files, cost, format: plan.output.format }, body.response_format === 'url');
   }
 
-  @Answers(routes.editImages)
+  @Serves(routes.editImages)
   async edits(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -85,7 +85,7 @@ export class ImagesController {
     return generationReply({ files, cost, format: plan.output.format }, body.response_format === 'url');
   }
 
-  @Answers(routes.editImage)
+  @Serves(routes.editImage)
   async edit(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -96,7 +96,7 @@ export class ImagesController {
     return fileReply(await this.sellEdit(plan, { request, reply }), plan, reply);
   }
 
-  @Answers(routes.multiEditImage)
+  @Serves(routes.multiEditImage)
   async multiEdit(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -107,7 +107,7 @@ export class ImagesController {
     return fileReply(await this.sellEdit(plan, { request, reply }), plan, reply);
   }
 
-  @Answers(routes.upscaleImage)
+  @Serves(routes.upscaleImage)
   async upscale(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -117,7 +117,7 @@ export class ImagesController {
     return this.change(planUpscale(body, request.caller, this.catalog), { request, reply });
   }
 
-  @Answers(routes.removeBackground)
+  @Serves(routes.removeBackground)
   async removeBackground(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -127,7 +127,7 @@ export class ImagesController {
     return this.change(planCutout(body, request.caller, this.catalog), { request, reply });
   }
 
-  @Answers(routes.imageStyles)
+  @Serves(routes.imageStyles)
   styles(): ImageStyleList {
     return { object: 'list', data: [...STYLE_NAMES] };
   }

@@ -12,7 +12,7 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { ApiKeys } from './api-keys.js';
@@ -27,13 +27,13 @@ export class ApiKeysController {
     private readonly limit: KeyCreationLimit,
   ) {}
 
-  @Answers(routes.listApiKeys)
+  @Serves(routes.listApiKeys)
   async list(@CallerOf() { accountId }: Caller): Promise<ApiKeyList> {
     const keys = await this.keys.list(accountId);
     return { object: 'list', data: keys.map(({ key, spend }) => apiKeyView(key, spend)) };
   }
 
-  @Answers(routes.createApiKey)
+  @Serves(routes.createApiKey)
   async create(
     @CallerOf() caller: Caller,
     @Req() { id: requestId }: FastifyRequest,
@@ -43,7 +43,7 @@ export class ApiKeysController {
     return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request)) };
   }
 
-  @Answers(routes.changeApiKey)
+  @Serves(routes.changeApiKey)
   async change(
     @CallerOf() { accountId }: Caller,
     @Body() request: ApiKeyChange,
@@ -51,7 +51,7 @@ export class ApiKeysController {
     return { success: true, data: plainApiKeyView(await this.keys.change(accountId, request)) };
   }
 
-  @Answers(routes.revokeApiKey)
+  @Serves(routes.revokeApiKey)
   async revoke(
     @CallerOf() { accountId }: Caller,
     @Query() query: ApiKeyQuery,
@@ -64,7 +64,7 @@ export class ApiKeysController {
     return { success: true };
   }
 
-  @Answers(routes.getApiKey)
+  @Serves(routes.getApiKey)
   async get(@CallerOf() { accountId }: Caller, @Param() { id }: { id: string }): Promise<ApiKeyReply> {
     const { key, spend } = await this.keys.get(accountId, id);
     return { data: apiKeyView(key, spend) };

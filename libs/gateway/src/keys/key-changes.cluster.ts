@@ -8,7 +8,7 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { GatheredLookups } from '../auth/gathered-lookups.js';
+import { BatchedLookups } from '../auth/batched-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
 import { KeyStore } from '../accounts/key.store.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
@@ -36,7 +36,7 @@ async function startGateway(): Promise<NestFastifyApplication> {
       { provide: UsageHistory, useValue: undefined },
       AccountStore,
       ApiKeys,
-      GatheredLookups,
+      BatchedLookups,
       KeyCache,
       KeyChanges,
       KeyStore,

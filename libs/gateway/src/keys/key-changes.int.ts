@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { AccountLimitsStore } from '../accounts/account-limits.store.js';
 import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from './api-keys.js';
-import { GatheredLookups } from '../auth/gathered-lookups.js';
+import { BatchedLookups } from '../auth/batched-lookups.js';
 import { KeyCache } from '../auth/key-cache.js';
 import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
@@ -104,7 +104,7 @@ async function startGateway(settings: Readonly<Record<string, string>> = {}): Pr
         AccountLimitsStore,
         AccountStore,
         ApiKeys,
-        GatheredLookups,
+        BatchedLookups,
         KeyCache,
         KeyChanges,
         KeyStore,

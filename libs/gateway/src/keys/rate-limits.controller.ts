@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { type Caller, LimitLog, type RateLimitLog, type RateLimits, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { CallerOf } from '../auth/access.js';
 import { RateLimitsView } from './rate-limits-view.js';
 
@@ -12,17 +12,17 @@ export class RateLimitsController {
     private readonly log: LimitLog,
   ) {}
 
-  @Answers(routes.rateLimits)
+  @Serves(routes.rateLimits)
   limits(@CallerOf() caller: Caller): Promise<RateLimits> {
     return this.view.of(caller);
   }
 
-  @Answers(routes.rateLimitLogs)
+  @Serves(routes.rateLimitLogs)
   logs(@CallerOf() caller: Caller): Promise<RateLimitLog> {
     return this.latest(caller);
   }
 
-  @Answers(routes.rateLimitLog)
+  @Serves(routes.rateLimitLog)
   alias(@CallerOf() caller: Caller): Promise<RateLimitLog> {
     return this.latest(caller);
   }

@@ -16,7 +16,7 @@ import {
   routes,
   usdNumber,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MediaOrders } from './media-orders.js';
 import { planMusic, planVideo, quoteMusic, quoteVideo } from './media-plan.js';
@@ -31,12 +31,12 @@ export class MediaJobsController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.quoteVideo)
+  @Serves(routes.quoteVideo)
   quoteVideo(@Body() body: VideoQuote): { quote: number } {
     return quoted(quoteVideo(body, this.catalog));
   }
 
-  @Answers(routes.queueVideo)
+  @Serves(routes.queueVideo)
   async queueVideo(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -47,7 +47,7 @@ export class MediaJobsController {
     return { model: plan.model.id, queue_id: id };
   }
 
-  @Answers(routes.retrieveVideo)
+  @Serves(routes.retrieveVideo)
   retrieveVideo(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -56,7 +56,7 @@ export class MediaJobsController {
     return this.results.retrieve(body, callOf('video', request, reply));
   }
 
-  @Answers(routes.completeVideo)
+  @Serves(routes.completeVideo)
   async completeVideo(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -66,12 +66,12 @@ export class MediaJobsController {
     return { success: true };
   }
 
-  @Answers(routes.quoteMusic)
+  @Serves(routes.quoteMusic)
   quoteMusic(@Body() body: MusicQuote): { quote: number } {
     return quoted(quoteMusic(body, this.catalog));
   }
 
-  @Answers(routes.queueMusic)
+  @Serves(routes.queueMusic)
   async queueMusic(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -82,7 +82,7 @@ export class MediaJobsController {
     return { model: plan.model.id, queue_id: id, status: 'QUEUED' };
   }
 
-  @Answers(routes.retrieveMusic)
+  @Serves(routes.retrieveMusic)
   retrieveMusic(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -91,7 +91,7 @@ export class MediaJobsController {
     return this.results.retrieve(body, callOf('music', request, reply));
   }
 
-  @Answers(routes.completeMusic)
+  @Serves(routes.completeMusic)
   async completeMusic(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -12,7 +12,7 @@ import {
   formatUsd,
   invalidRequest,
 } from '@svc/contracts';
-import { RootLogger, whileAsked } from '@svc/runtime';
+import { RootLogger, whileConnected } from '@svc/runtime';
 import { modelHeaders } from '../http/header-values.js';
 import { idempotencyKey } from '../http/idempotency-key.js';
 import { limitsOf } from '../limits/limits-of.js';
@@ -146,7 +146,7 @@ export class MediaOrders {
     if (pictureUrl === undefined) return order;
     const part = { type: 'image_url' as const, image_url: { url: pictureUrl } };
     const { accountId } = caller;
-    const ready = await whileAsked(request, (signal) =>
+    const ready = await whileConnected(request, (signal) =>
       this.attachments.ready(part, { path: [], accountId, takesImages: true, signal }),
     ).catch((error: unknown) => {
       throw namingField(error);

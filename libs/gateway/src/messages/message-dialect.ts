@@ -1,6 +1,6 @@
 import { type MessagesRequest, type Problem, messageError } from '@svc/contracts';
-import type { ClientDialect } from '../answer/client-dialect.js';
-import { forStream } from '../answer/event-stream.js';
+import type { ClientDialect } from '../output/client-dialect.js';
+import { forStream } from '../output/event-stream.js';
 import { namedFrame } from './block-events.js';
 import { shapeOf } from './message-head.js';
 import { PING_FRAME, StreamedMessage } from './streamed-message.js';

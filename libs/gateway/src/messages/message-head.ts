@@ -1,7 +1,7 @@
 import type { MessageUsage, MessagesRequest, SvcParametersEcho, Usage } from '@svc/contracts';
 import { isWebSearch } from '@svc/contracts';
-import type { AnswerHead } from '../answer/answer-head.js';
-import type { FinishReason } from '../answer/assembled-choice.js';
+import type { CompletionHead } from '../output/completion-head.js';
+import type { FinishReason } from '../output/assembled-choice.js';
 import { type Fields, isFields } from '../json/backend-json.js';
 import { showsThinking } from './thinking.js';
 
@@ -27,7 +27,7 @@ export function shapeOf(request: MessagesRequest): MessageShape {
 }
 
 /** A message without content. */
-export function emptyMessage({ id, model }: Pick<AnswerHead, 'id' | 'model'>): Fields {
+export function emptyMessage({ id, model }: Pick<CompletionHead, 'id' | 'model'>): Fields {
   return { id, type: 'message', role: 'assistant', model, content: [], diagnostics: null };
 }
 

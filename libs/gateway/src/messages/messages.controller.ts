@@ -8,7 +8,7 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '../chat/completions.js';
 import { modelHeaders } from '../http/header-values.js';
@@ -29,15 +29,15 @@ export class MessagesController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.messages)
+  @Serves(routes.messages)
   async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const body = request.body as MessagesRequest;
     const translation = await this.translation(body, request);
     const dialect = messageDialect(body, request.id);
-    await this.completions.answer(request, reply, { ...translation, dialect });
+    await this.completions.response(request, reply, { ...translation, dialect });
   }
 
-  @Answers(routes.countTokens)
+  @Serves(routes.countTokens)
   async count(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -1,4 +1,4 @@
-import { AssembledChoice, type ChoicePiece } from '../answer/assembled-choice.js';
+import { AssembledChoice, type ChoicePiece } from '../output/assembled-choice.js';
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 
 /** Marks a text as written here, since clients may send back the signatures of other services. */

@@ -1,9 +1,9 @@
 import { NO_USAGE } from '@svc/contracts';
-import { type AnswerForm, type ChargedAnswer, costView } from '../answer/answer.js';
-import { type AnswerHead, echoOf } from '../answer/answer-head.js';
-import type { ChoicePiece, FinishReason } from '../answer/assembled-choice.js';
-import type { AnswerNormaliser } from '../answer/normaliser.js';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import { type ResponseEncoder, type ChargedOutput, costView } from '../output/output-relay.js';
+import { type CompletionHead, echoOf } from '../output/completion-head.js';
+import type { ChoicePiece, FinishReason } from '../output/assembled-choice.js';
+import type { OutputNormaliser } from '../output/normaliser.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { fieldsOf } from '../json/backend-json.js';
 import { BlockEvents, namedFrame } from './block-events.js';
 import {
@@ -20,13 +20,13 @@ import { StateCollector } from './reasoning-state.js';
 export const PING_FRAME = namedFrame({ type: 'ping' });
 
 interface StreamParts {
-  readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>;
+  readonly writer: Pick<ResponseWriter, 'begin' | 'write' | 'end' | 'isGone'>;
   readonly shape: MessageShape;
-  readonly problemFrames: (problem: Extract<ChargedAnswer['ending'], { kind: 'cut' }>['problem']) => string;
+  readonly problemFrames: (problem: Extract<ChargedOutput['ending'], { kind: 'cut' }>['problem']) => string;
 }
 
 /** Writes a response as the events of a message. */
-export class StreamedMessage implements AnswerForm {
+export class StreamedMessage implements ResponseEncoder {
   readonly isLive = true;
   readonly repeating = undefined;
   private readonly state = new StateCollector();
@@ -34,13 +34,13 @@ export class StreamedMessage implements AnswerForm {
   private frames: string;
   private finished: FinishReason | null = null;
   /** The web results that the client has not received. They are held back until output pays for them. */
-  private found: AnswerHead | undefined;
+  private found: CompletionHead | undefined;
   private searches = 0;
 
   constructor(
     private readonly parts: StreamParts,
-    private normaliser: AnswerNormaliser,
-    private about: AnswerHead,
+    private normaliser: OutputNormaliser,
+    private about: CompletionHead,
   ) {
     const usage = messageUsage({ ...NO_USAGE, promptTokens: about.promptTokens }, 0);
     const message = { ...emptyMessage(about), ...NOT_STOPPED, usage };
@@ -49,7 +49,7 @@ export class StreamedMessage implements AnswerForm {
     parts.writer.begin();
   }
 
-  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+  continueWith(normaliser: OutputNormaliser, about: CompletionHead): void {
     this.normaliser = normaliser;
     this.about = about;
     this.keepFound();
@@ -69,7 +69,7 @@ export class StreamedMessage implements AnswerForm {
     return frames === '' ? undefined : this.parts.writer.write(frames);
   }
 
-  end({ ending, usage, cost, hasOutput }: ChargedAnswer): void {
+  end({ ending, usage, cost, hasOutput }: ChargedOutput): void {
     const { writer, shape, problemFrames } = this.parts;
     if (ending.kind === 'cut') {
       writer.end(this.frames + this.blocks.take() + problemFrames(ending.problem));

@@ -1,8 +1,8 @@
-import { type AnswerForm, type ChargedAnswer, costView } from '../answer/answer.js';
-import { type AnswerHead, echoOf } from '../answer/answer-head.js';
-import { AssembledChoice, type ChoicePiece } from '../answer/assembled-choice.js';
-import type { AnswerNormaliser } from '../answer/normaliser.js';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import { type ResponseEncoder, type ChargedOutput, costView } from '../output/output-relay.js';
+import { type CompletionHead, echoOf } from '../output/completion-head.js';
+import { AssembledChoice, type ChoicePiece } from '../output/assembled-choice.js';
+import type { OutputNormaliser } from '../output/normaliser.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 import {
   type MessageShape,
@@ -16,12 +16,12 @@ import {
 import { StateCollector } from './reasoning-state.js';
 
 interface WholeParts {
-  readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>;
+  readonly writer: Pick<ResponseWriter, 'send' | 'isGone'>;
   readonly shape: MessageShape;
 }
 
 /** Writes a response as one message. */
-export class WholeMessage implements AnswerForm {
+export class WholeMessage implements ResponseEncoder {
   readonly isLive = false;
   readonly repeating = undefined;
   private readonly choice = new AssembledChoice(0);
@@ -29,11 +29,11 @@ export class WholeMessage implements AnswerForm {
 
   constructor(
     private readonly parts: WholeParts,
-    private normaliser: AnswerNormaliser,
-    private about: AnswerHead,
+    private normaliser: OutputNormaliser,
+    private about: CompletionHead,
   ) {}
 
-  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+  continueWith(normaliser: OutputNormaliser, about: CompletionHead): void {
     this.normaliser = normaliser;
     this.about = about;
   }
@@ -54,7 +54,7 @@ export class WholeMessage implements AnswerForm {
     return undefined;
   }
 
-  end({ ending, usage, cost, hasOutput }: ChargedAnswer): Promise<void> | undefined {
+  end({ ending, usage, cost, hasOutput }: ChargedOutput): Promise<void> | undefined {
     const { writer, shape } = this.parts;
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
     const { message, finish_reason: finished } = this.choice.whole();

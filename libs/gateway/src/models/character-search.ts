@@ -12,7 +12,7 @@ export function searchCharacters(
 ): Character[] {
   const direction = query.sortOrder === 'asc' ? 1 : -1;
   return characters
-    .filter((character) => isAsked(character, query, modelIdOf))
+    .filter((character) => isRequested(character, query, modelIdOf))
     .map((character) => ({ character, ranks: ranksOf(character, query.sortBy) }))
     .toSorted((a, b) => direction * compare(a.ranks, b.ranks))
     .slice(query.offset, query.offset + query.limit)
@@ -46,7 +46,7 @@ export function characterNotFound(param: string): Problem {
   return new Problem('CHARACTER_NOT_FOUND', { param });
 }
 
-function isAsked(character: Character, query: CharacterQuery, modelIdOf: ModelIdOf): boolean {
+function isRequested(character: Character, query: CharacterQuery, modelIdOf: ModelIdOf): boolean {
   const { adult, pro, webEnabled, categories, tags } = character;
   const modelIds = query.modelId?.map(modelIdOf);
   return (

@@ -1,7 +1,7 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { Catalog, Characters } from '@svc/catalog';
 import { type CharacterList, CharacterQuery, type CharacterReply, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { characterNotFound, characterView, searchCharacters } from './character-search.js';
 
 /** Lists the available characters. */
@@ -12,13 +12,13 @@ export class CharactersController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Answers(routes.characters)
+  @Serves(routes.characters)
   list(@Query() query: CharacterQuery): CharacterList {
     const found = searchCharacters(this.characters.list(), query, this.modelId);
     return { object: 'list', data: found.map((character) => characterView(character, this.modelId)) };
   }
 
-  @Answers(routes.character)
+  @Serves(routes.character)
   one(@Param() { slug }: { slug: string }): CharacterReply {
     const character = this.characters.find(slug);
     if (!character) throw characterNotFound('slug');

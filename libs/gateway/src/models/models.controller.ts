@@ -8,7 +8,7 @@ import {
   type ModelView,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';
@@ -19,7 +19,7 @@ import { modelView } from './model-view.js';
 export class ModelsController {
   constructor(private readonly catalog: Catalog) {}
 
-  @Answers(routes.models)
+  @Serves(routes.models)
   list(@Req() { caller }: FastifyRequest, @Query() { type }: ModelQuery): ModelList {
     const offered = this.offered(type);
     const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
@@ -27,19 +27,19 @@ export class ModelsController {
   }
 
   /** The model for each trait: the first that has it. */
-  @Answers(routes.modelTraits)
+  @Serves(routes.modelTraits)
   traits(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ traits }) => traits);
   }
 
   /** The model for each alias. */
-  @Answers(routes.modelAliases)
+  @Serves(routes.modelAliases)
   aliases(@Query() { type }: ModelQuery): ModelNames {
     return this.names(type, ({ aliases }) => aliases);
   }
 
   /** The parameter is the rest of the path, since ids may contain slashes. */
-  @Answers(routes.model)
+  @Serves(routes.model)
   one(@Param() { model: name }: { model: string }): ModelView {
     const named = this.named(name);
     if (!named) throw modelNotFound(name, this.catalog.text);

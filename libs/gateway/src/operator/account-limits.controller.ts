@@ -1,6 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { AccountLimits, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { AccountLimitsStore } from '../accounts/account-limits.store.js';
 import { KeyChanges } from '../keys/key-changes.js';
 
@@ -12,12 +12,12 @@ export class AccountLimitsController {
     private readonly changes: KeyChanges,
   ) {}
 
-  @Answers(routes.getAccountLimits)
+  @Serves(routes.getAccountLimits)
   get(@Param() { id }: { id: string }): Promise<AccountLimits> {
     return this.limits.get(id);
   }
 
-  @Answers(routes.setAccountLimits)
+  @Serves(routes.setAccountLimits)
   async set(@Param() { id }: { id: string }, @Body() limits: AccountLimits): Promise<AccountLimits> {
     await this.limits.get(id);
     await this.limits.replace(id, limits);

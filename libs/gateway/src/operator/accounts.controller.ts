@@ -16,7 +16,7 @@ import {
   parseUsd,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from '../keys/api-keys.js';
 import { transferView } from './transfer-view.js';
@@ -30,28 +30,28 @@ export class AccountsController {
     private readonly books: Books,
   ) {}
 
-  @Answers(routes.listAccounts)
+  @Serves(routes.listAccounts)
   async list(@Query() query: AccountQuery): Promise<AccountList> {
     const data = await this.accounts.list(query);
     const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;
     return { object: 'list', data, nextBefore };
   }
 
-  @Answers(routes.createAccount)
+  @Serves(routes.createAccount)
   create(@Body() account: NewAccount): Promise<Account> {
     const { wallet } = account;
     if (wallet === undefined) return this.accounts.create(account);
     return this.accounts.ensure(account, wallet);
   }
 
-  @Answers(routes.getAccount)
+  @Serves(routes.getAccount)
   async get(@Param() { id }: { id: string }): Promise<AccountWithBalances> {
     const account = await this.accounts.get(id);
     const { usdNano, diemNano } = await this.books.balances(account.id);
     return { ...account, balances: { usd: formatUsd(usdNano), diem: formatUsd(diemNano) } };
   }
 
-  @Answers(routes.creditAccount)
+  @Serves(routes.creditAccount)
   async credit(
     @Param() { id }: { id: string },
     @Body() { usd, reference }: NewCredit,
@@ -60,7 +60,7 @@ export class AccountsController {
     return transferView(await this.books.credit({ accountId: id, usdNano: parseUsd(usd) ?? 0n, reference }));
   }
 
-  @Answers(routes.createAccountKey)
+  @Serves(routes.createAccountKey)
   async createKey(@Param() { id }: { id: string }, @Body() key: NewApiKey): Promise<CreatedApiKey> {
     await this.accounts.get(id);
     const { key: made, secret: apiKey } = await this.keys.create(id, key);
@@ -68,7 +68,7 @@ export class AccountsController {
     return { id: made.id, apiKey, apiKeyType, description, last6Chars };
   }
 
-  @Answers(routes.listTransfers)
+  @Serves(routes.listTransfers)
   async transfers(
     @Param() { id }: { id: string },
     @Query() { limit, before }: TransferQuery,

@@ -1,6 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
 import { type ActionList, ActionQuery, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { ActionStore } from './action.store.js';
 
 /** Lists operator actions. */
@@ -8,7 +8,7 @@ import { ActionStore } from './action.store.js';
 export class ActionsController {
   constructor(private readonly actions: ActionStore) {}
 
-  @Answers(routes.listActions)
+  @Serves(routes.listActions)
   async list(@Query() query: ActionQuery): Promise<ActionList> {
     const data = await this.actions.list(query);
     const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;

@@ -1,13 +1,13 @@
 import { Controller, Query } from '@nestjs/common';
 import { AuditQuery, type AuditView, Books, formatUsd, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 
 /** Audits the ledger's books. */
 @Controller()
 export class AuditController {
   constructor(private readonly books: Books) {}
 
-  @Answers(routes.auditLedger)
+  @Serves(routes.auditLedger)
   async audit(@Query() { scope: asked }: AuditQuery): Promise<AuditView> {
     const { ok, scope, since, accounts, transfers, charges, mismatches, ...imbalance } =
       await this.books.audit(asked);

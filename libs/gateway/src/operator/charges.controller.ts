@@ -8,14 +8,14 @@ import {
   routes,
   totalNano,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 
 /** Shows what a request cost, and why. */
 @Controller()
 export class ChargesController {
   constructor(private readonly books: Books) {}
 
-  @Answers(routes.getCharge)
+  @Serves(routes.getCharge)
   async get(@Param() { requestId }: { requestId: string }): Promise<ChargeView> {
     const charge = await this.books.charge(requestId);
     const { cost, writeOffNano, lines, refunds, at, ...rest } = charge;

@@ -6,7 +6,7 @@ import {
   Problem,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
 import { KeyListStore, type ListedKey } from '../accounts/key-list.store.js';
@@ -19,14 +19,14 @@ export class KeysController {
     private readonly keys: ApiKeys,
   ) {}
 
-  @Answers(routes.listAllKeys)
+  @Serves(routes.listAllKeys)
   async list(@Query() query: OperatorKeyQuery): Promise<OperatorKeyList> {
     const data = (await this.store.list(query)).map(viewOf);
     const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;
     return { object: 'list', data, nextBefore };
   }
 
-  @Answers(routes.revokeAnyKey)
+  @Serves(routes.revokeAnyKey)
   async revoke(@Param() { id }: { id: string }): Promise<OperatorKeyView> {
     const { key } = await this.get(id);
     await this.keys.revoke(key.accountId, id);

@@ -13,14 +13,14 @@ import {
   routes,
   walletName,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 
 /** The operator's view of wallet payments. */
 @Controller()
 export class PaymentsController {
   constructor(private readonly payments: Payments) {}
 
-  @Answers(routes.listPayments)
+  @Serves(routes.listPayments)
   async list(@Query() { wallet, before, limit, ...query }: PaymentQuery): Promise<PaymentList> {
     const found = await this.payments.list({
       ...query,
@@ -33,7 +33,7 @@ export class PaymentsController {
     return { object: 'list', data: found.map(viewOf), nextBefore };
   }
 
-  @Answers(routes.totalPayments)
+  @Serves(routes.totalPayments)
   async totals(): Promise<PaymentTotalsView> {
     const totals = await this.payments.totals();
     const data = totals.map(({ rail, state, payments, usdNano, oldest }) => ({
@@ -46,7 +46,7 @@ export class PaymentsController {
     return { object: 'list', data };
   }
 
-  @Answers(routes.auditPayments)
+  @Serves(routes.auditPayments)
   async audit(@Query() { scope }: AuditQuery): Promise<PaymentsAuditView> {
     const { rails, mismatches, unclaimed, ...report } = await this.payments.audit(scope);
     return {
@@ -67,17 +67,17 @@ export class PaymentsController {
     };
   }
 
-  @Answers(routes.getPayment)
+  @Serves(routes.getPayment)
   async get(@Param() { id }: { id: string }): Promise<PaymentView> {
     return viewOf(await this.payments.get(id));
   }
 
-  @Answers(routes.retryPayment)
+  @Serves(routes.retryPayment)
   async retry(@Param() { id }: { id: string }): Promise<PaymentView> {
     return viewOf(await this.payments.retry(id));
   }
 
-  @Answers(routes.resolvePayment)
+  @Serves(routes.resolvePayment)
   async resolve(@Param() { id }: { id: string }, @Body() decision: NewPaymentDecision): Promise<PaymentView> {
     return viewOf(await this.payments.resolve(id, decision));
   }

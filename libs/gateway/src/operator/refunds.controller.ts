@@ -1,6 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type Balances, Books, NewRefund, type RefundTransfers, parseUsd, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { AccountStore } from '../accounts/account.store.js';
 import { transferView } from './transfer-view.js';
 
@@ -12,7 +12,7 @@ export class RefundsController {
     private readonly books: Books,
   ) {}
 
-  @Answers(routes.refundCharge)
+  @Serves(routes.refundCharge)
   async refund(
     @Param() { id }: { id: string },
     @Body() { requestId, reference, usd, diem }: NewRefund,

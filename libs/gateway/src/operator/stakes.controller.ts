@@ -1,6 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { AccountStore } from '../accounts/account.store.js';
 import { nextEpochBegins } from '../limits/epoch.js';
 
@@ -12,13 +12,13 @@ export class StakesController {
     private readonly books: Books,
   ) {}
 
-  @Answers(routes.getStake)
+  @Serves(routes.getStake)
   async get(@Param() { id }: { id: string }): Promise<StakeView> {
     await this.accounts.get(id);
     return stakeView(await this.books.stake(id));
   }
 
-  @Answers(routes.setStake)
+  @Serves(routes.setStake)
   async set(@Param() { id }: { id: string }, @Body() { tokens }: NewStake): Promise<StakeView> {
     await this.accounts.get(id);
     return stakeView(await this.books.setStake(id, parseTokens(tokens) ?? 0n));

@@ -1,6 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type Account, NewSuspension, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import { AccountStore } from '../accounts/account.store.js';
 import { KeyChanges } from '../keys/key-changes.js';
 
@@ -12,14 +12,14 @@ export class SuspensionsController {
     private readonly changes: KeyChanges,
   ) {}
 
-  @Answers(routes.suspendAccount)
+  @Serves(routes.suspendAccount)
   async suspend(@Param() { id }: { id: string }, @Body() { reason }: NewSuspension): Promise<Account> {
     const account = await this.accounts.suspend(id, reason);
     this.changes.made(account.id);
     return account;
   }
 
-  @Answers(routes.resumeAccount)
+  @Serves(routes.resumeAccount)
   async resume(@Param() { id }: { id: string }): Promise<Account> {
     const account = await this.accounts.resume(id);
     this.changes.made(account.id);

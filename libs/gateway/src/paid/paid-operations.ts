@@ -12,7 +12,7 @@ import {
   formatUsd,
   totalNano,
 } from '@svc/contracts';
-import { RootLogger, whileAsked } from '@svc/runtime';
+import { RootLogger, whileConnected } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
@@ -111,7 +111,7 @@ export class PaidOperations {
     const performed = (signal: AbortSignal): Promise<PaidResult<Result>> =>
       this.performed(operation, pair, { caller, signal });
     const work = this.background.track(
-      operation.outlastsClient ? performed(NEVER) : whileAsked(pair.request, performed),
+      operation.outlastsClient ? performed(NEVER) : whileConnected(pair.request, performed),
     );
     const ended = (): void => undefined;
     record.underWay = work.then(ended, ended);

@@ -4,7 +4,7 @@ import type { CalledPlan } from './chat-plan.js';
 import type { PreparedPrompt } from './preparation.js';
 
 /** The model's message that ends with its call for a search. */
-export interface SaidBefore {
+export interface EarlierTurn {
   /** Its message, in the form that backends accept as input. */
   readonly message: object;
   /** The id of its tool call. */
@@ -17,7 +17,7 @@ const OWN_TOKENS = 96;
 const LAST_SEARCH = 'No further search can be made for this answer.';
 
 /** Estimated tokens of the follow-up prompt, without the search results. */
-export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: SaidBefore): number {
+export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: EarlierTurn): number {
   return tokens + estimateTokens(Buffer.byteLength(JSON.stringify(message))) + OWN_TOKENS;
 }
 
@@ -28,7 +28,7 @@ export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: Sai
 export function promptAfterCall(
   prompt: PreparedPrompt,
   plan: CalledPlan,
-  { said, findings }: { said: SaidBefore; findings: Findings },
+  { said, findings }: { said: EarlierTurn; findings: Findings },
 ): PreparedPrompt {
   const content = resultOf(findings);
   const added = [said.message, { role: 'tool', tool_call_id: said.id, content }].map((message) =>

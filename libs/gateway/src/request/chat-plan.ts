@@ -241,6 +241,6 @@ function setLimit(members: Map<string, string>, plan: ChatPlan, promptTokens: nu
   members.delete('max_completion_tokens');
   const most = plan.outputTokensAtMost / plan.choices;
   const room = Math.floor(plan.model.contextTokens - promptTokens * PROMPT_MARGIN);
-  const isAsked = outputLimit(plan.request) !== undefined;
-  members.set(name, String(isAsked ? most : Math.min(most, Math.max(room, 1))));
+  const isRequested = outputLimit(plan.request) !== undefined;
+  members.set(name, String(isRequested ? most : Math.min(most, Math.max(room, 1))));
 }

@@ -1,7 +1,7 @@
 import type { Cost, ResponseRequest, SvcParametersEcho, Usage } from '@svc/contracts';
-import { type ChargedAnswer, costView } from '../answer/answer.js';
-import { type AnswerHead, echoOf } from '../answer/answer-head.js';
-import type { FinishReason } from '../answer/assembled-choice.js';
+import { type ChargedOutput, costView } from '../output/output-relay.js';
+import { type CompletionHead, echoOf } from '../output/completion-head.js';
+import type { FinishReason } from '../output/assembled-choice.js';
 import type { OfferedTools } from './offered-tools.js';
 
 /** What a response depends on beside its model's output. */
@@ -29,7 +29,7 @@ export class ResponseHead {
 
   constructor(
     private readonly request: ResponseRequest,
-    private readonly about: Pick<AnswerHead, 'id' | 'model'>,
+    private readonly about: Pick<CompletionHead, 'id' | 'model'>,
   ) {}
 
   /** A response in some state; members that are not given are null. */
@@ -98,8 +98,8 @@ function settingsOf(request: ResponseRequest): object {
 
 /** Usage, cost and options of a charged response. */
 export function endOf(
-  { usage, cost, hasOutput }: ChargedAnswer,
-  about: AnswerHead,
+  { usage, cost, hasOutput }: ChargedOutput,
+  about: CompletionHead,
   citedUrls: readonly string[],
 ): ResponseEnd {
   return {

@@ -1,10 +1,10 @@
 import { type Problem, type ResponseRequest, errorBody } from '@svc/contracts';
-import type { AnswerForm } from '../answer/answer.js';
-import type { AnswerHead } from '../answer/answer-head.js';
-import type { ClientDialect } from '../answer/client-dialect.js';
-import { DONE_FRAME, forStream } from '../answer/event-stream.js';
-import type { AnswerNormaliser } from '../answer/normaliser.js';
-import { type AnswerWriter, KEEP_ALIVE_FRAME } from '../http/answer-writer.js';
+import type { ResponseEncoder } from '../output/output-relay.js';
+import type { CompletionHead } from '../output/completion-head.js';
+import type { ClientDialect } from '../output/client-dialect.js';
+import { DONE_FRAME, forStream } from '../output/event-stream.js';
+import type { OutputNormaliser } from '../output/normaliser.js';
+import { type ResponseWriter, KEEP_ALIVE_FRAME } from '../http/response-writer.js';
 import { EventWriter } from './event-writer.js';
 import { offeredTools } from './offered-tools.js';
 import { ResponseHead, type ResponseOptions } from './response-head.js';
@@ -23,13 +23,13 @@ export class ResponsesDialect implements ClientDialect {
     this.options = { tools: offeredTools(tools), summarises: summary !== 'none' };
   }
 
-  streamed(client: AnswerWriter, normaliser: AnswerNormaliser, about: AnswerHead): AnswerForm {
+  streamed(client: ResponseWriter, normaliser: OutputNormaliser, about: CompletionHead): ResponseEncoder {
     const head = new ResponseHead(this.request, about);
     this.stream = new StreamedResponse(client, normaliser, about, { ...this.options, head });
     return this.stream;
   }
 
-  whole(client: AnswerWriter, normaliser: AnswerNormaliser, about: AnswerHead): AnswerForm {
+  whole(client: ResponseWriter, normaliser: OutputNormaliser, about: CompletionHead): ResponseEncoder {
     const head = new ResponseHead(this.request, about);
     return new WholeResponse(client, normaliser, about, { ...this.options, head });
   }

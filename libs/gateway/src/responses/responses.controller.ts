@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { type ResponseRequest, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '../chat/completions.js';
 import { chatRequestFor } from './response-translation.js';
@@ -11,12 +11,12 @@ import { ResponsesDialect } from './responses-dialect.js';
 export class ResponsesController {
   constructor(private readonly completions: Completions) {}
 
-  @Answers(routes.responses)
+  @Serves(routes.responses)
   async respond(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { bodyJson } = request;
     assert(bodyJson, 'the route has a body');
     const body = request.body as ResponseRequest;
     const translation = await chatRequestFor(body, bodyJson);
-    await this.completions.answer(request, reply, { ...translation, dialect: new ResponsesDialect(body) });
+    await this.completions.response(request, reply, { ...translation, dialect: new ResponsesDialect(body) });
   }
 }

@@ -1,5 +1,5 @@
 import type { SvcParametersEcho } from '@svc/contracts';
-import { AssembledChoice } from '../answer/assembled-choice.js';
+import { AssembledChoice } from '../output/assembled-choice.js';
 import type { Fields } from '../json/backend-json.js';
 import { type EventWriter, eventStart } from './event-writer.js';
 import type { OfferedTools } from './offered-tools.js';

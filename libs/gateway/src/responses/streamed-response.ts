@@ -1,11 +1,11 @@
 import { type Problem, errorBody } from '@svc/contracts';
-import type { AnswerForm, ChargedAnswer, RepeatingForm } from '../answer/answer.js';
-import type { AnswerHead } from '../answer/answer-head.js';
-import type { ChoicePiece, FinishReason } from '../answer/assembled-choice.js';
-import { DONE_FRAME, forStream } from '../answer/event-stream.js';
-import type { AnswerNormaliser } from '../answer/normaliser.js';
-import type { RepeatedChunk } from '../answer/repeated-chunk.js';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseEncoder, ChargedOutput, RepeatingEncoder } from '../output/output-relay.js';
+import type { CompletionHead } from '../output/completion-head.js';
+import type { ChoicePiece, FinishReason } from '../output/assembled-choice.js';
+import { DONE_FRAME, forStream } from '../output/event-stream.js';
+import type { OutputNormaliser } from '../output/normaliser.js';
+import type { RepeatedChunk } from '../output/repeated-chunk.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { fieldsOf } from '../json/backend-json.js';
 import { EventWriter } from './event-writer.js';
 import { type TextKind, logprobsIn } from './output-items.js';
@@ -16,7 +16,7 @@ import { StreamedItems } from './streamed-items.js';
  * Writes a response as events: its beginning, its items as they arrive, and at the end the whole of it with
  * usage and cost.
  */
-export class StreamedResponse implements AnswerForm, RepeatingForm {
+export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
   readonly isLive = true;
   private readonly events = new EventWriter();
   private readonly items: StreamedItems;
@@ -25,9 +25,9 @@ export class StreamedResponse implements AnswerForm, RepeatingForm {
   private isSearchShown = false;
 
   constructor(
-    private readonly writer: Pick<AnswerWriter, 'begin' | 'write' | 'end' | 'isGone'>,
-    private normaliser: AnswerNormaliser,
-    private about: AnswerHead,
+    private readonly writer: Pick<ResponseWriter, 'begin' | 'write' | 'end' | 'isGone'>,
+    private normaliser: OutputNormaliser,
+    private about: CompletionHead,
     private readonly parts: ResponseOptions & { readonly head: ResponseHead },
   ) {
     this.items = new StreamedItems(this.events, about.id, parts.tools);
@@ -41,11 +41,11 @@ export class StreamedResponse implements AnswerForm, RepeatingForm {
     return this.writer.isGone;
   }
 
-  get repeating(): RepeatingForm {
+  get repeating(): RepeatingEncoder {
     return this;
   }
 
-  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+  continueWith(normaliser: OutputNormaliser, about: CompletionHead): void {
     this.normaliser = normaliser;
     this.about = about;
     this.isSearchShown = false;
@@ -66,7 +66,7 @@ export class StreamedResponse implements AnswerForm, RepeatingForm {
     return frames === '' ? undefined : this.writer.write(frames);
   }
 
-  end(settled: ChargedAnswer): void {
+  end(settled: ChargedOutput): void {
     const { ending } = settled;
     const end = endOf(settled, this.about, this.normaliser.citedUrls);
     if (ending.kind === 'cut') {

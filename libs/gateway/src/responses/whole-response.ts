@@ -1,8 +1,8 @@
-import type { AnswerForm, ChargedAnswer } from '../answer/answer.js';
-import type { AnswerHead } from '../answer/answer-head.js';
-import { AssembledChoice, type ChoicePiece, type WholeChoice } from '../answer/assembled-choice.js';
-import type { AnswerNormaliser } from '../answer/normaliser.js';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseEncoder, ChargedOutput } from '../output/output-relay.js';
+import type { CompletionHead } from '../output/completion-head.js';
+import { AssembledChoice, type ChoicePiece, type WholeChoice } from '../output/assembled-choice.js';
+import type { OutputNormaliser } from '../output/normaliser.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 import { toolNamed } from './offered-tools.js';
 import { type WrittenCall, callItem, itemId, logprobsIn, searchItem, textItem } from './output-items.js';
@@ -12,15 +12,15 @@ import { encodedSignatures } from './signatures.js';
 type Parts = ResponseOptions & { readonly head: ResponseHead };
 
 /** Writes a response as one document. */
-export class WholeResponse implements AnswerForm {
+export class WholeResponse implements ResponseEncoder {
   readonly isLive = false;
   readonly repeating = undefined;
   private readonly choice = new AssembledChoice(0);
 
   constructor(
-    private readonly writer: Pick<AnswerWriter, 'send' | 'isGone'>,
-    private normaliser: AnswerNormaliser,
-    private about: AnswerHead,
+    private readonly writer: Pick<ResponseWriter, 'send' | 'isGone'>,
+    private normaliser: OutputNormaliser,
+    private about: CompletionHead,
     private readonly parts: Parts,
   ) {}
 
@@ -28,7 +28,7 @@ export class WholeResponse implements AnswerForm {
     return this.writer.isGone;
   }
 
-  goOn(normaliser: AnswerNormaliser, about: AnswerHead): void {
+  continueWith(normaliser: OutputNormaliser, about: CompletionHead): void {
     this.normaliser = normaliser;
     this.about = about;
   }
@@ -41,7 +41,7 @@ export class WholeResponse implements AnswerForm {
     return undefined;
   }
 
-  end(settled: ChargedAnswer): Promise<void> | undefined {
+  end(settled: ChargedOutput): Promise<void> | undefined {
     this.add(this.normaliser.finish(settled.ending.kind === 'done' ? 'stop' : 'length'));
     const whole = this.choice.whole();
     const output = this.itemsOf(whole, settled.hasOutput);

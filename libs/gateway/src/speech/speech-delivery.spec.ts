@@ -1,6 +1,6 @@
 import type { ChunkStream } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { GatheredBytes, type GatheredFile } from './gathered-bytes.js';
 import { SpeechDelivery } from './speech-delivery.js';
 
@@ -20,7 +20,7 @@ function recordingClient() {
     endFile: () => {
       isEnded = true;
     },
-  } as unknown as AnswerWriter;
+  } as unknown as ResponseWriter;
   return { client, received: () => ({ heads, bytes, isEnded }) };
 }
 

@@ -1,10 +1,10 @@
 import type { ChunkStream } from '@svc/contracts';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import type { GatheredFile } from './gathered-bytes.js';
 
 interface DeliveryParts {
   readonly source: ChunkStream;
-  readonly client: AnswerWriter;
+  readonly client: ResponseWriter;
   /** Room for the whole file; undefined if it is streamed. */
   readonly room: GatheredFile | undefined;
 }

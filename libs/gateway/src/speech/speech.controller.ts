@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { type SpeechRequest, routes } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
-import { AnswerWriter } from '../http/answer-writer.js';
+import { ResponseWriter } from '../http/response-writer.js';
 import { BackgroundWork } from '../http/background-work.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { SpeechPipeline } from './speech.pipeline.js';
@@ -18,11 +18,11 @@ export class SpeechController {
     private readonly demands: PaymentDemands,
   ) {}
 
-  @Answers(routes.speech)
+  @Serves(routes.speech)
   async speak(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route requires a key or a wallet');
-    const client = new AnswerWriter(request, reply, this.settings.config);
+    const client = new ResponseWriter(request, reply, this.settings.config);
     const underWay = Promise.withResolvers<void>();
     record.underWay = underWay.promise;
     try {

@@ -10,7 +10,7 @@ import {
 } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
-import type { AnswerWriter } from '../http/answer-writer.js';
+import type { ResponseWriter } from '../http/response-writer.js';
 import { modelHeaders } from '../http/header-values.js';
 import type { PaidOperation } from '../paid/paid-operation.js';
 import { PaidOperations } from '../paid/paid-operations.js';
@@ -25,7 +25,7 @@ export interface SpeechContext {
   readonly caller: Caller;
   readonly asked: SpeechRequest;
   readonly record: RequestRecord;
-  readonly client: AnswerWriter;
+  readonly client: ResponseWriter;
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { Answers, whileAsked } from '@svc/runtime';
+import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { findTextModel } from '../models/model-lookup.js';
 import { attestationView } from './attestation-view.js';
@@ -40,7 +40,7 @@ export class TeeController {
     private readonly limit: NetworkLimit,
   ) {}
 
-  @Answers(routes.teeAttestation)
+  @Serves(routes.teeAttestation)
   async attestation(@Req() request: FastifyRequest, @Query() query: TeeQuery): Promise<TeeAttestation> {
     await this.limit.take(request, ROUTES);
     const { id: model } = this.enclaveModel(query.model);
@@ -56,7 +56,7 @@ export class TeeController {
     return attestationView(report, { model, isOwnNonce: query.nonce === undefined, durationMs });
   }
 
-  @Answers(routes.teeSignature)
+  @Serves(routes.teeSignature)
   async signature(
     @Req() request: FastifyRequest,
     @Query() { model: name, request_id: requestId, signing_algo: algorithm = 'ecdsa' }: TeeSignatureQuery,
@@ -97,7 +97,7 @@ export class TeeController {
   ): Promise<string> {
     const whole = { ...call, requestId: request.id, accountId: ACCOUNT_ID };
     try {
-      const { body } = await whileAsked(request, (signal) => this.router.complete(whole, signal));
+      const { body } = await whileConnected(request, (signal) => this.router.complete(whole, signal));
       return body;
     } catch (error) {
       throw PASSING.has(Problem.from(error).code) ? error : new Problem(refusal, { cause: error });

@@ -13,7 +13,7 @@ import {
   routes,
 } from '@svc/contracts';
 import { type AudioLength, AudioLengths, AudioRejected } from '@svc/media';
-import { Answers, RootLogger, whileAsked } from '@svc/runtime';
+import { Serves, RootLogger, whileConnected } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { modelHeaders } from '../http/header-values.js';
@@ -40,7 +40,7 @@ export class TranscriptionsController {
     private readonly logger: RootLogger,
   ) {}
 
-  @Answers(routes.transcription)
+  @Serves(routes.transcription)
   transcribe(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -49,7 +49,7 @@ export class TranscriptionsController {
     return this.serve('transcription', body, { request, reply });
   }
 
-  @Answers(routes.translation)
+  @Serves(routes.translation)
   translate(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -69,7 +69,7 @@ export class TranscriptionsController {
     const plan = planTranscription(body, caller, this.catalog);
     Object.assign(record, { model: plan.model.id, operation: kind });
     reply.headers(modelHeaders(plan.model, plan.deprecation));
-    const length = await whileAsked(request, (signal) =>
+    const length = await whileConnected(request, (signal) =>
       traced('measure audio', () => this.measured(plan, { account: caller.accountId, signal })),
     );
     const { transcript, milliseconds } = await this.sell(kind, { plan, length }, pair);

@@ -9,7 +9,7 @@ import {
   routes,
   usdNumber,
 } from '@svc/contracts';
-import { Answers, within } from '@svc/runtime';
+import { Serves, within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PaymentDemands } from './payment-demands.js';
 
@@ -27,7 +27,7 @@ export class TopUpController {
     private readonly demands: PaymentDemands,
   ) {}
 
-  @Answers(routes.topUp)
+  @Serves(routes.topUp)
   async topUp(
     @Query() { amount }: TopUpQuery,
     @Req() request: FastifyRequest,

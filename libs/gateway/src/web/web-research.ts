@@ -128,10 +128,10 @@ function readPages(plan: PagesPlan, read: readonly (FoundPage | Unread)[]): Find
     ...page,
     content: page.content.slice(0, SHOWN_CHARACTERS).toWellFormed(),
   }));
-  const isTold = block.pages.length > 0 || (unread.length > 0 && plan.skipped === undefined);
+  const isReported = block.pages.length > 0 || (unread.length > 0 && plan.skipped === undefined);
   return {
-    instructions: isTold ? block.instructions : '',
-    block: isTold ? block.text : '',
+    instructions: isReported ? block.instructions : '',
+    block: isReported ? block.text : '',
     purchases: block.pages.length > 0 ? [chargeLine(price, block.pages.length)] : [],
     echo: {
       web_search_citations: shown.map(citationOf),

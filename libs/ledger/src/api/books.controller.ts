@@ -1,26 +1,26 @@
 import { Body, Controller, Res } from '@nestjs/common';
 import { Books, BOOKS_WIRE, type PortCalls, routes, USAGE_HISTORY_WIRE, UsageHistory } from '@svc/contracts';
-import { Answers, PortAnswers, RootLogger } from '@svc/runtime';
+import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 
 /** The books and their history over HTTP. */
 @Controller()
 export class BooksController {
-  private readonly booksAnswers: PortAnswers<Books>;
-  private readonly historyAnswers: PortAnswers<UsageHistory>;
+  private readonly booksAnswers: PortResponses<Books>;
+  private readonly historyAnswers: PortResponses<UsageHistory>;
 
   constructor(books: Books, history: UsageHistory, logger: RootLogger) {
-    this.booksAnswers = new PortAnswers(books, BOOKS_WIRE, logger);
-    this.historyAnswers = new PortAnswers(history, USAGE_HISTORY_WIRE, logger);
+    this.booksAnswers = new PortResponses(books, BOOKS_WIRE, logger);
+    this.historyAnswers = new PortResponses(history, USAGE_HISTORY_WIRE, logger);
   }
 
-  @Answers(routes.callBooks)
+  @Serves(routes.callBooks)
   books(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
-    return this.booksAnswers.answer(calls, reply);
+    return this.booksAnswers.response(calls, reply);
   }
 
-  @Answers(routes.callUsageHistory)
+  @Serves(routes.callUsageHistory)
   history(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
-    return this.historyAnswers.answer(calls, reply);
+    return this.historyAnswers.response(calls, reply);
   }
 }

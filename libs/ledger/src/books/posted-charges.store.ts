@@ -1,6 +1,6 @@
 import { type PostedCharge, Problem, unitOf } from '@svc/contracts';
 import type { Database } from '@svc/storage';
-import { NEVER_CHARGED } from '../accounts/given-back.store.js';
+import { NEVER_CHARGED } from '../accounts/returned-charges.store.js';
 
 interface ChargeRow {
   readonly request_id: string;

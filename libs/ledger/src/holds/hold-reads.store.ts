@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Balances } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { readAccount } from '../accounts/accounts.store.js';
-import { USAGE_DAYS } from '../accounts/given-back.store.js';
+import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
 import type { PostedBalances } from '../accounts/accounts.js';
 import type { BookReads } from './hold-accounts.js';
 import type { KeySpent } from './key-budget.js';

@@ -1,7 +1,7 @@
 import { repeats } from '@svc/testing';
 import { startTestRedis, startTestRedisCluster, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holdHistories, seed } from '../../test/hold-world.js';
+import { holdHistories, seed } from '../../test/hold-fixture.js';
 import { type RedisBooks, startRedisBooks } from '../../test/redis-books.js';
 import type { PostedBalances } from '../accounts/accounts.js';
 import { type HoldBookSubject, readsOf } from '../../test/testing.js';

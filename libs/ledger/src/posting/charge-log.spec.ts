@@ -51,10 +51,10 @@ describe('a failing log', () => {
 
   it('is not waited for, and gets one charge at a time until it has stored one', async () => {
     await failing();
-    for (let turn = 0; turn < 5; turn += 1) expect(await record()).toBe('the event log does not answer');
+    for (let turn = 0; turn < 5; turn += 1) expect(await record()).toBe('the event log does not respond');
     expect(log.asked).toHaveLength(2);
     log.last.reject(new Error('too late'));
-    await expect.poll(record).toBe('the event log does not answer');
+    await expect.poll(record).toBe('the event log does not respond');
     await expect.poll(() => log.asked.length).toBe(3);
     log.last.resolve();
     await Promise.resolve();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts';
 
 /** Rejection of a charge while the log is failing. */
-const FAILING = 'the event log does not answer';
+const FAILING = 'the event log does not respond';
 
 /**
  * The event log for charges, with a circuit breaker. After one failed charge, other charges are rejected at

@@ -102,7 +102,7 @@ export class StakesStore {
         return balances;
       });
     } catch (error) {
-      if (isWorkDone) throw new CommitInDoubt('the commit got no answer', { cause: error });
+      if (isWorkDone) throw new CommitInDoubt('the commit got no response', { cause: error });
       throw error;
     }
   }

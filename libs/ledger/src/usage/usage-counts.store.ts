@@ -1,6 +1,6 @@
 import type { Currency } from '@svc/contracts';
 import type { PoolClient } from 'pg';
-import { STANDS, USAGE_DAYS } from '../accounts/given-back.store.js';
+import { NOT_REFUNDED, USAGE_DAYS } from '../accounts/returned-charges.store.js';
 
 /** The number of entries on a day (UTC). */
 export interface DayCount {
@@ -68,7 +68,7 @@ async function countLines(client: PoolClient, accountId: string, { from, until }
        count(*) FILTER (WHERE line.diem_nano > 0) AS diem
      FROM ledger.charges AS charge JOIN ledger.charge_lines AS line USING (request_id, at)
      WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND line.at >= $2 AND line.at < $3
-       AND ${STANDS}
+       AND ${NOT_REFUNDED}
      GROUP BY day ORDER BY day`,
     [accountId, from, until],
   );

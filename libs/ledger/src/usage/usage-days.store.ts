@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type KeySpend, Problem, type UsageDay, unitOf } from '@svc/contracts';
-import { USAGE_DAYS } from '../accounts/given-back.store.js';
+import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
 

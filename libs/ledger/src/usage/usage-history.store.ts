@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Currency, UsageEntry, UsageFilter, UsageHistory, UsagePage, UsagePlace } from '@svc/contracts';
 import type { PoolClient } from 'pg';
-import { STANDS } from '../accounts/given-back.store.js';
+import { NOT_REFUNDED } from '../accounts/returned-charges.store.js';
 import { SnapshotStore } from './snapshot.store.js';
 import { countEntries } from './usage-counts.store.js';
 import { type EntryRow, placeOf, usageEntry } from './usage-entries.js';
@@ -79,7 +79,7 @@ const ENTRIES = `
     WHERE line.request_id = charge.request_id AND line.at = charge.at OFFSET 0
   ) AS line
   CROSS JOIN (VALUES ('DIEM' COLLATE "C"), ('USD')) AS paid (currency)
-  WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND ${STANDS}
+  WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND ${NOT_REFUNDED}
     AND ($4::text IS NULL OR paid.currency = $4) AND ($4 IS DISTINCT FROM 'DIEM' OR charge.diem_nano > 0)
     AND CASE paid.currency WHEN 'DIEM' THEN line.diem_nano > 0 ELSE line.usd_nano > 0 OR line.diem_nano = 0 END`;
 

@@ -70,7 +70,7 @@ export class HttpLimiter extends SharedLimiter {
     const { path, method } = routes.limitsState;
     const call = { path, method, idempotent: true, deadlineMs: this.giveUpMs };
     const { status, text } = await this.client.ask(call);
-    if (status !== 200) throw new Error(`the limiter answered ${status}: ${text.slice(0, 200)}`);
+    if (status !== 200) throw new Error(`the limiter responded with ${status}: ${text.slice(0, 200)}`);
     return LimitsState.parse(JSON.parse(text));
   }
 

@@ -144,7 +144,7 @@ class Model {
 }
 
 /** The limiter next to the model: after each step they must agree. */
-class World {
+class Fixture {
   private nowMs = 1_000_000;
   private count = 0;
   private readonly limiter = new MemoryLimiter({
@@ -241,8 +241,8 @@ const seed = Date.now() % 2 ** 31;
 describe(`random histories of the limiter (seed ${seed})`, () => {
   it('match the model after any mix of requests, corrections, lapses and failures', async () => {
     const histories = fc.asyncProperty(fc.array(step, { maxLength: 120 }), async (steps) => {
-      const world = new World();
-      for (const one of steps) await world.take(one);
+      const fixture = new Fixture();
+      for (const one of steps) await fixture.take(one);
     });
     await expect(
       fc.assert(histories, { seed, numRuns: repeats('LIMIT_HISTORIES') }),

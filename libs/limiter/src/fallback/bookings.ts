@@ -95,7 +95,7 @@ export class Bookings {
     booking.isSent = true;
     try {
       const booked = await this.book(booking.request);
-      if (!booked) throw new Error('the shared count does not answer');
+      if (!booked) throw new Error('the shared count does not respond');
       booking.booked = booked;
       await this.finish(booking);
     } finally {

@@ -104,7 +104,7 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
       expect(await admitted(request, 300)).toBe(10);
       await until('local');
       expect(limiter.state()).toMatchObject({ localAdmits: 10, localRefusals: 290 });
-      expect(limiter.state().reason).toMatch(/no answer|closed|writeable|ECONN|retries/);
+      expect(limiter.state().reason).toMatch(/no response|closed|writeable|ECONN|retries/);
       // Only one probe at a time is sent from here on, so nothing piles up.
       const { faults, waiting } = limiter.state();
       expect(await admitted(request, 1_000)).toBe(0);

@@ -87,11 +87,11 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   }
 
   override async admit(request: AdmitRequest): Promise<Admission> {
-    const answer = await this.link.ask(
+    const response = await this.link.ask(
       (isAwaited) => this.shared.admit(request, isAwaited),
       (late) => void this.giveBack(request, late),
     );
-    return answer ? answer.value : this.admitAlone(request);
+    return response ? response.value : this.admitAlone(request);
   }
 
   override async settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
@@ -124,13 +124,13 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
   }
 
   override async blocked(subject: string): Promise<FailureBlock> {
-    const answer = await this.link.ask(() => this.shared.blocked(subject));
-    return answer ? answer.value : this.local.blocked(subject);
+    const response = await this.link.ask(() => this.shared.blocked(subject));
+    return response ? response.value : this.local.blocked(subject);
   }
 
   override async failed(subject: string): Promise<FailureBlock> {
-    const answer = await this.link.ask(() => this.shared.failed(subject));
-    return answer ? answer.value : this.local.failed(subject);
+    const response = await this.link.ask(() => this.shared.failed(subject));
+    return response ? response.value : this.local.failed(subject);
   }
 
   override state(): LimitsState {

@@ -56,7 +56,7 @@ export class SharedLink {
   /** Calls that are still awaited, oldest first. */
   private readonly calls = new Set<WaitingCall>();
   private step = 0;
-  private answers = 0;
+  private responses = 0;
   private stepTimer: NodeJS.Timeout | undefined;
   private probeTimer: NodeJS.Timeout | undefined;
   private isProbing = false;
@@ -84,7 +84,7 @@ export class SharedLink {
     const { promise, resolve } = Promise.withResolvers<{ readonly value: Value } | undefined>();
     const waiting: WaitingCall = {
       sinceStep: this.step,
-      sinceAnswers: this.answers,
+      sinceAnswers: this.responses,
       giveUp: () => resolve(undefined),
     };
     this.waiting += 1;
@@ -93,7 +93,7 @@ export class SharedLink {
     call(() => this.calls.has(waiting)).then(
       (value) => {
         this.waiting -= 1;
-        this.answers += 1;
+        this.responses += 1;
         if (!this.calls.delete(waiting)) return late?.(value);
         this.faultsInARow = 0;
         return resolve({ value });
@@ -142,9 +142,9 @@ export class SharedLink {
     for (const waiting of this.calls) {
       if (this.step - waiting.sinceStep <= STEPS) break;
       this.calls.delete(waiting);
-      const reason = `no answer in ${this.options.waitMs} ms`;
+      const reason = `no response in ${this.options.waitMs} ms`;
       this.failed(waiting, reason);
-      if (waiting.sinceAnswers === this.answers) this.goLocal(reason);
+      if (waiting.sinceAnswers === this.responses) this.goLocal(reason);
     }
     if (this.calls.size > 0) this.watch();
   }

@@ -84,7 +84,7 @@ export class HttpMediaJobs extends MediaJobs {
         if (status === 200) return Promise.resolve(contentOf(exchange));
         exchange.abort();
         if (status === 404) throw new Problem('MEDIA_NOT_FOUND');
-        throw new TypeError(`the other process answered ${status}`);
+        throw new TypeError(`the other process responded with ${status}`);
       });
     } catch (error) {
       throw error instanceof Problem ? error : new Problem('UNAVAILABLE', { cause: error });

@@ -1,27 +1,27 @@
 import { Readable } from 'node:stream';
 import { Body, Controller, Res } from '@nestjs/common';
 import { MEDIA_JOBS_WIRE, type MediaJobCalls, MediaJobs, type PortCalls, routes } from '@svc/contracts';
-import { Answers, PortAnswers, RootLogger } from '@svc/runtime';
+import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 
 /** The port `MediaJobs` over HTTP: its calls, and the media as a stream of bytes. */
 @Controller()
 export class MediaJobsPortController {
-  private readonly answers: PortAnswers<MediaJobCalls>;
+  private readonly responses: PortResponses<MediaJobCalls>;
 
   constructor(
     private readonly jobs: MediaJobs,
     logger: RootLogger,
   ) {
-    this.answers = new PortAnswers<MediaJobCalls>(jobs, MEDIA_JOBS_WIRE, logger);
+    this.responses = new PortResponses<MediaJobCalls>(jobs, MEDIA_JOBS_WIRE, logger);
   }
 
-  @Answers(routes.callMediaJobs)
+  @Serves(routes.callMediaJobs)
   call(@Body() calls: PortCalls, @Res() reply: FastifyReply): Promise<void> {
-    return this.answers.answer(calls, reply);
+    return this.responses.response(calls, reply);
   }
 
-  @Answers(routes.openMedia)
+  @Serves(routes.openMedia)
   async open(
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() { id }: { id: string },

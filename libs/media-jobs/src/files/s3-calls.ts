@@ -40,7 +40,9 @@ export class S3Refusal extends Error {
     { method, query = {} }: S3Call,
   ) {
     const parameters = Object.keys(query).join('&');
-    super(`the storage server answered ${status} ${code} to ${method}${parameters && ` ?${parameters}`}`);
+    super(
+      `the storage server responded with ${status} ${code} to ${method}${parameters && ` ?${parameters}`}`,
+    );
   }
 }
 

@@ -161,6 +161,6 @@ describe('a failing S3 server', () => {
       }),
       (store) => store.open('a'),
     );
-    expect(String(outcome)).toBe('S3Refusal: the storage server answered 403 AccessDenied to GET');
+    expect(String(outcome)).toBe('S3Refusal: the storage server responded with 403 AccessDenied to GET');
   });
 });

@@ -9,7 +9,7 @@ import {
   encodeExtraction,
   routes,
 } from '@svc/contracts';
-import { Answers, whileAsked } from '@svc/runtime';
+import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 
 /** The port `Retrieval` over HTTP: a file's bytes are the body, and its metadata is in a header. */
@@ -17,10 +17,10 @@ import type { FastifyRequest } from 'fastify';
 export class RetrievalController {
   constructor(private readonly retrieval: Retrieval) {}
 
-  @Answers(routes.extractText)
+  @Serves(routes.extractText)
   async extractText(@Req() request: FastifyRequest): Promise<ExtractionReply> {
     const file = fileOf(request);
-    return whileAsked(request, (signal) => encodeExtraction(this.retrieval.extractText(file, signal)));
+    return whileConnected(request, (signal) => encodeExtraction(this.retrieval.extractText(file, signal)));
   }
 }
 

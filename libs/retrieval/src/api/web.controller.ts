@@ -10,7 +10,7 @@ import {
   encodeResults,
   routes,
 } from '@svc/contracts';
-import { Answers, whileAsked } from '@svc/runtime';
+import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 
 /** The ports `WebSearch` and `WebPages` over HTTP. */
@@ -21,15 +21,15 @@ export class WebController {
     private readonly pages: WebPages,
   ) {}
 
-  @Answers(routes.searchWeb)
+  @Serves(routes.searchWeb)
   async search(@Req() request: FastifyRequest, @Body() query: WebQuery): Promise<WebResultsReply> {
     request.record.accountId = query.accountId;
-    return whileAsked(request, (signal) => encodeResults(this.web.search(query, signal)));
+    return whileConnected(request, (signal) => encodeResults(this.web.search(query, signal)));
   }
 
-  @Answers(routes.readPage)
+  @Serves(routes.readPage)
   async read(@Req() request: FastifyRequest, @Body() page: PageRequest): Promise<WebPageReply> {
     request.record.accountId = page.accountId;
-    return whileAsked(request, (signal) => encodePage(this.pages.read(page, signal)));
+    return whileConnected(request, (signal) => encodePage(this.pages.read(page, signal)));
   }
 }

@@ -1,4 +1,4 @@
-import { type InternalCall, type InternalClient, NeighbourAway } from '@svc/runtime';
+import { type InternalCall, type InternalClient, NeighbourUnavailable } from '@svc/runtime';
 
 /** The worker's reply to a call. Throws `away()` without a reply, and the signal's reason after an abort. */
 export async function workerReply(
@@ -14,6 +14,6 @@ export async function workerReply(
     return JSON.parse(text);
   } catch (error) {
     signal?.throwIfAborted();
-    throw error instanceof NeighbourAway ? away(error) : error;
+    throw error instanceof NeighbourUnavailable ? away(error) : error;
   }
 }

@@ -114,7 +114,7 @@ export class LocalWebSearch extends WebSearch {
       }
     }
     if (empty) return empty;
-    throw new SearchFailed('no search provider answered', { cause: fault });
+    throw new SearchFailed('no search provider responded', { cause: fault });
   }
 
   /** Resting providers are called anyway if there is no other. */

@@ -34,7 +34,7 @@ export class LocalResultCache implements ResultCache {
 }
 
 /** A slower response of Redis is not worth the wait. */
-const ANSWER_MS = 200;
+const READ_MS = 200;
 
 /**
  * The cache of all processes, in Redis, where each entry lives for its lifetime. Local entries are used
@@ -57,7 +57,7 @@ export class SharedResultCache implements ResultCache {
     const known = await this.own.get(key);
     if (known) return known;
     try {
-      const text = await within(ANSWER_MS, this.redis.get(redisKey(key)));
+      const text = await within(READ_MS, this.redis.get(redisKey(key)));
       return text === null ? undefined : decodeResults(WebResultsReply.parse(JSON.parse(text)));
     } catch (error) {
       this.log.debug({ err: error }, 'cached search results could not be read');

@@ -164,7 +164,7 @@ describe('a search', () => {
     const web = searching([searxng(first, 'first'), { kind: 'searxng', url: 'http://127.0.0.1:9' }]);
     const failure: unknown = await web.search(query).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(SearchFailed);
-    expect((failure as SearchFailed).reason).toBe('no search provider answered');
+    expect((failure as SearchFailed).reason).toBe('no search provider responded');
   });
 
   it('is empty if all find nothing, or some find nothing and the others fail', async () => {
@@ -313,7 +313,7 @@ describe('a search over a wire', () => {
     const here = searching([searxng(engine, 'e')]);
     expect(await web.search(query)).toEqual(await here.search(query));
     const failure: unknown = await web.search({ ...query, text: 'fail' }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: 'SearchFailed', reason: 'no search provider answered' });
+    expect(failure).toMatchObject({ name: 'SearchFailed', reason: 'no search provider responded' });
   });
 
   it("closes the provider's connection when the caller aborts", async () => {

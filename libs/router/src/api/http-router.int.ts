@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Catalog, CatalogModule } from '@svc/catalog';
-import { PROBLEM_TRAILER, type Problem, encodeAnswering, routes } from '@svc/contracts';
+import { PROBLEM_TRAILER, type Problem, encodeServedBy, routes } from '@svc/contracts';
 import { InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
@@ -149,7 +149,7 @@ describe('a router that fails after its response has begun', () => {
         return;
       }
       calls += 1;
-      response.writeHead(200, { ...encodeAnswering({ backend: 'b', retries: 0 }), trailer: PROBLEM_TRAILER });
+      response.writeHead(200, { ...encodeServedBy({ backend: 'b', retries: 0 }), trailer: PROBLEM_TRAILER });
       response.write(CHUNK, () => fail(response));
     });
     // Two addresses, so that a retry would be possible.

@@ -1,5 +1,5 @@
 import {
-  type Answering,
+  type ServedBy,
   type CallKind,
   type ChunkStream,
   type Completion,
@@ -7,15 +7,15 @@ import {
   InferenceRouter,
   Problem,
   ProblemOnWire,
-  decodeAnswering,
+  decodeServedBy,
   decodeProblem,
   decodeProblemTrailer,
   encodeInferenceCall,
   isMadeOnce,
   routes,
 } from '@svc/contracts';
-import { type Exchange, InternalClient, NeighbourAway, type NeighbourAddress } from '@svc/runtime';
-import { AnswerBytes } from '../backends/answer-bytes.js';
+import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
+import { ResponseBytes } from '../backends/response-bytes.js';
 import { refusalOf } from '../backends/backend-refusal.js';
 import type { RouterClientConfig } from '../router.config.js';
 
@@ -67,7 +67,7 @@ export class HttpRouter extends InferenceRouter {
     return this.ask({ call, stream: true, signal }, times, (exchange) => {
       exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS + MARGIN_MS);
       const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
-      return { bytes: new AnswerBytes(exchange, { limitBytes, problemIn: decodeProblemTrailer }) };
+      return { bytes: new ResponseBytes(exchange, { limitBytes, problemIn: decodeProblemTrailer }) };
     });
   }
 
@@ -111,7 +111,7 @@ export class HttpRouter extends InferenceRouter {
     asked: { readonly call: InferenceCall; readonly stream: boolean; readonly signal: AbortSignal },
     times: Times,
     take: (exchange: Exchange) => Promise<Part> | Part,
-  ): Promise<Part & Answering> {
+  ): Promise<Part & ServedBy> {
     const { headers, body } = encodeInferenceCall(asked.call, asked.stream);
     const request = {
       path: routes.infer.path,
@@ -125,13 +125,13 @@ export class HttpRouter extends InferenceRouter {
     try {
       return await this.client.open(request, async (exchange, broken) => {
         if (exchange.status !== 200) throw await refusal(exchange);
-        const answering = decodeAnswering(exchange.headers);
-        return { ...answering, retries: answering.retries + broken, ...(await take(exchange)) };
+        const servedBy = decodeServedBy(exchange.headers);
+        return { ...servedBy, retries: servedBy.retries + broken, ...(await take(exchange)) };
       });
     } catch (error) {
       if (error instanceof Problem) throw error;
       const sent = { kind: asked.call.kind, body: asked.call.body, secrets: [] };
-      throw refusalOf(error instanceof NeighbourAway ? error.cause : error, sent).problem;
+      throw refusalOf(error instanceof NeighbourUnavailable ? error.cause : error, sent).problem;
     }
   }
 }
@@ -142,7 +142,7 @@ async function refusal(exchange: Exchange): Promise<Problem> {
   const text = await exchange.text(REFUSAL_LIMIT_BYTES);
   const read = ProblemOnWire.safeParse(parsed(text));
   if (read.success) return decodeProblem(read.data);
-  const cause = new Error(`the router answered ${status}: ${text.slice(0, 200)}`);
+  const cause = new Error(`the router responded with ${status}: ${text.slice(0, 200)}`);
   return new Problem(status === 503 ? 'MODEL_OFFLINE' : 'INFERENCE_FAILED', { cause });
 }
 

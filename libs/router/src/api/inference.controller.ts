@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { Controller, Req, Res } from '@nestjs/common';
 import {
-  type Answering,
+  type ServedBy,
   type ChunkStream,
   InferenceRouter,
   PROBLEM_TRAILER,
   Problem,
   decodeInferenceCall,
-  encodeAnswering,
+  encodeServedBy,
   encodeProblem,
   encodeProblemTrailer,
   routes,
 } from '@svc/contracts';
-import { Answers } from '@svc/runtime';
+import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type RawReply = FastifyReply['raw'];
@@ -25,7 +25,7 @@ type RawReply = FastifyReply['raw'];
 export class InferenceController {
   constructor(private readonly router: InferenceRouter) {}
 
-  @Answers(routes.infer)
+  @Serves(routes.infer)
   async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { raw } = reply;
     const leaving = new AbortController();
@@ -37,13 +37,13 @@ export class InferenceController {
       request.record.model = call.model;
       request.record.stream = stream;
       if (stream) {
-        const answer = await this.router.stream(call, leaving.signal);
-        begin(request, reply, { answer, trailer: PROBLEM_TRAILER });
-        await pass(answer, raw, leaving.signal);
+        const response = await this.router.stream(call, leaving.signal);
+        begin(request, reply, { response, trailer: PROBLEM_TRAILER });
+        await pass(response, raw, leaving.signal);
       } else {
-        const answer = await this.router.complete(call, leaving.signal);
-        begin(request, reply, { answer, 'content-length': String(Buffer.byteLength(answer.body)) });
-        raw.end(answer.body);
+        const response = await this.router.complete(call, leaving.signal);
+        begin(request, reply, { response, 'content-length': String(Buffer.byteLength(response.body)) });
+        raw.end(response.body);
       }
     } catch (error) {
       refuse(error, request, reply);
@@ -55,10 +55,10 @@ export class InferenceController {
 function begin(
   { record }: FastifyRequest,
   reply: FastifyReply,
-  { answer, ...framing }: { readonly answer: Answering } & Readonly<Record<string, unknown>>,
+  { response, ...framing }: { readonly response: ServedBy } & Readonly<Record<string, unknown>>,
 ): void {
-  record.backend = answer.backend;
-  const head = { ...reply.getHeaders(), ...encodeAnswering(answer), ...framing };
+  record.backend = response.backend;
+  const head = { ...reply.getHeaders(), ...encodeServedBy(response), ...framing };
   reply.hijack();
   reply.raw.writeHead(200, head as Record<string, string>);
 }

@@ -1,5 +1,5 @@
 import { AttestedKey } from '../enclaves/attested-key.js';
-import { BackendRest } from './backend-rest.js';
+import { BackendCooldown } from './backend-cooldown.js';
 
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
 const LEAST_WAITING = 16;
@@ -21,7 +21,7 @@ export interface Waiter {
  * account waits, none gets more than its share.
  */
 export class BackendLoad {
-  readonly rest = new BackendRest();
+  readonly rest = new BackendCooldown();
   readonly attested = new AttestedKey();
   private runningCount = 0;
   private waitingCount = 0;

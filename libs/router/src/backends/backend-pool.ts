@@ -5,7 +5,7 @@ import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { AttestedKey } from '../enclaves/attested-key.js';
-import type { BackendRest } from './backend-rest.js';
+import type { BackendCooldown } from './backend-cooldown.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
 export class LiveBackend {
@@ -48,7 +48,7 @@ export class LiveBackend {
     return this.load.attested;
   }
 
-  get rest(): BackendRest {
+  get rest(): BackendCooldown {
     return this.load.rest;
   }
 }

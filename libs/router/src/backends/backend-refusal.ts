@@ -1,9 +1,9 @@
 import { type CallKind, ChatRequest, Problem } from '@svc/contracts';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import { isImageCall } from './image-call.js';
-import type { RestScope } from './backend-rest.js';
+import type { CooldownScope } from './backend-cooldown.js';
 import { BackendError } from '../dialects/backend-error.js';
-import { type ErrorTold, readError } from '../dialects/openai-errors.js';
+import { type UpstreamError, readError } from '../dialects/openai-errors.js';
 
 /** A problem, and what another backend could do about it. */
 export interface Refusal {
@@ -11,7 +11,7 @@ export interface Refusal {
   /** Whether to call the next backend. */
   readonly elsewhere: boolean;
   /** For whom this backend should rest. */
-  readonly rest: RestScope;
+  readonly rest: CooldownScope;
 }
 
 /** A request as sent to a backend. */
@@ -108,7 +108,7 @@ const isField = (name: string): boolean => Object.hasOwn(ChatRequest.shape, name
  * one.
  */
 function rejection(
-  { message = '', field }: ErrorTold,
+  { message = '', field }: UpstreamError,
   sent: SentRequest,
 ): { message: string; param?: string } {
   const reason = presentable(message, { sent: sent.body, secrets: sent.secrets, isField });
@@ -130,8 +130,8 @@ const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
 
 /** The backend's reason, for a log line. */
 export function reasonForLogs({ status, body }: BackendError, sent: SentRequest): string {
-  if (sent.isEncrypted) return `backend answered ${status}`;
-  return `backend answered ${status}: ${redacted(readError(body).message ?? body, sent.body)}`;
+  if (sent.isEncrypted) return `backend responded with ${status}`;
+  return `backend responded with ${status}: ${redacted(readError(body).message ?? body, sent.body)}`;
 }
 
 /** Nothing was sent, or nothing could have been: the backend is unreachable. */

@@ -1,4 +1,4 @@
-import type { Answering, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import type { ServedBy, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
 
 /** The most concurrent batches of one request. */
 export const BATCHES_AT_ONCE = 4;
@@ -25,7 +25,7 @@ export function joined(parts: readonly EmbeddingVectors[]): EmbeddingVectors {
 }
 
 /** The backend of the first batch, and the number of failed calls of all batches. */
-export function answeringOf(parts: readonly Answering[]): Answering {
+export function servedByOf(parts: readonly ServedBy[]): ServedBy {
   const retries = parts.reduce((sum, part) => sum + part.retries, 0);
   return { backend: parts[0]?.backend ?? '', retries };
 }

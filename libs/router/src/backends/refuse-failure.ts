@@ -1,4 +1,4 @@
-import type { AnswerHeaders, Exchange } from '@svc/runtime';
+import type { ResponseHeaders, Exchange } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 
 /** Limits for reading an error body; enough for any message. */
@@ -18,10 +18,10 @@ export async function refuseFailure(exchange: Exchange): Promise<void> {
   }
   // No encoding was requested, and a few compressed bytes can expand to any size.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new Error('the answer has an encoding that was not asked for');
+    throw new Error('the response has an encoding that was not asked for');
 }
 
-function retryAfterOf({ 'retry-after': text }: AnswerHeaders): number | undefined {
+function retryAfterOf({ 'retry-after': text }: ResponseHeaders): number | undefined {
   const seconds = Number(text);
   return seconds >= 0 ? Math.min(Math.ceil(seconds), RETRY_AFTER_LIMIT_SECONDS) : undefined;
 }

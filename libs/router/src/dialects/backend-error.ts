@@ -7,6 +7,6 @@ export class BackendError extends Error {
     readonly body: string,
     readonly retryAfterSeconds?: number,
   ) {
-    super(`backend answered ${status}`);
+    super(`backend responded with ${status}`);
   }
 }

@@ -1,5 +1,5 @@
 /** The readable part of a backend's error body. */
-export interface ErrorTold {
+export interface UpstreamError {
   /** The backend's reason in its own words. */
   readonly message: string | undefined;
   /** The top-level field of the request that is at fault. */
@@ -55,7 +55,7 @@ const MESSAGE_LIMIT = 2_000;
  * Parses an error in OpenAI's shape, the flat shape of some servers, FastAPI's shape, Kokoro-FastAPI's, or
  * plain text.
  */
-export function readError(body: string): ErrorTold {
+export function readError(body: string): UpstreamError {
   const value = objectIn(body);
   if (!value) return plainError(body);
   const { detail } = value;
@@ -79,7 +79,7 @@ export function readError(body: string): ErrorTold {
 const reasonOf = (fault: unknown): string | undefined => (isObject(fault) ? textIn(fault['msg']) : undefined);
 
 /** HTML pages of proxies and other JSON are not messages. */
-function plainError(body: string): ErrorTold {
+function plainError(body: string): UpstreamError {
   const message = /^\s*[^\s<{["]/.test(body) ? textIn(body) : undefined;
   const isOverContext = OVER_CONTEXT_WORDS.test(message ?? '');
   return {
@@ -97,8 +97,8 @@ export function errorStatus(text: string): number | undefined {
   if (!text.includes('"error"')) return undefined;
   const body = objectIn(text);
   if (!body) return undefined;
-  const hasAnswer = Array.isArray(body['choices']) && body['choices'].length > 0;
-  if (hasAnswer || (!body['error'] && body['object'] !== 'error')) return undefined;
+  const hasReply = Array.isArray(body['choices']) && body['choices'].length > 0;
+  if (hasReply || (!body['error'] && body['object'] !== 'error')) return undefined;
   const error = isObject(body['error']) ? body['error'] : body;
   const statuses = [error['status'], error['code'], body['status'], body['code']];
   const status = statuses.map(Number).find((number) => number >= 400 && number < 600);

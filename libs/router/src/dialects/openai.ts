@@ -49,7 +49,7 @@ export const openai: Dialect = {
   checkCompletion(body) {
     const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
     if (status !== undefined) throw new BackendError(status, body);
-    if (!CHOICES.test(body)) throw new Error('the answer has no choices');
+    if (!CHOICES.test(body)) throw new Error('the response has no choices');
   },
 
   firstEvent,

@@ -11,7 +11,7 @@ const PIECE_BYTES = 256 * 1024;
 const PIECE_OVERHEAD_BYTES = 128;
 
 /** The headers or trailers of a response, by lower-case name. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface ExchangeRequest {
   /** Default: POST. */
@@ -35,9 +35,9 @@ export interface ExchangeRequest {
 export class Exchange implements Dispatcher.DispatchHandler {
   /** 0 until the response head arrives. */
   status = 0;
-  headers: AnswerHeaders = {};
+  headers: ResponseHeaders = {};
   /** Set at the end of the response. */
-  trailers: AnswerHeaders = {};
+  trailers: ResponseHeaders = {};
   private controller: Dispatcher.DispatchController | undefined;
   private readonly head = Promise.withResolvers<void>();
   private queue: Buffer[] = [];
@@ -140,7 +140,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The whole body. Throws RangeError if it exceeds the limit. */
   async bytes(limitBytes: number): Promise<Buffer> {
     const { parts, isWhole } = await this.readUpTo(limitBytes);
-    if (!isWhole) throw new RangeError(`the answer has more than ${limitBytes} bytes`);
+    if (!isWhole) throw new RangeError(`the response has more than ${limitBytes} bytes`);
     return joined(parts);
   }
 
@@ -190,7 +190,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(
     _controller: Dispatcher.DispatchController,
     statusCode: number,
-    headers: AnswerHeaders,
+    headers: ResponseHeaders,
   ): void {
     if (statusCode < 200) return;
     this.status = statusCode;
@@ -206,7 +206,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.notify();
   }
 
-  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: AnswerHeaders): void {
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: ResponseHeaders): void {
     this.trailers = trailers;
     this.finish(undefined);
   }
@@ -263,7 +263,7 @@ export class ExchangeTimedOut extends Error {
   override readonly name = 'ExchangeTimedOut';
 
   constructor(ms: number) {
-    super(`no answer in ${Math.round(ms)} ms`);
+    super(`no response in ${Math.round(ms)} ms`);
   }
 }
 

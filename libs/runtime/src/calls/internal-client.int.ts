@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { RunningProcess } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ExchangeAborted } from './exchange.js';
-import { type InternalCall, InternalClient, NeighbourAway, STOPPING_HEADER } from './internal-client.js';
+import {
+  type InternalCall,
+  InternalClient,
+  NeighbourUnavailable,
+  STOPPING_HEADER,
+} from './internal-client.js';
 
 type Reply = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -106,7 +111,7 @@ describe('InternalClient', () => {
     await given(answering);
     await neighbours[0]?.close();
     const failure = await failureOf(client.ask(CALL));
-    expect(failure).toBeInstanceOf(NeighbourAway);
+    expect(failure).toBeInstanceOf(NeighbourUnavailable);
     expect(failure).toMatchObject({ isUndone: true });
   });
 
@@ -133,7 +138,7 @@ describe('InternalClient', () => {
 
   it('gives up at the deadline and closes the connection', async () => {
     const [one] = await given(silent);
-    expect(await failureOf(client.ask({ ...CALL, deadlineMs: 50 }))).toBeInstanceOf(NeighbourAway);
+    expect(await failureOf(client.ask({ ...CALL, deadlineMs: 50 }))).toBeInstanceOf(NeighbourUnavailable);
     await expect.poll(() => one?.cut).toBe(1);
   });
 

@@ -1,12 +1,12 @@
 import { currentStep, neighbours } from '@svc/telemetry';
-import { type AnswerHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
+import { type ResponseHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
 import { HeartbeatMissed, type ReplicaOptions, type Replica, Replicas } from './replicas.js';
 
 /** If a second address fails as well, the cause is probably the call itself. */
 const ATTEMPTS = 2;
 
 /** Limit of a response that is read whole. */
-const ANSWER_LIMIT_BYTES = 16_777_216;
+const RESPONSE_LIMIT_BYTES = 16_777_216;
 
 /** Set on an internal response by a process that is stopping and has not done the call. */
 export const STOPPING_HEADER = 'x-svc-stopping';
@@ -37,15 +37,15 @@ export interface InternalCall {
   readonly signal?: AbortSignal;
 }
 
-export interface InternalAnswer {
+export interface InternalResponse {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   readonly text: string;
 }
 
 /** A neighbour did not respond. */
-export class NeighbourAway extends Error {
-  override readonly name = 'NeighbourAway';
+export class NeighbourUnavailable extends Error {
+  override readonly name = 'NeighbourUnavailable';
 
   constructor(
     override readonly cause: Error,
@@ -73,13 +73,13 @@ export class InternalClient {
   }
 
   /**
-   * Returns the whole response, whatever its status. Throws NeighbourAway, or ExchangeAborted if the signal
-   * ended the call.
+   * Returns the whole response, whatever its status. Throws NeighbourUnavailable, or ExchangeAborted if the
+   * signal ended the call.
    */
-  ask(call: InternalCall): Promise<InternalAnswer> {
+  ask(call: InternalCall): Promise<InternalResponse> {
     return this.open(call, async (exchange) => {
       const { status, headers } = exchange;
-      return { status, headers, text: await exchange.text(ANSWER_LIMIT_BYTES) };
+      return { status, headers, text: await exchange.text(RESPONSE_LIMIT_BYTES) };
     });
   }
 
@@ -114,7 +114,8 @@ export class InternalClient {
           throw error;
         const isUndone = wasNotSent(failure);
         const isWorthIt = isUndone ? this.replicas.count > 1 : call.idempotent === true;
-        if (isLast || !isWorthIt || performance.now() >= endMs) throw new NeighbourAway(failure, isUndone);
+        if (isLast || !isWorthIt || performance.now() >= endMs)
+          throw new NeighbourUnavailable(failure, isUndone);
         if (!isUndone) broken += 1;
       }
     }

@@ -7,13 +7,13 @@ import { Name, Nothing, PortCalls, type PortWire, Problem, routes } from '@svc/c
 import type { FastifyReply } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Answers } from '../http/route.js';
+import { Serves } from '../http/route.js';
 import { InternalToken } from '../http/secrets.js';
 import { RootLogger } from '../logging/logger.module.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from '../process/serve.js';
 import { InternalClient } from './internal-client.js';
-import { PortAnswers } from './port-answers.js';
+import { PortResponses } from './port-responses.js';
 import { PortClient } from './port-client.js';
 
 const TOKEN = 'internal-token-of-the-tests-of-the-runtime';
@@ -53,15 +53,15 @@ class LocalEcho extends Echo {
 
 @Controller()
 class EchoController {
-  private readonly answers: PortAnswers<Echo>;
+  private readonly responses: PortResponses<Echo>;
   constructor(logged: RootLogger) {
-    this.answers = new PortAnswers(new LocalEcho(), WIRE, logged);
+    this.responses = new PortResponses(new LocalEcho(), WIRE, logged);
   }
 
-  @Answers(routes.callHolds)
+  @Serves(routes.callHolds)
   calls(@Body() body: PortCalls, @Res() reply: FastifyReply): Promise<void> {
     calls.push(body.calls.length);
-    return this.answers.answer(body, reply);
+    return this.responses.response(body, reply);
   }
 }
 

@@ -170,20 +170,20 @@ export class PortClient<Port extends object> {
     const sentMs = performance.now();
     const gathering = { sentMs, isAnswered: false };
     this.latest = gathering;
-    const onAnswer = (): void => {
+    const onResponse = (): void => {
       if (gathering.isAnswered) return;
       gathering.isAnswered = true;
       this.lanes -= 1;
       this.usualMs += WEIGHT * (Math.min(performance.now() - sentMs, TURN_MS.most) - this.usualMs);
       if (this.isUrgent) this.flush();
     };
-    await this.send(batch, { deadlineMs: this.options.deadlineMs, onAnswer });
-    onAnswer();
+    await this.send(batch, { deadlineMs: this.options.deadlineMs, onResponse });
+    onResponse();
   }
 
   private async send(
     batch: readonly WaitingCall[],
-    { deadlineMs, onAnswer }: { deadlineMs: number; onAnswer?: () => void },
+    { deadlineMs, onResponse }: { deadlineMs: number; onResponse?: () => void },
   ): Promise<void> {
     const open = new Map(batch.entries());
     const body = `{"calls":[${batch.map(({ text }) => text).join()}]}`;
@@ -193,14 +193,14 @@ export class PortClient<Port extends object> {
       const read = async (exchange: Exchange): Promise<string | undefined> => {
         if (exchange.status !== 200) return `${exchange.status} ${await exchange.beginning(REFUSAL_BYTES)}`;
         await readLines(exchange, (line) => {
-          onAnswer?.();
+          onResponse?.();
           settle(open, line);
         });
         return undefined;
       };
       // A batch belongs to no trace: each call carries its own.
       const refusal = await untraced(() => this.client.open(call, read));
-      for (const { reject } of open.values()) reject(unavailable(refusal ?? 'a call was not answered'));
+      for (const { reject } of open.values()) reject(unavailable(refusal ?? 'a call got no response'));
     } catch (error) {
       for (const { reject } of open.values()) reject(new Problem('UNAVAILABLE', { cause: error }));
     }

@@ -98,7 +98,7 @@ export class HeartbeatMissed extends Error {
   override readonly name = 'HeartbeatMissed';
 
   constructor(address: string) {
-    super(`${address} did not answer a heartbeat`);
+    super(`${address} did not respond a heartbeat`);
   }
 }
 

@@ -65,7 +65,7 @@ export class AccessControl {
       // Without any token, these routes reject every request.
       if (access === 'probe' || access === 'process' || access === 'metrics') continue;
       if (!(access === 'internal' ? keys.internalToken : keys.gates))
-        throw new Error(`nobody answers for who may use ${path}`);
+        throw new Error(`no access rule exists for ${path}`);
     }
   }
 

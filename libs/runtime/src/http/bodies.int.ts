@@ -8,7 +8,7 @@ import { createLogger } from '../logging/logging.js';
 import { type Running, type ServeOptions, serve } from '../process/serve.js';
 import { AccessGates, type GatedAccess } from './access.js';
 import { bearer } from './secrets.js';
-import { Answers } from './route.js';
+import { Serves } from './route.js';
 import { RawRequest } from '../../test/raw-request.js';
 
 const common = {
@@ -30,17 +30,17 @@ const ROUTES = {
 
 @Controller()
 class EchoController {
-  @Answers(ROUTES.large)
+  @Serves(ROUTES.large)
   large(@Body() given: object): object {
     return { chars: JSON.stringify(given).length };
   }
 
-  @Answers(ROUTES.small)
+  @Serves(ROUTES.small)
   small(@Body() given: object): object {
     return { chars: JSON.stringify(given).length };
   }
 
-  @Answers(ROUTES.none)
+  @Serves(ROUTES.none)
   none(@Body() given: unknown): object {
     return { given: given ?? 'nothing' };
   }
@@ -102,7 +102,7 @@ describe('a body that may not be sent', () => {
     const [path = '', ...authorization] = sent.split(' ');
     const announced = { authorization: authorization.join(' '), 'content-length': '34800000' };
     const request = await RawRequest.post(url, path, announced);
-    expect((await request.answer()).status).toBe(status);
+    expect((await request.response()).status).toBe(status);
   });
 
   it('costs no more than discarding its bytes, whatever they are', async () => {
@@ -110,7 +110,7 @@ describe('a body that may not be sent', () => {
     const cpuOf = async (path: string, bytes: Buffer<ArrayBuffer>): Promise<number> => {
       const before = process.cpuUsage();
       for (let time = 0; time < 3; time += 1)
-        await post(url + path, {}, bytes).then((answer) => answer.text());
+        await post(url + path, {}, bytes).then((response) => response.text());
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
@@ -196,7 +196,7 @@ describe('the size limit of a body', () => {
       request.socket.write(Buffer.of(byte));
       await new Promise(setImmediate);
     }
-    expect((await request.answer()).status).toBe(200);
+    expect((await request.response()).status).toBe(200);
   });
 });
 
@@ -213,7 +213,7 @@ describe('the bodies being received', () => {
       }),
     );
   const statuses = async (requests: readonly RawRequest[]): Promise<number[]> => {
-    const all = await Promise.all(requests.map((request) => request.answer()));
+    const all = await Promise.all(requests.map((request) => request.response()));
     for (const { status, head } of all) if (status !== 408) expect(head).toMatch(/retry-after: \d+/i);
     return all.map(({ status }) => status);
   };
@@ -250,8 +250,8 @@ describe('the bodies being received', () => {
     large.socket.write(HALF_MB);
     small.socket.write('{');
     await Promise.all([
-      large.answer().then(({ status }) => order.push(`large ${status}`)),
-      small.answer().then(({ status }) => order.push(`small ${status}`)),
+      large.response().then(({ status }) => order.push(`large ${status}`)),
+      small.response().then(({ status }) => order.push(`small ${status}`)),
     ]);
     expect(order).toEqual(['small 408', 'large 408']);
     await Promise.all([large.closed, small.closed]);
@@ -260,7 +260,7 @@ describe('the bodies being received', () => {
   it('close the connection of a client that keeps sending after a rejection', async () => {
     const url = await start({ graceMs: 60_000, discardBytes: 1_000_000 });
     const request = await RawRequest.post(url, '/large', { 'content-length': '300000000' });
-    expect((await request.answer()).status).toBe(401);
+    expect((await request.response()).status).toBe(401);
     const sending = setInterval(() => request.socket.write(HALF_MB), 20);
     await request.closed;
     clearInterval(sending);

@@ -38,7 +38,7 @@ export class CrossOrigin {
   }
 
   /** Responds to a preflight request; false if the request is not one, or the origin is not allowed. */
-  answers(request: FastifyRequest, reply: FastifyReply, routes: readonly RouteDefinition[]): boolean {
+  responses(request: FastifyRequest, reply: FastifyReply, routes: readonly RouteDefinition[]): boolean {
     const wanted = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || wanted === undefined || !routes.some(isForClients)) return false;
     if (!this.allow(request, reply)) return false;

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { createLogger } from '../logging/logging.js';
 import { type Running, type ServeOptions, serve } from '../process/serve.js';
 import { AccessGates, type GatedAccess } from './access.js';
-import { Answers } from './route.js';
+import { Serves } from './route.js';
 import { InternalToken } from './secrets.js';
 
 const common = {
@@ -34,32 +34,32 @@ const TOKEN = 'internal-token-of-the-tests-of-the-edge';
 
 @Controller()
 class Things {
-  @Answers(ROUTES.list)
+  @Serves(ROUTES.list)
   list(): object {
     return { is: 'list' };
   }
 
-  @Answers(ROUTES.make)
+  @Serves(ROUTES.make)
   make(): object {
     return { is: 'make' };
   }
 
-  @Answers(ROUTES.one)
+  @Serves(ROUTES.one)
   one(@Param() { id }: { id: string }): object {
     return { is: 'one', id };
   }
 
-  @Answers(ROUTES.rest)
+  @Serves(ROUTES.rest)
   rest(@Param() { name }: { name: string }): object {
     return { is: 'rest', name };
   }
 
-  @Answers(ROUTES.operator)
+  @Serves(ROUTES.operator)
   operator(): object {
     return { is: 'operator' };
   }
 
-  @Answers(ROUTES.internal)
+  @Serves(ROUTES.internal)
   internal(): object {
     return { is: 'internal' };
   }
@@ -326,8 +326,8 @@ describe('a stopping process', () => {
     for (const [at, one] of kept.entries())
       expect(await one.ask(targets[at] ?? '')).toMatch(/connection: keep-alive/i);
     const stopped = running.stop();
-    const answers = await Promise.all(kept.map((one, at) => one.ask(targets[at] ?? '')));
-    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
+    const responses = await Promise.all(kept.map((one, at) => one.ask(targets[at] ?? '')));
+    for (const response of responses) expect(response).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
     await stopped;
     await expect.poll(() => kept.every(({ isEnded }) => isEnded)).toBe(true);
   });

@@ -8,7 +8,7 @@ import { createLogger } from '../logging/logging.js';
 import { type Running, type ServeOptions, serve } from '../process/serve.js';
 import { AccessGates } from './access.js';
 import { bearer } from './secrets.js';
-import { Answers } from './route.js';
+import { Serves } from './route.js';
 import { RawRequest } from '../../test/raw-request.js';
 
 const ROUTE = {
@@ -33,7 +33,7 @@ let release: () => void;
 
 @Controller()
 class EitherController {
-  @Answers(ROUTE)
+  @Serves(ROUTE)
   async either(@Body() { file, ...rest }: { file: FormFile | string; n?: number }): Promise<object> {
     entered += 1;
     await released;

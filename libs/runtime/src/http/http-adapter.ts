@@ -13,7 +13,7 @@ import { OpenRequests, endUnread } from './open-requests.js';
 import { newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
 import { type RequestRecord, requestLine } from './request-record.js';
-import { endTrace, enterTraced, goOnTraced } from './request-trace.js';
+import { endTrace, enterTraced, continueTraced } from './request-trace.js';
 import { sendProblem } from './send-problem.js';
 import { validateRequest } from './validation.js';
 
@@ -116,7 +116,7 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
   });
   fastify.addHook('preHandler', (request, reply, next) => {
     const { record }: { record: RequestRecord | null } = request;
-    if (record) goOnTraced(request, () => validateRequest(request, reply, next));
+    if (record) continueTraced(request, () => validateRequest(request, reply, next));
     else {
       // Fastify runs no earlier hook for a target that is neither a path nor a URL, such as `*`.
       begin(request, reply);
@@ -180,7 +180,7 @@ function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOpt
     .at(request.url)
     .filter(({ access }) => options.access.serves(access, request.operatorSide));
   if (there.length === 0) return new Problem('NOT_FOUND');
-  if (options.crossOrigin.answers(request, reply, there)) return undefined;
+  if (options.crossOrigin.responses(request, reply, there)) return undefined;
   if (there.some(isForClients)) options.crossOrigin.allow(request, reply);
   const allowed = methodsOf(there);
   reply.raw.setHeader('allow', allowed);

@@ -37,7 +37,7 @@ export function refuseMalformed(logger: Logger): Refuse {
       { id, route: 'none', status: problem.status, problem: problem.code, reason: code },
       'request',
     );
-    socket.end(answer(problem, id));
+    socket.end(response(problem, id));
   };
 }
 
@@ -76,7 +76,7 @@ function isFree(socket: Socket): boolean {
   return socket.writable && !underWay?.headersSent;
 }
 
-function answer(problem: Problem, id: string): string {
+function response(problem: Problem, id: string): string {
   const body = JSON.stringify(errorBody(problem));
   const headers = {
     'x-svc-version': VERSION,

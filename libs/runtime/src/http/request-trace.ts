@@ -45,7 +45,7 @@ export function enterTraced(
 }
 
 /** Continues in the request's trace, whichever callback read its body. */
-export function goOnTraced(request: FastifyRequest, goOn: () => void): void {
+export function continueTraced(request: FastifyRequest, goOn: () => void): void {
   const { traced } = request;
   if (!traced) return goOn();
   traced.receiving?.end();

@@ -34,7 +34,7 @@ const VERBS = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
  * Binds a controller method to a route of the catalogue, with its status. Access, body and validation follow
  * from the route.
  */
-export function Answers(route: RouteDefinition): MethodDecorator {
+export function Serves(route: RouteDefinition): MethodDecorator {
   return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), RouteConfig({ route }));
 }
 

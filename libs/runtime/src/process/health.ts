@@ -1,6 +1,6 @@
 import { Controller, type DynamicModule, Module } from '@nestjs/common';
 import { Problem, routes } from '@svc/contracts';
-import { Answers } from '../http/route.js';
+import { Serves } from '../http/route.js';
 
 /** Whether this process can serve requests. Each part reports when it can't yet, or no longer can. */
 export class Readiness {
@@ -27,12 +27,12 @@ export class Readiness {
 class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  @Answers(routes.healthz)
+  @Serves(routes.healthz)
   healthz(): { status: string } {
     return { status: 'ok' };
   }
 
-  @Answers(routes.readyz)
+  @Serves(routes.readyz)
   readyz(): { status: string } {
     this.readiness.check();
     return { status: 'ready' };

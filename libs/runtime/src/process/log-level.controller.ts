@@ -1,6 +1,6 @@
 import { Body, Controller } from '@nestjs/common';
 import { type LogLevelView, type NewLogLevel, routes } from '@svc/contracts';
-import { Answers } from '../http/route.js';
+import { Serves } from '../http/route.js';
 import { RootLogger } from '../logging/logger.module.js';
 import { LogLevelSwitch } from '../logging/log-level.js';
 
@@ -13,12 +13,12 @@ export class LogLevelController {
     this.levels = new LogLevelSwitch(logger.log);
   }
 
-  @Answers(routes.logLevel)
+  @Serves(routes.logLevel)
   get(): LogLevelView {
     return this.levels.state;
   }
 
-  @Answers(routes.setLogLevel)
+  @Serves(routes.setLogLevel)
   set(@Body() wanted: NewLogLevel): LogLevelView {
     return this.levels.set(wanted);
   }

@@ -4,7 +4,7 @@ import { LogLevelSwitch } from '../logging/log-level.js';
 import { SharedSecret } from '../http/secrets.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from './serve.js';
-import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-stage.js';
+import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-harness.js';
 
 const logger = createLogger('silent');
 

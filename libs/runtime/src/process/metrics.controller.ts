@@ -2,12 +2,12 @@ import { Controller, Headers, Res } from '@nestjs/common';
 import { routes } from '@svc/contracts';
 import { scrapedMetrics } from '@svc/telemetry';
 import type { FastifyReply } from 'fastify';
-import { Answers } from '../http/route.js';
+import { Serves } from '../http/route.js';
 
 /** The metrics of the process, for Prometheus. */
 @Controller()
 export class MetricsController {
-  @Answers(routes.metrics)
+  @Serves(routes.metrics)
   metrics(
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SharedSecret } from '../http/secrets.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from './serve.js';
-import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-stage.js';
+import { INTERNAL, METRICS, OPERATOR, Process, gates, internal } from '../../test/process-harness.js';
 
 let running: Running | undefined;
 afterEach(() => running?.stop());

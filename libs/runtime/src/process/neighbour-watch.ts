@@ -3,7 +3,7 @@ import type { Readiness } from './health.js';
 
 /** How often a neighbour is probed, and how long a probe may take. */
 const ASK_EVERY_MS = 500;
-const ANSWER_MS = 2_000;
+const PROBE_MS = 2_000;
 
 /** A single failed probe may be a hiccup. */
 const FAILURES = 2;
@@ -26,7 +26,7 @@ export class NeighbourWatch {
       if (isAsking) return;
       isAsking = true;
       try {
-        await within(ANSWER_MS, probe());
+        await within(PROBE_MS, probe());
         failures = 0;
         this.readiness.report(name);
         if (forStartOnly) clearInterval(timer);
@@ -63,7 +63,7 @@ export async function anyIsReady(urls: string): Promise<void> {
 async function isReady(url: string): Promise<void> {
   try {
     const response = await fetch(`${url}/readyz`, {
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(PROBE_MS),
       redirect: 'error',
     });
     await response.body?.cancel();

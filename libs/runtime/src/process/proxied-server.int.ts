@@ -10,7 +10,7 @@ import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AccessGates } from '../http/access.js';
-import { Answers } from '../http/route.js';
+import { Serves } from '../http/route.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from './serve.js';
 
@@ -28,7 +28,7 @@ const ROUTE = {
 
 @Controller()
 class Client {
-  @Answers(ROUTE)
+  @Serves(ROUTE)
   show(@Req() { ip }: FastifyRequest): object {
     return { ip };
   }

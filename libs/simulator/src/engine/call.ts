@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { composeAnswer } from '../answer/answer.js';
-import type { SimulatedAnswer } from '../answer/answer.js';
+import { composeCompletion } from '../completion/compose-completion.js';
+import type { SimulatedCompletion } from '../completion/compose-completion.js';
 import type { EncryptedExchange } from '../enclave/encrypted-exchange.js';
 import { invalidRequest } from '../http/api-error.js';
 import type { SimulatorRequest } from '../request/chat-request.js';
@@ -70,14 +70,16 @@ export function readCall(
 }
 
 /** The completion of every choice. */
-export function composeAnswers(call: Call, { options }: Simulation): readonly SimulatedAnswer[] {
+export function composeAnswers(call: Call, { options }: Simulation): readonly SimulatedCompletion[] {
   const { reading, request } = call;
-  if (reading?.answers !== undefined) return reading.answers;
+  if (reading?.completions !== undefined) return reading.completions;
   const settings = { ...call, outputTokens: options.outputTokens, reasoningTokens: options.reasoningTokens };
-  const answers = Array.from({ length: request.n }, (_, choice) => composeAnswer(request, settings, choice));
-  const tokens = answers.reduce((sum, { steps }) => sum + steps.length, 0);
-  if (reading !== undefined && tokens <= REMEMBERED_TOKENS) reading.answers = answers;
-  return answers;
+  const completions = Array.from({ length: request.n }, (_, choice) =>
+    composeCompletion(request, settings, choice),
+  );
+  const tokens = completions.reduce((sum, { steps }) => sum + steps.length, 0);
+  if (reading !== undefined && tokens <= REMEMBERED_TOKENS) reading.completions = completions;
+  return completions;
 }
 
 /** The times at which the tokens are due; the same at each call. */

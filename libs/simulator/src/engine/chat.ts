@@ -32,7 +32,7 @@ export async function serveChat(
       stream: call.request.stream,
       promptTokens: call.prompt.tokens,
     });
-    const isIntact = await answer(simulation, call, { connection, entry, progress });
+    const isIntact = await respond(simulation, call, { connection, entry, progress });
     closeEntry(simulation, entry, isIntact ? 'served' : 'fault');
   } catch (error) {
     // Already logged as cancelled, unless this side stopped waiting.
@@ -60,7 +60,7 @@ class InjectedError extends ApiError {
 }
 
 /** Serves a valid request; false if a fault broke the response. */
-async function answer(simulation: Simulation, call: Call, exchange: ClientExchange): Promise<boolean> {
+async function respond(simulation: Simulation, call: Call, exchange: ClientExchange): Promise<boolean> {
   const { connection, entry, progress } = exchange;
   const { faults, overrides } = call;
   const injected = faultError(faults, overrides.retryAfterS ?? DEFAULT_RETRY_S);
@@ -75,12 +75,12 @@ async function answer(simulation: Simulation, call: Call, exchange: ClientExchan
     if (faults.has('stall')) await connection.stall();
     if (faults.has('slow-headers')) await connection.pause(overrides.delayMs ?? DEFAULT_DELAY_MS);
     const cachedTokens = simulation.cache?.cachedTokens(call.prompt) ?? 0;
-    const answers = composeAnswers(call, simulation);
+    const completions = composeAnswers(call, simulation);
     entry.status = 200;
     entry.cachedTokens = cachedTokens;
-    entry.completionTokens = answers.reduce((sum, { steps }) => sum + steps.length, 0);
+    entry.completionTokens = completions.reduce((sum, { steps }) => sum + steps.length, 0);
     const work = {
-      answers,
+      completions,
       cachedTokens,
       pace: () => paceOf(call, simulation, cachedTokens),
       prefilled: () => simulation.cache?.write(call.prompt) ?? 0,

@@ -1,17 +1,17 @@
-import type { SimulatedAnswer, AnswerStep } from '../answer/answer.js';
+import type { SimulatedCompletion, CompletionStep } from '../completion/compose-completion.js';
 import { ApiError } from '../http/api-error.js';
 import type { Call } from './call.js';
 import type { ClientConnection } from '../http/connection.js';
-import { contentLogprob } from '../answer/logprobs.js';
-import { reasoningDetail } from '../answer/sse.js';
-import { usageOf } from '../answer/usage.js';
+import { contentLogprob } from '../completion/logprobs.js';
+import { reasoningDetail } from '../completion/sse.js';
+import { usageOf } from '../completion/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
-import type { ClientExchange, PlannedAnswers } from './work.js';
+import type { ClientExchange, PlannedResponses } from './work.js';
 
 /** Sends the choices as one JSON body once all their tokens are due; false if a fault broke the response. */
 export async function sendCompletion(
   call: Call,
-  work: PlannedAnswers,
+  work: PlannedResponses,
   exchange: ClientExchange,
 ): Promise<boolean> {
   const { connection, progress } = exchange;
@@ -25,14 +25,14 @@ export async function sendCompletion(
   const { faults } = call;
   if (faults.has('error-mid-stream'))
     throw new ApiError(500, 'The server had an error while generating (injected).');
-  const usage = usageOf(call.prompt, work.answers, { cachedTokens: work.cachedTokens, writtenTokens });
+  const usage = usageOf(call.prompt, work.completions, { cachedTokens: work.cachedTokens, writtenTokens });
   const json = JSON.stringify({
     id: call.id,
     object: 'chat.completion',
     created: call.created,
     model: call.modelId,
     system_fingerprint: 'sim',
-    choices: work.answers.map((answer, index) => choiceOf(call, answer, index)),
+    choices: work.completions.map((completion, index) => choiceOf(call, completion, index)),
     ...(!faults.has('missing-usage') && { usage }),
   });
   return send(call, json, connection);
@@ -68,39 +68,39 @@ async function send(call: Call, json: string, connection: ClientConnection): Pro
   return true;
 }
 
-function lastDue(work: PlannedAnswers): number {
+function lastDue(work: PlannedResponses): number {
   const pace = work.pace();
-  const length = Math.max(...work.answers.map(({ steps }) => steps.length));
+  const length = Math.max(...work.completions.map(({ steps }) => steps.length));
   let due = pace.prefillMs;
   for (let i = 0; i < length; i++) due = pace.next();
   return due;
 }
 
 /** The number of tokens, over all choices, that were due by then. */
-function decodedTokens(work: PlannedAnswers, elapsedMs: number): number {
+function decodedTokens(work: PlannedResponses, elapsedMs: number): number {
   const pace = work.pace();
-  const length = Math.max(...work.answers.map(({ steps }) => steps.length));
+  const length = Math.max(...work.completions.map(({ steps }) => steps.length));
   let rounds = 0;
   while (rounds < length && pace.next() <= elapsedMs) rounds++;
-  return work.answers.reduce((sum, { steps }) => sum + Math.min(rounds, steps.length), 0);
+  return work.completions.reduce((sum, { steps }) => sum + Math.min(rounds, steps.length), 0);
 }
 
-function choiceOf(call: Call, answer: SimulatedAnswer, index: number): object {
+function choiceOf(call: Call, completion: SimulatedCompletion, index: number): object {
   const { request, faults } = call;
   const content = request.logprobs
-    ? answer.steps.flatMap((step, i) =>
+    ? completion.steps.flatMap((step, i) =>
         step.kind === 'content' ? [contentLogprob(step.text, i, request.topLogprobs)] : [],
       )
     : [];
   return {
     index,
-    message: messageOf(call, answer),
+    message: messageOf(call, completion),
     logprobs: request.logprobs ? { content, refusal: null } : null,
-    finish_reason: faults.has('missing-finish') ? null : answer.finishReason,
+    finish_reason: faults.has('missing-finish') ? null : completion.finishReason,
   };
 }
 
-function messageOf(call: Call, { steps }: SimulatedAnswer): object {
+function messageOf(call: Call, { steps }: SimulatedCompletion): object {
   const content = textOf(steps, 'content');
   const reasoning = textOf(steps, 'reasoning');
   const calls = steps.filter((step) => step.kind === 'tool-start');
@@ -121,13 +121,13 @@ function messageOf(call: Call, { steps }: SimulatedAnswer): object {
   };
 }
 
-function textOf(steps: readonly AnswerStep[], kind: 'content' | 'reasoning'): string {
+function textOf(steps: readonly CompletionStep[], kind: 'content' | 'reasoning'): string {
   let text = '';
   for (const step of steps) if (step.kind === kind) text += step.text;
   return text;
 }
 
-function argumentsOf(steps: readonly AnswerStep[], call: number): string {
+function argumentsOf(steps: readonly CompletionStep[], call: number): string {
   let text = '';
   for (const step of steps) if (step.kind === 'tool-arguments' && step.call === call) text += step.text;
   return text;

@@ -1,4 +1,4 @@
-import type { SimulatedAnswer } from '../answer/answer.js';
+import type { SimulatedCompletion } from '../completion/compose-completion.js';
 import { ApiError, contextExceeded } from '../http/api-error.js';
 import { type SimulatorRequest, lastUserText, parseChatRequest } from '../request/chat-request.js';
 import { type Overrides, overridesOfJson, overridesOfModel, overridesOfText } from '../request/overrides.js';
@@ -14,7 +14,7 @@ export interface Reading {
   /** The settings in the model name, the body and the directives. */
   readonly overrides: Overrides;
   /** The choices, if they depend only on the text; set by the first request. */
-  answers: SimulatedAnswer[] | undefined;
+  completions: SimulatedCompletion[] | undefined;
 }
 
 /** Longer texts are not cached. */
@@ -52,6 +52,6 @@ export class Readings {
     if (contextTokens > 0 && prompt.tokens > contextTokens)
       throw contextExceeded(contextTokens, prompt.tokens);
     const overrides = { ...ofModel, ...overridesOfJson(request.body['sim']), ...ofText };
-    return { request, modelId, prompt, userText, overrides, answers: undefined };
+    return { request, modelId, prompt, userText, overrides, completions: undefined };
   }
 }

@@ -3,10 +3,10 @@ import type { ClientConnection } from '../http/connection.js';
 import { MID_FAULTS } from '../request/faults.js';
 import type { FaultName, MidFault } from '../request/faults.js';
 import type { Pace } from './pace.js';
-import { ChunkText } from '../answer/sse.js';
-import { usageOf } from '../answer/usage.js';
+import { ChunkText } from '../completion/sse.js';
+import { usageOf } from '../completion/usage.js';
 import { splitInsideCharacters } from '../http/utf8-split.js';
-import type { ClientExchange, PlannedAnswers } from './work.js';
+import type { ClientExchange, PlannedResponses } from './work.js';
 
 /** Tokens before a mid-stream fault, unless configured otherwise. */
 const DEFAULT_AFTER = 3;
@@ -61,7 +61,7 @@ class Output {
 /** Streams the choices as server-sent events; false if a fault broke the stream. */
 export async function streamCompletion(
   call: Call,
-  work: PlannedAnswers,
+  work: PlannedResponses,
   exchange: ClientExchange,
 ): Promise<boolean> {
   const { connection, progress } = exchange;
@@ -89,15 +89,15 @@ export async function streamCompletion(
       encrypted: call.encrypted,
     },
   );
-  work.answers.forEach((_, choice) => output.add(chunks.role(choice)));
+  work.completions.forEach((_, choice) => output.add(chunks.role(choice)));
   const isWhole = await streamSteps({ call, work, chunks, output, pace, startMs }, connection);
   if (!isWhole) return false;
   if (!faults.has('missing-finish')) {
-    work.answers.forEach(({ finishReason }, choice) => output.add(chunks.finish(choice, finishReason)));
+    work.completions.forEach(({ finishReason }, choice) => output.add(chunks.finish(choice, finishReason)));
   }
   if (request.includeUsage && !faults.has('missing-usage')) {
     const usage = chunks.usage(
-      usageOf(call.prompt, work.answers, { cachedTokens: work.cachedTokens, writtenTokens }),
+      usageOf(call.prompt, work.completions, { cachedTokens: work.cachedTokens, writtenTokens }),
     );
     output.add(faults.has('duplicate-usage') ? usage + usage : usage);
   }
@@ -111,7 +111,7 @@ export async function streamCompletion(
 
 interface Streaming {
   readonly call: Call;
-  readonly work: PlannedAnswers;
+  readonly work: PlannedResponses;
   readonly chunks: ChunkText;
   readonly output: Output;
   readonly pace: Pace;
@@ -121,7 +121,7 @@ interface Streaming {
 /** Streams the tokens of all choices side by side; false if a fault ended the stream. */
 async function streamSteps(streaming: Streaming, connection: ClientConnection): Promise<boolean> {
   const { call, work, chunks, output, pace, startMs } = streaming;
-  const length = Math.max(...work.answers.map(({ steps }) => steps.length));
+  const length = Math.max(...work.completions.map(({ steps }) => steps.length));
   const midFault = MID_FAULTS.find((name) => call.faults.has(name));
   const faultAt = midFault === undefined ? -1 : Math.min(call.overrides.after ?? DEFAULT_AFTER, length);
   for (let i = 0; i < length; i++) {
@@ -134,7 +134,7 @@ async function streamSteps(streaming: Streaming, connection: ClientConnection): 
         await connection.until(dueMs);
       }
     }
-    for (const [choice, { steps }] of work.answers.entries()) {
+    for (const [choice, { steps }] of work.completions.entries()) {
       const step = steps[i];
       if (step !== undefined) output.add(chunks.step(choice, step, i), 1);
     }

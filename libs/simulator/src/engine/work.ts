@@ -1,4 +1,4 @@
-import type { SimulatedAnswer } from '../answer/answer.js';
+import type { SimulatedCompletion } from '../completion/compose-completion.js';
 import type { ClientConnection } from '../http/connection.js';
 import type { LogEntry, Phase } from './log.js';
 import type { Pace } from './pace.js';
@@ -18,8 +18,8 @@ export interface ClientExchange {
 }
 
 /** The choices of a call and their timing. */
-export interface PlannedAnswers {
-  readonly answers: readonly SimulatedAnswer[];
+export interface PlannedResponses {
+  readonly completions: readonly SimulatedCompletion[];
   readonly cachedTokens: number;
   /** The times of the tokens; each call starts from the first. */
   readonly pace: () => Pace;

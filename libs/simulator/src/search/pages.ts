@@ -22,7 +22,7 @@ export const PAGES: readonly BuiltInPage[] = [
     slug: 'exact-limits',
     title: 'Exact limits over any number of replicas',
     publishedDate: '2026-02-10T09:00:00Z',
-    text: 'A limit of N requests per minute admits N, over any number of gateways. Windows are fixed minutes for requests and tokens per account and model. Where the shared counter does not answer, a gateway admits from a small share of its own and says so.',
+    text: 'A limit of N requests per minute admits N, over any number of gateways. Windows are fixed minutes for requests and tokens per account and model. Where the shared counter does not respond, a gateway admits from a small share of its own and says so.',
   },
   {
     slug: 'web-search',

@@ -3,11 +3,11 @@ import { ApiError } from '../http/api-error.js';
 import { type BuiltInPage, PAGES, SIMULATED } from './pages.js';
 
 /** The used members of SearXNG's response to `GET /search?format=json`. */
-interface SearchAnswer {
+interface SearchResponse {
   readonly query: string;
   readonly number_of_results: number;
   readonly results: readonly object[];
-  readonly answers: readonly never[];
+  readonly responses: readonly never[];
   readonly corrections: readonly never[];
   readonly infoboxes: readonly never[];
   readonly suggestions: readonly never[];
@@ -29,7 +29,7 @@ export function addSearchRoutes(app: FastifyInstance): void {
   });
 }
 
-function answerOf(query: string, base: string): SearchAnswer {
+function answerOf(query: string, base: string): SearchResponse {
   const words = wordsOf(query);
   const scored = PAGES.map((page) => ({ page, score: scoreOf(page, words) }));
   const results = scored
@@ -49,7 +49,7 @@ function answerOf(query: string, base: string): SearchAnswer {
     query,
     number_of_results: results.length,
     results,
-    answers: [],
+    responses: [],
     corrections: [],
     infoboxes: [],
     suggestions: [],

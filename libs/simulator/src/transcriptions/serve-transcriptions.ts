@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { prose } from '../answer/prose.js';
+import { prose } from '../completion/prose.js';
 import { closeEntry, openEntry } from '../engine/entries.js';
 import type { LogEntry } from '../engine/log.js';
 import type { Simulation } from '../engine/simulation.js';

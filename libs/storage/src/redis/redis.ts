@@ -50,15 +50,15 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
   const redis = isCluster(url) ? connectCluster(url, options) : new GatheringRedis(url, options);
   const endWatch = neighbours.redisUp.observe(() => [[redis.status === 'ready' ? 1 : 0, name]]);
   redis.on('end', endWatch);
-  let isTold = false;
+  let isReported = false;
   // Each failed attempt emits an error; one log line per outage is enough.
   redis.on('error', (error: Error) => {
-    if (!isTold) logger.warn(`${name}: cannot connect to Redis, retrying (${error.message})`);
-    isTold = true;
+    if (!isReported) logger.warn(`${name}: cannot connect to Redis, retrying (${error.message})`);
+    isReported = true;
   });
   redis.on('ready', () => {
-    if (isTold) logger.info(`${name}: reconnected to Redis`);
-    isTold = false;
+    if (isReported) logger.info(`${name}: reconnected to Redis`);
+    isReported = false;
   });
   return redis;
 }

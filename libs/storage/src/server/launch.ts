@@ -99,7 +99,7 @@ async function becomesReady(
   let logAtMs = Date.now() + LOG_EVERY_MS;
   while (Date.now() < deadline) {
     const postmaster = await findPostmaster(data.folder);
-    if (postmaster?.pid === pid && postmaster.ready && (await answers(urlOf(data, postmaster.port))))
+    if (postmaster?.pid === pid && postmaster.ready && (await responses(urlOf(data, postmaster.port))))
       return true;
     if (await isGone()) return false;
     if (Date.now() >= logAtMs) {
@@ -111,7 +111,7 @@ async function becomesReady(
   throw new StartFault(`PostgreSQL (process ${pid}) was not ready within ${READY_MS / 1000} s`);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responses(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 3_000, query_timeout: 3_000 });
   client.on('error', () => undefined);
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineExceeded, retrying, within } from '@svc/runtime';
-import { SteadyClient } from './steady-client.js';
+import { ErrorSafeClient } from './error-safe-client.js';
 
 /** The backend of a process that was just killed takes a moment to release its lock. */
 const RETRY_FOR_MS = 2_000;
@@ -75,7 +75,7 @@ export async function holdInstanceLock(
   const client = clientOf(place);
   try {
     await client.connect();
-    await within(CONNECT_MS, client.beMissed());
+    await within(CONNECT_MS, client.enableKeepalive());
     const deadline = Date.now() + RETRY_FOR_MS;
     while (!(await tryLock(client, place))) {
       if (Date.now() > deadline)
@@ -89,8 +89,8 @@ export async function holdInstanceLock(
   return new HeldLock(place, client);
 }
 
-function clientOf({ url, name }: Place): SteadyClient {
-  return new SteadyClient({
+function clientOf({ url, name }: Place): ErrorSafeClient {
+  return new ErrorSafeClient({
     connectionString: url,
     application_name: `${name} (instance lock)`,
     connectionTimeoutMillis: CONNECT_MS,
@@ -98,7 +98,7 @@ function clientOf({ url, name }: Place): SteadyClient {
   });
 }
 
-async function tryLock(client: SteadyClient, { name, mode }: Place): Promise<boolean> {
+async function tryLock(client: ErrorSafeClient, { name, mode }: Place): Promise<boolean> {
   const { rows } = await within(
     CONNECT_MS,
     client.query<{ taken: boolean }>(`SELECT ${TRY[mode]}(hashtextextended($1, 0)) AS taken`, [name]),
@@ -111,10 +111,10 @@ class HeldLock implements InstanceLock {
   readonly #holder: string;
   readonly #place: Place;
   readonly #stop = new AbortController();
-  #client: SteadyClient;
+  #client: ErrorSafeClient;
   #away = false;
 
-  constructor(place: Place, client: SteadyClient) {
+  constructor(place: Place, client: ErrorSafeClient) {
     this.#place = place;
     this.#holder = place.mode === 'alone' ? randomUUID() : TOGETHER;
     this.#client = client;
@@ -162,7 +162,7 @@ class HeldLock implements InstanceLock {
       await within(RESPONSE_MS, response);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      this.#reportAway(watch, 'it does not answer');
+      this.#reportAway(watch, 'it does not respond');
       await within(IDLE_TIMEOUT_MS, response);
       this.#reportBack(watch);
     }
@@ -173,7 +173,7 @@ class HeldLock implements InstanceLock {
   }
 
   /** Tries until this process has the lock again. Returns `taken` if another process had it in between. */
-  async #takeAgain(watch: LockWatch): Promise<SteadyClient | 'taken' | undefined> {
+  async #takeAgain(watch: LockWatch): Promise<ErrorSafeClient | 'taken' | undefined> {
     let refusedSinceMs: number | undefined;
     let isReported = false;
     const onFailure = (error: unknown): void => {
@@ -187,13 +187,13 @@ class HeldLock implements InstanceLock {
     return retrying(() => this.#takeOnce(), { ...DELAYS, signal, onFailure }).catch(() => undefined);
   }
 
-  async #takeOnce(): Promise<SteadyClient | 'taken'> {
+  async #takeOnce(): Promise<ErrorSafeClient | 'taken'> {
     const { signal } = this.#stop;
     signal.throwIfAborted();
     const client = clientOf(this.#place);
     try {
       await client.connect();
-      await within(CONNECT_MS, client.beMissed());
+      await within(CONNECT_MS, client.enableKeepalive());
       const isHeld = await tryLock(client, this.#place);
       // Each holder records its id while it holds the lock, so the next one can tell whether anyone held it
       // in between.
@@ -226,7 +226,7 @@ class HeldLock implements InstanceLock {
   }
 }
 
-async function holderOf(client: SteadyClient, name: string): Promise<string | undefined> {
+async function holderOf(client: ErrorSafeClient, name: string): Promise<string | undefined> {
   const { rows } = await within(
     CONNECT_MS,
     client.query<{ holder: string }>('SELECT holder FROM storage.instances WHERE name = $1', [name]),

@@ -1,6 +1,6 @@
 import { type CustomTypesConfig, Pool, types } from 'pg';
 import { type StorageLogger, silent } from '../logger.js';
-import { SteadyClient } from './steady-client.js';
+import { ErrorSafeClient } from './error-safe-client.js';
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
@@ -53,7 +53,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types: exactTypes,
-    Client: SteadyClient,
+    Client: ErrorSafeClient,
   });
   // Without a listener, a lost idle connection would end the process. The pool replaces it by itself.
   pool.on('error', (error) => {

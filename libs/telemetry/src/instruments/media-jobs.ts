@@ -59,7 +59,7 @@ export const mediaJobs = {
     {
       name: 'svc.media_jobs.storage.failures',
       unit: '{call}',
-      help: 'Calls that the S3-compatible server of videos and music rejected or did not answer, by their purpose.',
+      help: 'Calls that the S3-compatible server of videos and music rejected or did not respond, by their purpose.',
       labels: ['svc.media_jobs.storage.operation'],
     },
     [['read'], ['write'], ['delete']],

@@ -133,8 +133,8 @@ class Tracing {
     trace.root.end();
     const { isSampled } = trace.origin;
     const reason = failed || trace.isFailed ? 'failed' : 'slow';
-    const isTold = isSampled || reason === 'failed' || waitedMs > this.settings.slowMs;
-    if (!isTold || !(isSampled || this.budgets[reason].take())) return trace.drop();
+    const isReported = isSampled || reason === 'failed' || waitedMs > this.settings.slowMs;
+    if (!isReported || !(isSampled || this.budgets[reason].take())) return trace.drop();
     if (!isSampled) trace.root.set({ 'svc.kept': reason });
     if (describe) trace.root.set(describe());
     trace.keep();

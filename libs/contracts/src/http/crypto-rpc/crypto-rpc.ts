@@ -25,14 +25,14 @@ const RpcCall = z.object({
 
 export const RpcRequest = z.union([RpcCall, z.array(RpcCall).min(1).max(CALLS_AT_MOST)]);
 
-const RpcAnswer = z.looseObject({
+const OneRpcResponse = z.looseObject({
   jsonrpc: z.literal('2.0'),
   id: RpcId,
   result: z.unknown().optional(),
   error: z.looseObject({ code: z.number(), message: z.string() }).optional(),
 });
 
-export const RpcReply = z.union([RpcAnswer, z.array(RpcAnswer)]);
+export const RpcReply = z.union([OneRpcResponse, z.array(OneRpcResponse)]);
 
 export const RpcParams = z.object({ network: z.string().min(1).max(64) });
 

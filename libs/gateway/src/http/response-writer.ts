@@ -1,0 +1,246 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { Problem } from '@svc/contracts';
+import { inference } from '@svc/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayConfig } from '../gateway.config.js';
+import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
+import type { HeaderValues } from './header-values.js';
+
+/** A comment, which readers of events ignore. */
+export const KEEP_ALIVE_FRAME = ': keep-alive\n\n';
+
+const STREAM_HEADERS: HeaderValues = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+type Bounds = Pick<
+  GatewayConfig,
+  | 'GATEWAY_RESPONSE_TIMEOUT_MS'
+  | 'GATEWAY_FIRST_TOKEN_WAIT_MS'
+  | 'GATEWAY_KEEP_ALIVE_MS'
+  | 'GATEWAY_CLIENT_IDLE_TIMEOUT_MS'
+>;
+
+/**
+ * Writes one response to one client as fast as the client reads. Bypasses Fastify, which would wrap each
+ * stream in its own. The head is sent with the first bytes.
+ */
+export class ResponseWriter {
+  /** Headers in addition to those of every response of the service. Error responses include them too. */
+  readonly headers: HeaderValues = {};
+  private readonly gone = new AbortController();
+  private readonly deadline: NodeJS.Timeout;
+  private keepAlive: NodeJS.Timeout | undefined;
+  /** When the stream last sent something, on the clock of `performance.now()`. */
+  private saidAtMs = 0;
+  private goneAtMs: number | undefined;
+  /** Why the signal was aborted: the first reason counts. */
+  private abortedAs: 'gone' | 'late' | undefined;
+  /** Whether the head of a stream was handed to Node, with the first frames. */
+  private isHeadWritten = false;
+  private readonly onClose = (): void => {
+    this.goneAtMs = performance.now();
+    this.abort('gone');
+  };
+
+  constructor(
+    private readonly request: FastifyRequest,
+    private readonly reply: FastifyReply,
+    private readonly bounds: Bounds,
+    /** Sent while a stream is idle. */
+    private readonly keepAliveFrame = KEEP_ALIVE_FRAME,
+  ) {
+    const { raw } = reply;
+    raw.once('close', this.onClose);
+    // A failing socket also emits `close`, which is handled above.
+    raw.on('error', ignore);
+    this.deadline = setTimeout(
+      () => this.abort('late', new Problem('REQUEST_TIMEOUT')),
+      bounds.GATEWAY_RESPONSE_TIMEOUT_MS,
+    );
+  }
+
+  /**
+   * Aborted when the client disconnects, or with a `Problem` as its reason when the response takes too long
+   * to begin.
+   */
+  get signal(): AbortSignal {
+    return this.gone.signal;
+  }
+
+  get isGone(): boolean {
+    // Checked at each chunk, for which the getters of a signal are slow.
+    return this.abortedAs === undefined ? this.reply.raw.destroyed : this.abortedAs === 'gone';
+  }
+
+  /** Whether a streamed response has begun, so that errors can only be sent as events. */
+  get isStreaming(): boolean {
+    return this.keepAlive !== undefined;
+  }
+
+  /** Begins a stream. From then on it sends keep-alives while it is idle. */
+  begin(): void {
+    if (this.keepAlive || this.isGone) return;
+    clearTimeout(this.deadline);
+    this.writeHead(STREAM_HEADERS);
+    this.keepAliveIn(this.bounds.GATEWAY_KEEP_ALIVE_MS);
+  }
+
+  /** Waits for the first part of a stream. If that takes long, begins the stream and sends a keep-alive. */
+  async beginWith<T>(first: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => {
+      this.begin();
+      this.showLife();
+    }, this.bounds.GATEWAY_FIRST_TOKEN_WAIT_MS);
+    try {
+      return await first;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Writes frames. Returns a promise if the client must read first; a client that stops reading is
+   * disconnected.
+   */
+  write(frames: string): Promise<void> | undefined {
+    const { raw } = this.reply;
+    const { record } = this.request;
+    this.saidAtMs = performance.now();
+    record.firstChunkMs ??= Math.round((this.saidAtMs - record.startedMs) * 10) / 10;
+    return raw.destroyed ? undefined : this.writeFrames(frames);
+  }
+
+  /** Writes the last frames of a stream. */
+  end(frames: string): void {
+    clearTimeout(this.keepAlive);
+    this.reply.raw.end(Buffer.from(frames));
+  }
+
+  /** Begins a file, which has no keep-alives. */
+  beginFile(headers: HeaderValues): void {
+    clearTimeout(this.deadline);
+    if (!this.isGone) this.writeHead(headers);
+  }
+
+  /** Writes bytes of a file. Returns a promise as `write` does. */
+  writeBytes(parts: readonly Uint8Array[]): Promise<void> | undefined {
+    const { raw } = this.reply;
+    const { record } = this.request;
+    record.firstChunkMs ??= Math.round((performance.now() - record.startedMs) * 10) / 10;
+    let goesOn = true;
+    for (const part of parts) if (!raw.destroyed) goesOn = raw.write(part);
+    return goesOn || raw.destroyed ? undefined : this.drained(raw);
+  }
+
+  endFile(): void {
+    this.reply.raw.end();
+  }
+
+  /** Disconnects the client, so that what it has received cannot be taken for the whole. */
+  breakOff(): void {
+    this.reply.raw.destroy();
+  }
+
+  /** Writes a JSON document. Returns a promise if it is compressed first. */
+  send(body: string): Promise<void> | undefined {
+    const encoding = chooseEncoding(this.request.headers['accept-encoding']);
+    // A string is sent in one write with its head; bytes would take two.
+    if (encoding !== undefined)
+      return encode(body, encoding).then((bytes) => this.sendBytes(bytes, encoding));
+    this.sendBytes(body);
+    return undefined;
+  }
+
+  private abort(as: 'gone' | 'late', reason?: Problem): void {
+    this.abortedAs ??= as;
+    this.gone.abort(reason);
+  }
+
+  private sendBytes(bytes: string | Buffer, encoding?: Encoding): void {
+    const size = Buffer.byteLength(bytes);
+    this.writeHead({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': size,
+      ...(encoding !== undefined && { 'content-encoding': encoding, vary: 'accept-encoding' }),
+    });
+    // ASCII needs no encoding.
+    if (typeof bytes === 'string' && size === bytes.length) this.reply.raw.end(bytes, 'latin1');
+    else this.reply.raw.end(bytes);
+  }
+
+  /** Releases the connection, however the response ended. */
+  close(): void {
+    const { raw } = this.reply;
+    clearTimeout(this.deadline);
+    clearTimeout(this.keepAlive);
+    raw.off('close', this.onClose);
+    if (this.goneAtMs !== undefined && this.isGone)
+      inference.letGo.record((performance.now() - this.goneAtMs) / 1_000);
+    if (this.isGone && !this.reply.sent) this.reply.hijack();
+    if (this.keepAlive && !raw.writableEnded) raw.end();
+  }
+
+  /** Checks for an idle stream at intervals, which costs less than resetting a timer at each chunk. */
+  private keepAliveIn(ms: number): void {
+    this.keepAlive = setTimeout(() => {
+      const { GATEWAY_KEEP_ALIVE_MS: mostMs } = this.bounds;
+      const leftMs = mostMs - (performance.now() - this.saidAtMs);
+      if (leftMs <= 0) this.showLife();
+      this.keepAliveIn(leftMs <= 0 ? mostMs : Math.ceil(leftMs));
+    }, ms);
+  }
+
+  private showLife(): void {
+    const { raw } = this.reply;
+    const isBlocked = raw.writableNeedDrain || raw.socket?.writableNeedDrain === true;
+    if (!raw.destroyed && !isBlocked) void this.writeFrames(this.keepAliveFrame);
+    this.saidAtMs = performance.now();
+  }
+
+  /**
+   * Returns a promise if the client must read first. After the head, a chunk goes to the socket with its
+   * framing in one buffer. Node's response would write three, in a later tick, which costs a quarter more
+   * CPU. It takes over where it must buffer: in the tick of the head, which Node keeps until the tick ends,
+   * behind the previous response of a pipelined connection, and for HTTP/1.0, which has no chunks.
+   */
+  private writeFrames(frames: string): Promise<void> | undefined {
+    const { raw } = this.reply;
+    const { socket } = raw;
+    if (this.isHeadWritten && raw.writableCorked === 0 && raw.chunkedEncoding && socket) {
+      const size = Buffer.byteLength(frames);
+      const chunk = `${size.toString(16)}\r\n${frames}\r\n`;
+      // Most frames are ASCII, which Node writes without a buffer and without encoding it.
+      const goesOn =
+        size === frames.length ? socket.write(chunk, 'latin1') : socket.write(Buffer.from(chunk));
+      return goesOn ? undefined : this.drained(socket);
+    }
+    this.isHeadWritten = true;
+    return raw.write(Buffer.from(frames)) ? undefined : this.drained(raw);
+  }
+
+  private writeHead(own: HeaderValues): void {
+    const { reply } = this;
+    const head: (string | number)[] = [];
+    const all: readonly Readonly<Record<string, unknown>>[] = [reply.getHeaders(), this.headers, own];
+    for (const values of all)
+      for (const name of Object.keys(values)) head.push(name, values[name] as string | number);
+    reply.hijack();
+    reply.raw.writeHead(200, head as string[]);
+  }
+
+  /** Waits until the client has read enough to continue. */
+  private async drained(writable: Writable): Promise<void> {
+    const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_IDLE_TIMEOUT_MS);
+    try {
+      await once(writable, 'drain', { signal: AbortSignal.any([stalled, this.signal]) });
+    } catch {
+      this.reply.raw.destroy();
+    }
+  }
+}
+
+const ignore = (): void => undefined;

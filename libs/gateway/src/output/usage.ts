@@ -1,0 +1,140 @@
+import { NO_USAGE, type Usage, type UsageView } from '@svc/contracts';
+import { isFields } from '../json/backend-json.js';
+import type { Meter } from '../tokens/meter.js';
+import { SLACK_TOKENS, type TrustedPrompt, trustedPrompt } from '../tokens/trusted-prompt.js';
+
+/** The first positive integer among the counts that a backend reported, or 0. */
+const count = (...values: readonly unknown[]): number =>
+  Number(values.find((value) => Number.isSafeInteger(value) && Number(value) > 0) ?? 0);
+
+/** A backend's `usage`; undefined if invalid. Details may also be next to the totals, under several names. */
+export function readUsage(value: unknown): Usage | undefined {
+  if (!isFields(value) || !('prompt_tokens' in value)) return undefined;
+  const prompt = isFields(value['prompt_tokens_details']) ? value['prompt_tokens_details'] : {};
+  const completion = isFields(value['completion_tokens_details']) ? value['completion_tokens_details'] : {};
+  return {
+    promptTokens: count(value['prompt_tokens']),
+    completionTokens: count(value['completion_tokens']),
+    cachedTokens: count(
+      prompt['cached_tokens'],
+      value['cache_read_input_tokens'],
+      value['prompt_cache_hit_tokens'],
+      value['cached_tokens'],
+    ),
+    cacheWriteTokens: count(
+      prompt['cache_creation_input_tokens'],
+      prompt['cache_write_tokens'],
+      value['cache_creation_input_tokens'],
+    ),
+    reasoningTokens: count(completion['reasoning_tokens'], value['reasoning_tokens']),
+  };
+}
+
+/** Usage as clients see it. */
+export function usageView(usage: Usage): UsageView {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      cache_creation_input_tokens: usage.cacheWriteTokens,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+/** A response that has ended, and its prompt. */
+export interface EndedCompletion {
+  /** The backend's counts. */
+  readonly reported: Usage | undefined;
+  /** Whether everything the backend generated was delivered. If not, its output count does not apply. */
+  readonly isWhole: boolean;
+  readonly meter: Meter;
+  /** Characters received from the backend. */
+  readonly received: number;
+  readonly prompt: {
+    /** Estimated. */
+    readonly tokens: number;
+    /** Upper bound for a plausible count. */
+    readonly tokensAtMost: number;
+    /** Lower bound for a plausible count. */
+    readonly tokensAtLeast: () => number;
+    readonly count: () => Promise<number>;
+  };
+  readonly outputTokensAtMost: number;
+  /**
+   * Upper bound for an estimate: the tokens that the money paid for, if a lack of money ended the response.
+   */
+  readonly paidTokensAtMost: number;
+  /** Whether the model may hide its reasoning. Its output then has tokens for which nothing is received. */
+  readonly mayThink: boolean;
+  /** Whether texts are encrypted, so that they imply no lower bound for its counts. */
+  readonly isEncrypted: boolean;
+}
+
+/** An implausible count of a backend. */
+type Doubt = NonNullable<TrustedPrompt['doubt']> | 'output too high' | 'output too low';
+
+/** The usage of a response, and which of the backend's counts were rejected. */
+export interface TrustedUsage {
+  readonly usage: Usage;
+  readonly doubted: readonly Doubt[];
+}
+
+/**
+ * The usage of a response: the backend's counts if plausible, otherwise our own count or estimate. A token
+ * has at least one byte, and there are never more tokens than requested. A count that is too low is raised to
+ * the lower bound.
+ */
+export async function usageOf(ended: EndedCompletion): Promise<TrustedUsage> {
+  const { reported = NO_USAGE, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
+  const trusted = trustedPrompt(reported.promptTokens, {
+    tokens: prompt.tokens,
+    tokensAtMost: prompt.tokensAtMost,
+    tokensAtLeast: () => (ended.isEncrypted ? 0 : prompt.tokensAtLeast()),
+  });
+  const isPromptHigh = trusted.doubt === 'prompt too high';
+  const isOutputHigh = isWhole && !isCredible(reported, ended);
+  // Zero means that the backend does not count, since there was a response.
+  const countsOutput = isWhole && !isOutputHigh && reported.completionTokens > 0;
+  const promptTokens = trusted.tokens ?? (await prompt.count());
+  const completionTokens = countsOutput
+    ? raisedOutput(reported.completionTokens, ended)
+    : Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost);
+  const cachedTokens = isPromptHigh ? 0 : Math.min(reported.cachedTokens, promptTokens);
+  return {
+    usage: {
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      cacheWriteTokens: isPromptHigh ? 0 : Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
+      reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
+    },
+    doubted: [
+      ...(trusted.doubt === undefined ? [] : [trusted.doubt]),
+      ...(isOutputHigh ? ['output too high' as const] : []),
+      ...(countsOutput && completionTokens > reported.completionTokens ? ['output too low' as const] : []),
+    ],
+  };
+}
+
+/** A backend's count of its output, raised to the lower bound if it is too low. */
+function raisedOutput(reported: number, { isEncrypted, meter, outputTokensAtMost }: EndedCompletion): number {
+  const least = isEncrypted ? 0 : Math.min(meter.tokensAtLeast, outputTokensAtMost);
+  return least > reported + SLACK_TOKENS ? least : reported;
+}
+
+function isCredible(
+  { completionTokens, reasoningTokens }: Usage,
+  { received, outputTokensAtMost, mayThink }: EndedCompletion,
+): boolean {
+  const hidden = mayThink ? Math.min(reasoningTokens, completionTokens) : 0;
+  return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
+}
+
+/** The usage by estimates alone, for when counting fails. */
+export function estimatedUsage({ meter, prompt, outputTokensAtMost }: EndedCompletion): Usage {
+  const completionTokens = Math.min(meter.deliveredTokens, outputTokensAtMost);
+  return { ...NO_USAGE, promptTokens: prompt.tokens, completionTokens };
+}

@@ -1,0 +1,25 @@
+/** Reference prefix of a refund that returns the full cost of a refused request. */
+export const NEVER_CHARGED = 'never charged: ';
+
+/** SQL: true unless `charge` belongs to a refused request and has been refunded. */
+export const NOT_REFUNDED = `NOT EXISTS (
+  SELECT FROM ledger.refunds AS given_back WHERE given_back.account_id = charge.account_id
+    AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
+)`;
+
+/**
+ * SQL: the daily sums of account `$1`, plus negative rows for charges of refused requests. Aggregate the
+ * rows.
+ */
+export const USAGE_DAYS = `(
+  SELECT day, key_id, model, sku, unit, units, usd_nano, diem_nano, usd_entries, diem_entries
+  FROM ledger.usage_days WHERE account_id = $1
+  UNION ALL
+  SELECT (charge.at AT TIME ZONE 'UTC')::date, key_id, model, sku, unit, -units, -line.usd_nano, -line.diem_nano,
+    -(line.usd_nano > 0 OR line.diem_nano = 0)::int, -(line.diem_nano > 0)::int
+  FROM ledger.refunds AS given_back
+  JOIN ledger.charges AS charge USING (account_id, request_id)
+  JOIN ledger.charge_lines AS line ON line.request_id = charge.request_id AND line.at = charge.at
+  WHERE account_id = $1 AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
+    AND given_back.reference LIKE '${NEVER_CHARGED}%'
+) AS usage_day`;
