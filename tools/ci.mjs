@@ -17,10 +17,11 @@ const STEPS = {
   redis: (name) => need(name, 'TESTS THAT NEED REDIS ARE SKIPPED'),
   prometheus: (name) => need(name, 'ALERT RULES ARE NOT TESTED'),
   python: (name) => need(name, 'CLIENTS IN PYTHON MAY BE SKIPPED'),
+  cmake: (name) => need(name, 'THE TESTS OF WHISPER.CPP ARE SKIPPED'),
   check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
   clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
-  // On a new machine the time is mostly compilation of the server: 9 minutes of CPU time.
+  // On a new machine the time is mostly compilation of the servers: 11 minutes of CPU time.
   backends: (name) => steps.tests({ name, seconds: 1_500, script: 'test:backends' }),
   cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster' }),
   helm: (name) => steps.tests({ name, seconds: 1_500, script: 'test:helm' }),

@@ -226,6 +226,15 @@ export function transcriptionConformance(name: string, start: StartRouter): void
       await expect(call({}, { file })).rejects.toMatchObject({ code: 'INVALID_REQUEST', param: 'file' });
     });
 
+    it('return the text without the space before it, and the segments of whisper.cpp as one line', async () => {
+      const verbose = { text: ' Hello.\n And more.\n', segments: [{ start: 0, end: 1, text: ' Hello.' }] };
+      await givenOne(saying(verbose), { kind: 'whisper-cpp' });
+      expect(await transcribe()).toMatchObject({ text: 'Hello. And more.', segments: [{ text: ' Hello.' }] });
+      await stop();
+      await givenOne(saying({ text: ' Hello.\nAnd more.' }), {});
+      expect(await transcribe()).toMatchObject({ text: 'Hello.\nAnd more.' });
+    });
+
     it('go to a whisper.cpp that converts', async () => {
       await givenOne(saying(PLAIN), { kind: 'whisper-cpp', audioFormats: ['wav', 'mp3'] });
       expect(await transcribe({}, { file: { ...WAV, type: 'audio/mpeg' } })).toMatchObject(PLAIN);

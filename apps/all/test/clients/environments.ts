@@ -106,6 +106,37 @@ export async function openCommandLines(): Promise<Installed> {
   return new Installed(join(folder, 'node_modules', '.bin'));
 }
 
+/**
+ * The server of whisper.cpp, compiled from the source in an npm package. `undefined`, with a warning, if
+ * there is no compiler.
+ */
+export async function openWhisperServer(): Promise<Installed | undefined> {
+  const hasCompiler = await execute('sh', ['-c', 'cmake --version && c++ --version']).then(
+    () => true,
+    () => false,
+  );
+  if (!hasCompiler) {
+    process.stderr.write('\nTHE TESTS OF WHISPER.CPP ARE SKIPPED: there is no cmake or no C++ compiler.\n\n');
+    return undefined;
+  }
+  const source = await installedFrom('../backends/whisper-cpp');
+  const folder = await kept(`whisper-server of ${source}`, async (build) => {
+    const from = join(source, 'node_modules/nodejs-whisper/cpp/whisper.cpp');
+    // A portable program that is compiled quickly: the model of the tests is tiny.
+    const options = [
+      'BUILD_SHARED_LIBS=OFF',
+      'GGML_NATIVE=OFF',
+      'GGML_OPENMP=OFF',
+      'WHISPER_BUILD_TESTS=OFF',
+    ];
+    const levels = ['C', 'CXX'].map((language) => `CMAKE_${language}_FLAGS=-O1`);
+    const defined = [...options, ...levels].map((option) => `-D${option}`);
+    await execute('cmake', ['-S', from, '-B', build, ...defined], installing);
+    await execute('cmake', ['--build', build, '--target', 'whisper-server', '-j', '2'], installing);
+  });
+  return new Installed(join(folder, 'bin'));
+}
+
 /** Installs the npm packages that a folder beside this file lists, and copies programs that use them. */
 async function installedFrom(
   name: string,

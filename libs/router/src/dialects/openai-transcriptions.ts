@@ -54,7 +54,7 @@ export function transcriptionForm(
   return [...further.flatMap(([name, value]) => [value].flat().map((each) => [name, each] as const)), ...own];
 }
 
-/** A transcript that is verbose or not. Throws if it is none. */
+/** A transcript that is verbose or not. Most servers begin its text with a space. Throws if it is none. */
 export function readTranscript(body: string): Transcript {
   const read = Response.safeParse(parsed(body));
   if (!read.success) {
@@ -64,7 +64,7 @@ export function readTranscript(body: string): Transcript {
   const { text, language, duration, usage, segments, words } = read.data;
   const seconds = duration ?? usage?.seconds;
   return Transcript.parse({
-    text,
+    text: text.trim(),
     language,
     seconds,
     segments: segments ?? [],

@@ -18,4 +18,11 @@ export const whisperCpp: Dialect = {
       ...(kind === 'translation' ? [['translate', 'true'] as const] : []),
     ];
   },
+
+  /** Its text has a line for each segment. */
+  readTranscript(body) {
+    const transcript = openai.readTranscript(body);
+    const lines = transcript.text.split('\n').map((line) => line.trim());
+    return { ...transcript, text: lines.filter((line) => line !== '').join(' ') };
+  },
 };
