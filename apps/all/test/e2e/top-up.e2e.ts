@@ -4,6 +4,7 @@ import { decodePaymentResponseHeader } from '@x402/core/http';
 import { type Buyer, type Seller, buyer, chat, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
+import { eventually } from '../response-bodies.js';
 import { isClustered } from '../target.js';
 import { submit } from '../wallet-payments.js';
 import { base64, evmWallet } from '../wallets.js';
@@ -83,7 +84,10 @@ describe('a buyer with the client library of x402', () => {
   it('does not get its balance for a payment that is public on the chain', async () => {
     const one = await buyer(chain, 100);
     const header = await headerOf(one);
-    await submit(chain, header);
+    const transaction = await submit(chain, header);
+    await eventually('the payment is in a block', async () =>
+      Boolean(await chain.call('eth_getTransactionReceipt', [transaction])),
+    );
     const response = await pay(platform, header);
     expect(response.status).toBe(200);
     expect((await bodyOf(response))['data']).not.toHaveProperty('newBalance');

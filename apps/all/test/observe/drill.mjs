@@ -24,12 +24,21 @@ const models = [
     pricing: { input: 0.15, output: 0.6 },
     backends: [{ kind: 'simulator', model: 'test-model' }],
   },
+  {
+    id: 'clip',
+    name: 'Clip',
+    type: 'video',
+    tier: 'XS',
+    constraints: { durations: ['5s'], resolutions: ['480p'], aspectRatios: ['16:9'] },
+    pricing: { perSecond: { '480p': 0.002 } },
+    backends: [{ kind: 'simulator', model: 'clip;delay-ms=5000' }],
+  },
 ];
 const tiers = { XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } } };
 const search = { providers: [{ kind: 'simulator' }] };
 say('starting');
-const stage = await startObservedCluster({ models, tiers, search }, OPERATOR_TOKEN);
-const { cluster, infra, prometheus, apiUrl, operatorUrl } = stage;
+const harness = await startObservedCluster({ models, tiers, search }, OPERATOR_TOKEN);
+const { cluster, infra, prometheus, apiUrl, operatorUrl } = harness;
 
 async function operator(path, body) {
   const response = await fetch(`${operatorUrl}${path}`, {
@@ -46,28 +55,38 @@ const { apiKey } = await operator(`/accounts/${id}/api_keys`, { apiKeyType: 'INF
 
 const over = new AbortController();
 const statuses = new Map();
+
+/** The status of the response, or `none`. */
+function statusOf(path, body) {
+  return fetch(`${apiUrl}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(20_000),
+  })
+    .then(async (response) => (await response.text(), response.status))
+    .catch(() => 'none');
+}
+
 async function client(at) {
   // One of them includes a web search.
   const web = at === 0 ? { svc_parameters: { enable_web_search: 'on' } } : {};
   while (!over.signal.aborted) {
-    const status = await fetch(`${apiUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'sound',
-        stream: true,
-        messages: [{ role: 'user', content: 'hi' }],
-        ...web,
-      }),
-      signal: AbortSignal.timeout(20_000),
-    })
-      .then(async (response) => (await response.text(), response.status))
-      .catch(() => 'none');
+    const messages = [{ role: 'user', content: 'hi' }];
+    const status = await statusOf('chat/completions', { model: 'sound', stream: true, messages, ...web });
     statuses.set(status, 1 + (statuses.get(status) ?? 0));
     await sleep(100);
   }
 }
-const clients = Array.from({ length: CLIENTS }, (_, at) => client(at));
+/** Orders videos, whose responses are not counted. */
+async function ordering() {
+  const body = { model: 'clip', prompt: 'A cat', duration: '5s', aspect_ratio: '16:9', resolution: '480p' };
+  while (!over.signal.aborted) {
+    await statusOf('video/queue', body);
+    await sleep(1_000);
+  }
+}
+const clients = [ordering(), ...Array.from({ length: CLIENTS }, (_, at) => client(at))];
 
 async function firing() {
   const response = await fetch(`${prometheus.url}/api/v1/alerts`);
@@ -105,7 +124,7 @@ const hang = (kind) => ({
   away: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGSTOP')),
   back: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGCONT')),
 });
-let { chain } = stage;
+let { chain } = harness;
 const node = {
   name: 'chain node, killed',
   away: () => chain.stop(),
@@ -116,8 +135,8 @@ const all = [
   killedServer('Kafka', 'KAFKA_BROKERS'),
   killedServer('PostgreSQL', 'DATABASE_URL'),
   node,
-  ...['simulator', 'ledger', 'retrieval'].map(killed),
-  ...['simulator', 'ledger', 'router', 'limiter', 'retrieval', 'gateway'].map(hang),
+  ...['simulator', 'ledger', 'retrieval', 'media'].map(killed),
+  ...['simulator', 'ledger', 'router', 'limiter', 'retrieval', 'media', 'gateway'].map(hang),
   ...['router', 'limiter', 'gateway'].map(killed),
 ];
 const wanted = process.argv.slice(2);
@@ -170,5 +189,5 @@ try {
   over.abort();
   await Promise.all(clients);
   await chain.stop();
-  await stage.stop();
+  await harness.stop();
 }

@@ -46,11 +46,11 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     find: async () => undefined,
     prepare: steps.prepare ?? (async () => ({ tokens: 1 })),
   };
-  const response = { backend: 'b', normaliser: {} };
+  const relay = { backend: 'b', normaliser: {} };
   const inference = {
-    response: async (_: unknown, prepared: unknown) => ({
+    complete: async (_: unknown, prepared: unknown) => ({
       prepared,
-      response,
+      relay,
       ending: steps.ending ?? { kind: 'client_gone' },
     }),
     usage: async () => ({ ...NO_USAGE, promptTokens: 1, completionTokens: 1 }),

@@ -44,7 +44,7 @@ describe('a submitted job', () => {
     [429, job('queued')],
     [500, ''],
   ])('is not accepted with the status %i and the body %s', (status, body) => {
-    expect(() => readSubmitted({ status, body })).toThrow('backend answered');
+    expect(() => readSubmitted({ status, body })).toThrow('backend responded');
   });
 });
 
@@ -77,6 +77,6 @@ describe('the status of a job', () => {
   });
 
   it.each([429, 500, 503])('is no verdict with the status %i', (status) => {
-    expect(() => readJobStatus({ status, body: '{"detail":"busy"}' })).toThrow('backend answered');
+    expect(() => readJobStatus({ status, body: '{"detail":"busy"}' })).toThrow('backend responded');
   });
 });

@@ -303,7 +303,7 @@ describe('a route', () => {
     @Module({ controllers: [EchoController] })
     class OpenModule {}
     const options = { logger: createLogger('silent'), api: { host: '127.0.0.1', port: 0 } };
-    await expect(serve({ module: OpenModule, ...options })).rejects.toThrow(/nobody answers for/);
+    await expect(serve({ module: OpenModule, ...options })).rejects.toThrow(/no access rule exists for/);
   });
 });
 
