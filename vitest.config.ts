@@ -98,7 +98,8 @@ const clusteredEndToEnd = {
     name: 'cluster e2e',
     include: ['apps/all/test/e2e/**/*.e2e.ts'],
     exclude: ofOneProcess,
-    globalSetup: 'apps/all/test/cluster-setup.ts',
+    // In this order, so that the clusters are stopped before the folder with their servers is removed.
+    globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/cluster-setup.ts'],
     setupFiles: 'apps/all/test/cluster-failures.ts',
     // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors
     // idle.

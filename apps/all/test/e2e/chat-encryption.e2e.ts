@@ -13,6 +13,9 @@ const PRICING = { input: 1, output: 20 };
 const INPUT_NANO = 1_000;
 const OUTPUT_NANO = 20_000;
 
+/** The option that makes a plain request the twin of an encrypted one. */
+const NO_HOUSE_PROMPT = { include_venice_system_prompt: false };
+
 let enclave: Simulator;
 let other: Simulator;
 let restarted: Simulator;
@@ -329,16 +332,38 @@ describe('the cost of an encrypted chat', () => {
     const { chunks, text } = await ask(session.chat([prompt], { model: 'silent' }));
     const usageOfPlain = async (): Promise<Chunk['usage']> => {
       const messages = [{ role: 'user', content: prompt }];
-      const body = {
-        model: 'silent',
-        stream: true,
-        messages,
-        svc_parameters: { include_venice_system_prompt: false },
-      };
+      const body = { model: 'silent', stream: true, messages, svc_parameters: NO_HOUSE_PROMPT };
       return (await chunksOf(await platform.chat(account.apiKey, body))).chunks.at(-1)?.usage;
     };
     expect(chunks.at(-1)?.usage).toEqual(await usageOfPlain());
     expect(chunks.at(-1)?.usage?.completion_tokens).toBe(Math.ceil(Buffer.byteLength(text) / 3.2));
+  });
+
+  it('can begin with the same money as in plaintext, whatever the size of its texts', async () => {
+    for (const texts of [['hi'], ['You are terse.', 'naïve 🙂'.repeat(50)], ['x'.repeat(10_000)]]) {
+      const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      const promptTokens = Math.ceil(bytes / 3.2) + 4 * texts.length;
+      // The prompt and one token of the response.
+      const leastNano = promptTokens * INPUT_NANO + OUTPUT_NANO;
+      for (const [nano, status] of [
+        [leastNano, 200],
+        [leastNano - INPUT_NANO, 402],
+      ] as const) {
+        const statusOf = async (messages: readonly object[], headers = {}): Promise<number> => {
+          const { apiKey } = await platform.account((nano / 1e9).toFixed(6));
+          const body = { model: 'encrypted', stream: true, messages, svc_parameters: NO_HOUSE_PROMPT };
+          const response = await platform.chat(apiKey, body, { headers });
+          await response.arrayBuffer();
+          return response.status;
+        };
+        const plain = texts.map((content) => ({ role: 'user', content }));
+        const statuses = [
+          await statusOf(plain),
+          await statusOf(session.chat(texts).messages, session.headers),
+        ];
+        expect([bytes, statuses]).toEqual([bytes, [status, status]]);
+      }
+    }
   });
 
   it('ends with `length` after a whole piece when the money ends, and takes no more than there is', async () => {

@@ -56,6 +56,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     // The request id is also the `id` of the completion, so it looks like OpenAI's.
     idPrefix: 'chatcmpl-',
     admitted: true,
+    mayBeEncrypted: true,
     body: ChatRequest,
     isPlainBody: isPlainChat,
     bodyLimitBytes: 35_000_000,
