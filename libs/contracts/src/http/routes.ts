@@ -63,7 +63,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     reply: ChatCompletion,
     event: ChatCompletionChunk,
     headers: ['model', 'limits', 'balances', 'encoding'],
-    refusals: COMPLETION_REFUSALS,
+    refusals: ['E2EE_ATTESTATION_STALE', ...COMPLETION_REFUSALS],
   },
   models: {
     method: 'GET',
