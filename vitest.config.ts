@@ -86,6 +86,8 @@ const ofOneProcess = [
   // Memory, threads and event loop of its process.
   'apps/all/test/e2e/chat-slow-reader.e2e.ts',
   'apps/all/test/e2e/chat-fuzz.e2e.ts',
+  // Its memory and its data folder; a test of faults searches those of a cluster.
+  'apps/all/test/e2e/encryption-privacy.e2e.ts',
   // All that is in its database is counted.
   'apps/all/test/e2e/audit.e2e.ts',
 ];
@@ -96,7 +98,8 @@ const clusteredEndToEnd = {
     name: 'cluster e2e',
     include: ['apps/all/test/e2e/**/*.e2e.ts'],
     exclude: ofOneProcess,
-    globalSetup: 'apps/all/test/cluster-setup.ts',
+    // In this order, so that the clusters are stopped before the folder with their servers is removed.
+    globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/cluster-setup.ts'],
     setupFiles: 'apps/all/test/cluster-failures.ts',
     // Each worker has a cluster, which is configured for each file. One cluster leaves half of the processors
     // idle.

@@ -13,6 +13,8 @@ export interface EncryptedStream {
   readonly error: Chunk['error'];
 }
 
+const CIPHERTEXT = /^04(?:[0-9a-f]{2}){92,}$/;
+
 /** The texts of deltas. */
 export const deltasOf = (chunks: readonly Chunk[]): string[] =>
   chunks
@@ -37,6 +39,7 @@ export async function encryptedStream(
   const { chunks, done } = await chunksOf(response);
   expect(done).toBe(true);
   const pieces = deltasOf(chunks);
+  expect(pieces.filter((piece) => !CIPHERTEXT.test(piece))).toEqual([]);
   const text = pieces.map((piece) => session.open(piece)).join('');
   return { chunks, pieces, text, error: chunks.at(-1)?.error };
 }

@@ -19,7 +19,7 @@ let folder: string | undefined;
  * The thousands of files of many databases are then created and removed without a disk.
  */
 export async function setup(): Promise<void> {
-  // Each project of the configuration calls this.
+  // The end-to-end tests on clusters call this as a project of their own, before the run does.
   if (process.env['SVC_TEST_FOLDER'] !== undefined) return;
   const disk = tmpdir();
   const place = (await hasRoom(MEMORY_DISK)) ? MEMORY_DISK : disk;

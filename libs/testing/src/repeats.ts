@@ -28,6 +28,10 @@ const REPEATS = {
   RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests in the form of messages and of chat completions. */
   MESSAGES: { short: 25, long: 1_000 },
+  /** Encrypted chats for one of two enclaves. */
+  ENCLAVE_CHOICES: { short: 200, long: 1_000 },
+  /** Encrypted chats in which one bit was changed. */
+  BIT_FLIPS: { short: 60, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;

@@ -133,6 +133,35 @@ describe('a backend that sends something unencrypted', () => {
   });
 });
 
+describe('a backend that sends a ciphertext without end', () => {
+  /** Replaces the content of the sixth event. */
+  const withText =
+    (bytes: number) =>
+    (events: readonly string[]): string[] =>
+      events.map((event, at) =>
+        at === 5 ? event.replace(/"content":"[^"]*"/, `"content":"04${'5a'.repeat(92 + bytes)}"`) : event,
+      );
+
+  it('is cut off before a piece that is longer than its tokens can be, and is paid for what came before', async () => {
+    const payer = await platform.account('1.00');
+    const chat = session.chat(['go [[sim tokens=15]]'], { model: 'tampered', max_tokens: 20 });
+    const stream = await proxy.during(withText(20 * 128 + 1), () => ask(chat, payer));
+    expect(stream.error).toBeUndefined();
+    expect(stream.pieces.length).toBe(4);
+    const finish = stream.chunks.flatMap(({ choices }) => choices).map(({ finish_reason: reason }) => reason);
+    expect(finish).toContain('length');
+    await eventually('it is posted', async () => (await nanoOf(payer)) < 1e9);
+    expect(await nanoOf(payer)).toBeGreaterThanOrEqual(1e9 - 20 * OUTPUT_NANO - 100 * INPUT_NANO);
+  });
+
+  it('fails if the piece is larger than an event may be', async () => {
+    const chat = session.chat(['go [[sim tokens=15]]'], { model: 'tampered' });
+    const stream = await proxy.during(withText(3 * 1_048_576), () => ask(chat));
+    expect(stream.error).toMatchObject({ code: 'INFERENCE_FAILED' });
+    expect(stream.pieces.length).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('a response that was changed on its way from the enclave', () => {
   const chat = (): ReturnType<EncryptionSession['chat']> =>
     session.chat(['Say exactly "one two three four"'], { model: 'tampered' });

@@ -56,13 +56,14 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     // The request id is also the `id` of the completion, so it looks like OpenAI's.
     idPrefix: 'chatcmpl-',
     admitted: true,
+    mayBeEncrypted: true,
     body: ChatRequest,
     isPlainBody: isPlainChat,
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
     event: ChatCompletionChunk,
     headers: ['model', 'limits', 'balances', 'encoding'],
-    refusals: COMPLETION_REFUSALS,
+    refusals: ['E2EE_ATTESTATION_STALE', ...COMPLETION_REFUSALS],
   },
   models: {
     method: 'GET',

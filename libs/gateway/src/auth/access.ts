@@ -6,6 +6,7 @@ import { type AccessGates, type GatedAccess, routeOf } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Callers, authorizationOf } from './callers.js';
 import { OperatorTokens } from './operator-tokens.js';
+import { encryptionHeaders, faultyHeaders } from '../http/encryption-headers.js';
 import { signInOf } from '../wallets/wallets.js';
 
 /** Parameter decorator: the authenticated caller. Only for routes that require a key. */
@@ -47,7 +48,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
       case 'admin':
         return this.enterAdmin(request);
       case 'key-or-wallet':
-        return this.enterPaying(request, reply);
+        return withoutEncryption(request, this.enterPaying(request, reply));
     }
   }
 
@@ -81,4 +82,22 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
       ? this.callers.discover(request, reply).then(() => false)
       : this.enterKnown(request);
   }
+}
+
+/**
+ * Refuses the headers of encrypted requests on routes that do not support them, before any of the body is
+ * read. Refuses: INVALID_REQUEST.
+ */
+function withoutEncryption(
+  request: FastifyRequest,
+  entered: boolean | Promise<boolean>,
+): boolean | Promise<boolean> {
+  const demanded = encryptionHeaders(request.headers);
+  if (!demanded || routeOf(request)?.mayBeEncrypted) return entered;
+  const [name = ''] = Object.keys(demanded);
+  const refusal = faultyHeaders(`${name} works only with POST /api/v1/chat/completions`);
+  return Promise.resolve(entered).then((isAdmitted) => {
+    if (isAdmitted) throw refusal;
+    return false;
+  });
 }

@@ -1,7 +1,7 @@
 import type { Caller, ChatRequest } from '@svc/contracts';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
-import type { EncryptionHeaders } from '../request/encryption.js';
+import type { EncryptionHeaders } from '../http/encryption-headers.js';
 import type { ResponseWriter } from '../http/response-writer.js';
 
 /** A completion request and its client, for the lifetime of the request. */

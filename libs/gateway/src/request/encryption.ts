@@ -1,37 +1,22 @@
 import { ECDH } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Model } from '@svc/catalog';
 import {
   type ChatRequest,
   type EncryptionKeys,
   type Issue,
   type Message,
-  Problem,
   type SvcParametersEcho,
   invalidRequest,
 } from '@svc/contracts';
+import {
+  ALGORITHM,
+  CLIENT_KEY,
+  type EncryptionHeaders,
+  MODEL_KEY,
+  faultyHeaders,
+} from '../http/encryption-headers.js';
 import { isCiphertext, isHex } from '../tokens/ciphertext.js';
 import type { ThinkingPlan } from './thinking-plan.js';
-
-const CLIENT_KEY = 'X-SVC-TEE-Client-Pub-Key';
-const MODEL_KEY = 'X-SVC-TEE-Model-Pub-Key';
-const ALGORITHM = 'X-SVC-TEE-Signing-Algo';
-
-/** The headers that demand encryption, as sent. */
-export type EncryptionHeaders = Readonly<
-  Record<typeof CLIENT_KEY | typeof MODEL_KEY | typeof ALGORITHM, string | undefined>
->;
-
-/** Undefined if a request has none of them. */
-export function encryptionHeaders(headers: IncomingHttpHeaders): EncryptionHeaders | undefined {
-  const valueOf = (name: string): string | undefined => headers[name.toLowerCase()]?.toString();
-  const found = {
-    [CLIENT_KEY]: valueOf(CLIENT_KEY),
-    [MODEL_KEY]: valueOf(MODEL_KEY),
-    [ALGORITHM]: valueOf(ALGORITHM),
-  };
-  return Object.values(found).some((value) => value !== undefined) ? found : undefined;
-}
 
 interface EncryptedRequest {
   readonly request: ChatRequest;
@@ -57,14 +42,17 @@ export function planEncryption(asked: EncryptedRequest): EncryptionKeys | undefi
   return keys;
 }
 
+/** Refuses a request of another endpoint that demands encryption in its body. Refuses: INVALID_REQUEST. */
+export function refuseEncryption({ svc_parameters: parameters }: ChatRequest): void {
+  if (parameters?.enable_e2ee !== true) return;
+  const path = ['svc_parameters', 'enable_e2ee'];
+  const message = 'Encryption works only with POST /api/v1/chat/completions';
+  throw invalidRequest([{ code: 'custom', path, message }]);
+}
+
 /** The options in effect for an encrypted request. */
 export function encryptedParameters(parameters: SvcParametersEcho): SvcParametersEcho {
   return { ...parameters, enable_e2ee: true, include_venice_system_prompt: false };
-}
-
-/** The error for headers that demand encryption and are not as they must be. */
-export function faultyHeaders(fault: string): Problem {
-  return new Problem('INVALID_REQUEST', { message: `Invalid E2EE headers: ${fault}` });
 }
 
 /** As 130 lower-case digits. Clients may leave out the first byte, and put `0x` before the digits. */

@@ -2,6 +2,7 @@ import { ChatRequest, type Issue, Problem, invalidRequest, validate, validateInS
 import type { JsonText } from '@svc/runtime';
 import type { JsonPart } from '../json/json-part.js';
 import { unknownFieldsOf } from '../json/unknown-fields.js';
+import { refuseEncryption } from './encryption.js';
 
 /** The path in the client's request of what is at a path in its translation. */
 export type Origin = (path: Issue['path']) => Issue['path'];
@@ -27,6 +28,7 @@ export async function translated(
       text.length > AT_ONCE_CHARACTERS
         ? await validateInSlices(ChatRequest, value)
         : validate(ChatRequest, value);
+    refuseEncryption(asked);
     return { asked, json: { text, strings }, origin };
   } catch (error) {
     throw atOrigin(error, origin);

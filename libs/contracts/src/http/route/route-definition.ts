@@ -83,6 +83,8 @@ export interface RouteDefinition {
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;
+  /** Whether its texts may be encrypted between the client and an enclave. */
+  readonly mayBeEncrypted?: true;
   /** Whether a request without anything to respond to gets a 204. */
   readonly mayBeEmpty?: true;
   /** The content type of a reply that is not JSON, or all that it may have. */

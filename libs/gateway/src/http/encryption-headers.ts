@@ -1,0 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Problem } from '@svc/contracts';
+
+export const CLIENT_KEY = 'X-SVC-TEE-Client-Pub-Key';
+export const MODEL_KEY = 'X-SVC-TEE-Model-Pub-Key';
+export const ALGORITHM = 'X-SVC-TEE-Signing-Algo';
+
+const NAMES = [CLIENT_KEY, MODEL_KEY, ALGORITHM] as const;
+
+/** The headers that demand encryption, as sent. */
+export type EncryptionHeaders = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
+
+/** Undefined if a request has none of them. */
+export function encryptionHeaders(headers: IncomingHttpHeaders): EncryptionHeaders | undefined {
+  const found = NAMES.flatMap((name) => {
+    const value = headers[name.toLowerCase()];
+    return value === undefined ? [] : [[name, value.toString()] as const];
+  });
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
+}
+
+/** The error for headers that demand encryption and are not as they must be. */
+export function faultyHeaders(fault: string): Problem {
+  return new Problem('INVALID_REQUEST', { message: `Invalid E2EE headers: ${fault}` });
+}
