@@ -1,7 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import { repeats } from '@svc/testing';
-import { createPublicClient, http } from 'viem';
-import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
@@ -188,35 +186,3 @@ it(
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   },
 );
-
-it('viem at its limit ends with an error, after few requests', async () => {
-  const limited = await Platform.start({
-    cryptoRpc: {
-      limits: { standard: { requestsPerMinute: 1, creditsPerMinute: 1_000 } },
-      networks: { local: { family: 'evm', nodes: [{ url: first.url }] } },
-    },
-  });
-  try {
-    const { apiKey } = await limited.account('1.00');
-    let requests = 0;
-    const transport = http(`${limited.apiUrl}/crypto/rpc/local`, {
-      fetchOptions: { headers: { authorization: `Bearer ${apiKey}` } },
-      onFetchRequest: () => {
-        requests += 1;
-      },
-    });
-    const client = createPublicClient({ chain: base, transport });
-    first.answer = ([call]) => ({ body: JSON.stringify({ id: call?.id, result: '0x1' }) });
-    // A minute may end between two calls, but not between all of them.
-    const calls = async (): Promise<void> => {
-      for (let time = 1; time <= 3; time += 1) {
-        requests = 0;
-        await client.getGasPrice();
-      }
-    };
-    await expect(calls()).rejects.toThrow(/requests per minute/);
-    expect(requests).toBeLessThanOrEqual(15);
-  } finally {
-    await limited.stop();
-  }
-});
