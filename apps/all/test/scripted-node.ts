@@ -14,9 +14,13 @@ export interface SentCall {
 type ScriptedResponse =
   { readonly status?: number; readonly body: string | Uint8Array; readonly encoding?: string } | undefined;
 
-/** A node that answers as the test says, and records what it gets. */
+/** The id of the calls by which the router checks a node. */
+const CHECK_ID = 'check';
+
+/** A node that answers as the test says, and records what it gets, except the router's checks. */
 export class ScriptedNode {
   readonly sent: string[] = [];
+  chainId = '0x2105';
   answer: (calls: readonly SentCall[]) => ScriptedResponse | Promise<ScriptedResponse> = echo;
 
   private constructor(private readonly server: Server) {}
@@ -42,6 +46,12 @@ export class ScriptedNode {
   }
 
   private async respond(text: string, response: ServerResponse): Promise<void> {
+    const { id, method } = JSON.parse(text) as { readonly id?: unknown; readonly method?: string };
+    if (id === CHECK_ID) {
+      const result = method === 'eth_chainId' ? this.chainId : '0x1';
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return;
+    }
     this.sent.push(text);
     const answer = await this.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
     if (!answer) response.destroy();

@@ -2,17 +2,25 @@ import { gzipSync } from 'node:zlib';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../response-bodies.js';
-import { Platform, type TestAccount } from '../platform.js';
+import { OPERATOR_TOKEN, Platform, type TestAccount } from '../platform.js';
 import { type Posting, creditsOf, postRpc, rpcPayer } from '../rpc-payer.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';
+import { isClustered } from '../target.js';
 
 let first: ScriptedNode;
 let second: ScriptedNode;
+/** A node of another chain. */
+let other: ScriptedNode;
 let platform: Platform;
 let account: TestAccount;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([ScriptedNode.start(), ScriptedNode.start()]);
+  [first, second, other] = await Promise.all([
+    ScriptedNode.start(),
+    ScriptedNode.start(),
+    ScriptedNode.start(),
+  ]);
+  other.chainId = '0x1';
   // The first node is called first.
   const nodes = [
     { name: 'first', url: first.url, weight: 1e9 },
@@ -31,13 +39,15 @@ beforeAll(async () => {
           methods: { zks_getL1BatchDetails: 3 },
           nodes: nodes.slice(0, 1),
         },
+        'of-another-chain': { family: 'evm', chainId: 1, nodes: nodes.slice(0, 1) },
+        'of-two-chains': { family: 'evm', chainId: 1, nodes: [nodes[0], { ...nodes[1], url: other.url }] },
       },
     },
   });
   account = await platform.account('100.00');
 });
 afterAll(async () => {
-  await Promise.all([platform.stop(), first.stop(), second.stop()]);
+  await Promise.all([platform.stop(), first.stop(), second.stop(), other.stop()]);
 });
 beforeEach(() => {
   for (const node of [first, second]) {
@@ -112,6 +122,39 @@ describe('a read that another node can answer', () => {
     const response = await post('one', CALL);
     expect([response.status, creditsOf(response)]).toEqual([200, 5]);
     expect(await response.json()).toMatchObject({ error: { code: -32_602 } });
+  });
+});
+
+describe('a node of another chain than its network', () => {
+  it('is never called, so its network is refused and not listed', async () => {
+    const own = await rpcPayer(platform);
+    const response = await post('of-another-chain', CALL, { by: own });
+    expect([response.status, first.sent]).toEqual([503, []]);
+    const { networks } = (await (await fetch(`${platform.apiUrl}/crypto/rpc/networks`)).json()) as {
+      networks: string[];
+    };
+    expect(networks.toSorted()).toEqual(['of-two-chains', 'one', 'two']);
+    expect(await own.charged()).toBe(0);
+  });
+
+  it.skipIf(isClustered())('has a metric', async () => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+    const response = await fetch(new URL('/metrics', platform.operatorUrl), { headers });
+    const series = (await response.text())
+      .split('\n')
+      .filter((line) => line.startsWith('svc_router_node_wrong_chain_ratio') && line.endsWith(' 1'));
+    expect(series).toEqual(
+      ['of-another-chain', 'of-two-chains'].map(
+        (network) =>
+          `svc_router_node_wrong_chain_ratio{gen_ai_request_model="#crypto-rpc-${network}",svc_backend="first"} 1`,
+      ),
+    );
+  });
+
+  it('leaves the calls to the others', async () => {
+    const response = await post('of-two-chains', CALL);
+    expect([response.status, response.headers.get('x-svc-model-router')]).toEqual([200, 'second']);
+    expect(first.sent).toEqual([]);
   });
 });
 
