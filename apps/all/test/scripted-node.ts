@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 
 /** A call as a node gets it. */
 export interface SentCall {
@@ -12,7 +13,12 @@ export interface SentCall {
 
 /** The response of a node; `undefined` breaks the connection. */
 type ScriptedResponse =
-  { readonly status?: number; readonly body: string | Uint8Array; readonly encoding?: string } | undefined;
+  | {
+      readonly status?: number;
+      readonly body: string | Uint8Array | AsyncIterable<string>;
+      readonly encoding?: string;
+    }
+  | undefined;
 
 /** The id of the calls by which the router checks a node. */
 const CHECK_ID = 'check';
@@ -57,9 +63,10 @@ export class ScriptedNode {
     if (!answer) response.destroy();
     else {
       const { status = 200, body, encoding = 'identity' } = answer;
-      response
-        .writeHead(status, { 'content-type': 'application/json', 'content-encoding': encoding })
-        .end(body);
+      response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': encoding });
+      if (typeof body === 'string' || body instanceof Uint8Array) response.end(body);
+      // Its client may disconnect before the end.
+      else await pipeline(body, response).catch(() => undefined);
     }
   }
 

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { repeats } from '@svc/testing';
+import { isLong, repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../response-bodies.js';
+import { errorOf, eventually } from '../response-bodies.js';
 import { OPERATOR_TOKEN, Platform, type TestAccount } from '../platform.js';
 import { type Posting, creditsOf, postRpc, rpcPayer } from '../rpc-payer.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';
@@ -123,6 +124,61 @@ describe('a read that another node can answer', () => {
     expect([response.status, creditsOf(response)]).toEqual([200, 5]);
     expect(await response.json()).toMatchObject({ error: { code: -32_602 } });
   });
+});
+
+/** Text without end: after the beginning the same piece again and again. */
+async function* endless(beginning: string, piece: string, pauseMs = 0): AsyncGenerator<string> {
+  yield beginning;
+  for (;;) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    yield piece;
+  }
+}
+
+describe('a response without end', () => {
+  it.each([
+    ['one string', '{"id":0,"result":"', 'a'.repeat(65_536)],
+    ['responses to the call', '[', '{"jsonrpc":"2.0","id":0,"result":1},'.repeat(1_000)],
+    ['blanks', '', ' '.repeat(65_536)],
+    ['brackets', '', '['.repeat(65_536)],
+  ])('of %s is cut off, and another node is called', async (_, beginning, piece) => {
+    first.answer = () => ({ body: endless(beginning, piece) });
+    const response = await post('two', CALL);
+    expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, result: 'eth_chainId' });
+    expect([creditsOf(response), first.sent.length, second.sent.length]).toEqual([20, 1, 1]);
+  });
+
+  it.runIf(isLong)(
+    'that drips ends the request after 30 s, free of charge',
+    { timeout: 90_000 },
+    async () => {
+      const own = await rpcPayer(platform);
+      first.answer = () => ({ body: endless('{"id":0,"result":"', 'a', 200) });
+      const response = await post('two', CALL, { by: own });
+      expect([response.status, (await errorOf(response)).error.code]).toEqual([504, 'REQUEST_TIMEOUT']);
+      expect(await own.charged()).toBe(0);
+    },
+  );
+});
+
+it('ignores responses that do not belong to the call, and calls another node', async () => {
+  const lies = [
+    '{"id":"0","result":"lie"}',
+    '{"id":1,"result":"lie"}',
+    '{"id":0.5,"result":"lie"}',
+    '{"id":[0],"result":"lie"}',
+    '{"result":"lie"}',
+    '[[{"id":0,"result":"lie"}]]',
+    '{"id":0,"method":"eth_sendTransaction","params":[]}',
+    '[]',
+    '{}',
+  ];
+  for (const body of lies) {
+    first.answer = () => ({ body });
+    const response = await post('two', CALL);
+    expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, result: 'eth_chainId' });
+  }
+  expect(second.sent.length).toBe(lies.length);
 });
 
 describe('a node of another chain than its network', () => {
