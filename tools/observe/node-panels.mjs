@@ -25,7 +25,7 @@ export const nodePanels = [
     unit: 'bool_yes_no',
     bad: '1: the node is not used.',
     todo: 'Runbook wrong-chain.',
-    queries: [[`${most(m.router.wrongChain, `${MODEL}, ${BACKEND}`)} or vector(0)`, NODE, '0']],
+    queries: [[most(m.router.wrongChain, `${MODEL}, ${BACKEND}`), NODE, '0']],
   },
   {
     title: 'Blocks behind the best node',
@@ -39,6 +39,6 @@ export const nodePanels = [
     unit: 'bool_yes_no',
     bad: '0: it failed lately, or is of a wrong chain.',
     todo: 'Runbook no-healthy-backend.',
-    queries: [[`${least(m.router.up, `${MODEL}, ${BACKEND}`, OF_NODES)} or vector(1)`, NODE, '0']],
+    queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`, OF_NODES), NODE, '0']],
   },
 ];
