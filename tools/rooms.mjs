@@ -162,6 +162,7 @@ export const rooms = {
     dialects: [],
     enclaves: ['dialects'],
     backends: ['dialects', 'enclaves'],
+    nodes: ['backends'],
     api: ['backends'],
   },
   runtime: {

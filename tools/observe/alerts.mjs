@@ -202,6 +202,8 @@ const rejections = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.errors}{$
 const ended = `sum by (${MODEL}, ${BACKEND}) (increase(${m.router.attempts}{svc_router_outcome=~"answered|refused|failed"}[10m]))`;
 const rejected = counter(m.router.errors, `${MODEL}="a-model",${BACKEND}="backend-1",${STATUS}="400"`);
 
+const wrongChain = counter(m.router.wrongChain, `${MODEL}="#crypto-rpc-a",${BACKEND}="backend-1"`);
+
 /** A few failed attempts matter little for a busy model, and much for one with few requests. */
 const noHealthyBackend = [
   { severity: 'critical', window: '2m', least: 5, lasting: '30s' },
@@ -234,6 +236,17 @@ const lostCalls = databaseIncrease(',error_type="connection"');
 
 const neighbourAlerts = [
   ...noHealthyBackend,
+  {
+    name: 'WrongChain',
+    severity: 'critical',
+    expr: `max by (${MODEL}, ${BACKEND}) (${m.router.wrongChain}) > 0`,
+    for: '1m',
+    summary:
+      '{{ $labels.svc_backend }} of {{ $labels.gen_ai_request_model }} is a node of another chain and is not used.',
+    runbook: 'wrong-chain',
+    fires: [flat(wrongChain, 1)],
+    quiet: [flat(wrongChain, 0)],
+  },
   {
     name: 'BackendRejects',
     severity: 'warning',

@@ -17,6 +17,7 @@ import {
   total,
 } from './names.mjs';
 import { mediaPanels } from './media-panels.mjs';
+import { nodePanels } from './node-panels.mjs';
 import { OBJECTIVES, ratioName } from './slo.mjs';
 
 /** Probes and scrapes would dominate the panels. */
@@ -342,6 +343,7 @@ export const inference = {
       todo: 'As for In flight.',
       queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
+    ...nodePanels,
     ...mediaPanels,
   ],
 };

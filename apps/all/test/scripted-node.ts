@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 
 /** A call as a node gets it. */
 export interface SentCall {
@@ -12,11 +13,20 @@ export interface SentCall {
 
 /** The response of a node; `undefined` breaks the connection. */
 type ScriptedResponse =
-  { readonly status?: number; readonly body: string | Uint8Array; readonly encoding?: string } | undefined;
+  | {
+      readonly status?: number;
+      readonly body: string | Uint8Array | AsyncIterable<string>;
+      readonly encoding?: string;
+    }
+  | undefined;
 
-/** A node that answers as the test says, and records what it gets. */
+/** The id of the calls by which the router checks a node. */
+const CHECK_ID = 'check';
+
+/** A node that answers as the test says, and records what it gets, except the router's checks. */
 export class ScriptedNode {
   readonly sent: string[] = [];
+  chainId = '0x2105';
   answer: (calls: readonly SentCall[]) => ScriptedResponse | Promise<ScriptedResponse> = echo;
 
   private constructor(private readonly server: Server) {}
@@ -42,14 +52,21 @@ export class ScriptedNode {
   }
 
   private async respond(text: string, response: ServerResponse): Promise<void> {
+    const { id, method } = JSON.parse(text) as { readonly id?: unknown; readonly method?: string };
+    if (id === CHECK_ID) {
+      const result = method === 'eth_chainId' ? this.chainId : '0x1';
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      return;
+    }
     this.sent.push(text);
     const answer = await this.answer([JSON.parse(text) as SentCall | SentCall[]].flat());
     if (!answer) response.destroy();
     else {
       const { status = 200, body, encoding = 'identity' } = answer;
-      response
-        .writeHead(status, { 'content-type': 'application/json', 'content-encoding': encoding })
-        .end(body);
+      response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': encoding });
+      if (typeof body === 'string' || body instanceof Uint8Array) response.end(body);
+      // Its client may disconnect before the end.
+      else await pipeline(body, response).catch(() => undefined);
     }
   }
 

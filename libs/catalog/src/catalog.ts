@@ -145,6 +145,11 @@ export class Catalog {
     return [...this.backendsById.values()].flat();
   }
 
+  /** The backends of all models and networks, by the names under which they are called. */
+  get backendsByName(): ReadonlyMap<string, readonly Backend[]> {
+    return this.backendsById;
+  }
+
   /** The service's own system prompts for a model. */
   housePromptsFor(model: Model): readonly string[] {
     return model.housePrompts ?? this.housePrompts;

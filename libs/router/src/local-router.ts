@@ -13,7 +13,7 @@ import {
   SPEECH_MEDIA_TYPES,
   SpokenText,
 } from '@svc/contracts';
-import { Exchange, ExchangeAborted, type Logger } from '@svc/runtime';
+import { Exchange, ExchangeAborted } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
 import { BackendRequests } from './backend-requests.js';
 import { Attempt } from './backends/attempt.js';
@@ -42,6 +42,7 @@ import { goesElsewhere, mayBeCalled } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
 import { EncryptedCalls, type StreamMode } from './encrypted-calls.js';
+import { type CheckSettings, NodeChecks } from './nodes/node-checks.js';
 
 /** Enough for the object of any job. */
 const JOB_RESPONSE_BYTES = 1_048_576;
@@ -49,11 +50,6 @@ const JOB_RESPONSE_BYTES = 1_048_576;
 export interface RouterSettings extends RouterConfig {
   /** Returns the environment variable that a backend's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
-}
-
-/** The log, beside the settings. */
-interface Logging {
-  readonly log: Logger;
 }
 
 /** Error statuses with their own metric label. */
@@ -66,15 +62,17 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 
 /** Calls the backends of the catalogue one after the other until one begins to respond. */
 export class LocalRouter extends InferenceRouter {
+  readonly nodes: NodeChecks;
   private readonly requests: BackendRequests;
   private readonly encrypted: EncryptedCalls;
 
   constructor(
     private readonly catalog: Catalog,
     private readonly pool: BackendPool,
-    private readonly settings: RouterSettings & Logging,
+    private readonly settings: RouterSettings & CheckSettings,
   ) {
     super();
+    this.nodes = new NodeChecks(catalog, pool, settings);
     this.requests = new BackendRequests(settings.secret);
     this.encrypted = new EncryptedCalls(
       (model) => pool.candidates(catalog.backendsOf(model)),
@@ -302,12 +300,13 @@ export class LocalRouter extends InferenceRouter {
     let refusal: Refusal | undefined;
     let retries = 0;
     const { kind = 'chat' } = call;
-    const candidates = this.pool
+    const able = this.pool
       .candidates(backends, call)
       .filter(
         (live) =>
           live.dialect.paths[kind] !== undefined && mayBeCalled(live, call) && (mode.serves?.(live) ?? true),
       );
+    const candidates = await this.nodes.usable(able, call);
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;

@@ -1,35 +1,56 @@
-import { type DynamicModule, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Inject,
+  Injectable,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { InferenceRouter } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';
+import type { NodeChecks } from './nodes/node-checks.js';
 
-/** Reports the state of the backends as metrics, and closes their connections at the end. */
+/** Checks nodes, reports the state of the backends as metrics, and closes their connections at the end. */
 @Injectable()
-class BackendWatch implements OnApplicationShutdown {
+class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly ends: readonly (() => void)[];
+  private readonly nodes: NodeChecks;
 
   constructor(
     @Inject(BackendPool) private readonly pool: BackendPool,
+    @Inject(InferenceRouter) { nodes }: LocalRouter,
     catalog: Catalog,
   ) {
-    const each = (valueOf: (live: LiveBackend) => number) => () =>
-      catalog
-        .entries()
-        .flatMap(({ id, backends }) =>
-          pool.candidates(backends).map((live): [number, string, string] => [valueOf(live), id, live.name]),
+    this.nodes = nodes;
+    const each =
+      (valueOf: (live: LiveBackend) => number, kind?: 'json-rpc') => (): [number, string, string][] =>
+        [...catalog.backendsByName].flatMap(([name, backends]) =>
+          pool
+            .candidates(backends)
+            .filter(({ backend }) => kind === undefined || backend.kind === kind)
+            .map((live) => [valueOf(live), name, live.name]),
         );
     this.ends = [
-      router.up.observe(each((live) => (live.rest.isOn() ? 0 : 1))),
+      router.up.observe(each((live) => (live.rest.isOn() || nodes.isWrong(live) ? 0 : 1))),
       router.inFlight.observe(each((live) => live.inFlight)),
       router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
+      router.wrongChain.observe(each((live) => Number(nodes.isWrong(live)), 'json-rpc')),
+      // What is not a number is not reported.
+      router.lag.observe(each((live) => nodes.lagOf(live) ?? Number.NaN, 'json-rpc')),
     ];
+  }
+
+  onApplicationBootstrap(): void {
+    this.nodes.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     for (const end of this.ends) end();
+    this.nodes.stop();
     await this.pool.close();
   }
 }

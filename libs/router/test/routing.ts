@@ -3,10 +3,11 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Catalog } from '@svc/catalog';
 import { CatalogFile, type ChunkStream } from '@svc/contracts';
-import { type Logger, createLogger } from '@svc/runtime';
+import { createLogger } from '@svc/runtime';
 import { expect } from 'vitest';
 import { BackendPool } from '../src/backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from '../src/local-router.js';
+import type { CheckSettings } from '../src/nodes/node-checks.js';
 
 interface TestModel {
   readonly id: string;
@@ -67,11 +68,17 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
 /** A router with short deadlines. */
 export function quickRouter(
   catalog: Catalog,
-  settings: Partial<RouterSettings & { readonly log: Logger }> = {},
+  settings: Partial<RouterSettings & CheckSettings> = {},
 ): { router: LocalRouter; stop: () => Promise<void> } {
   const pool = new BackendPool(1_000, undefined);
   const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
-  return { router: new LocalRouter(catalog, pool, quick), stop: () => pool.close() };
+  const router = new LocalRouter(catalog, pool, quick);
+  router.nodes.start();
+  const stop = async (): Promise<void> => {
+    router.nodes.stop();
+    await pool.close();
+  };
+  return { router, stop };
 }
 
 /** The whole text of a stream. Each piece of it must have at least one chunk. */
@@ -84,9 +91,9 @@ export async function collect({ bytes }: ChunkStream): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-export async function eventually(what: string, holds: () => boolean): Promise<void> {
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 20_000;
-  while (!holds()) {
+  while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,20 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { repeats } from '@svc/testing';
-import { createPublicClient, http } from 'viem';
-import { base } from 'viem/chains';
+import { isLong, repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../response-bodies.js';
-import { Platform, type TestAccount } from '../platform.js';
+import { errorOf, eventually } from '../response-bodies.js';
+import { OPERATOR_TOKEN, Platform, type TestAccount } from '../platform.js';
 import { type Posting, creditsOf, postRpc, rpcPayer } from '../rpc-payer.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';
+import { isClustered } from '../target.js';
 
 let first: ScriptedNode;
 let second: ScriptedNode;
+/** A node of another chain. */
+let other: ScriptedNode;
 let platform: Platform;
 let account: TestAccount;
 
 beforeAll(async () => {
-  [first, second] = await Promise.all([ScriptedNode.start(), ScriptedNode.start()]);
+  [first, second, other] = await Promise.all([
+    ScriptedNode.start(),
+    ScriptedNode.start(),
+    ScriptedNode.start(),
+  ]);
+  other.chainId = '0x1';
   // The first node is called first.
   const nodes = [
     { name: 'first', url: first.url, weight: 1e9 },
@@ -33,13 +40,15 @@ beforeAll(async () => {
           methods: { zks_getL1BatchDetails: 3 },
           nodes: nodes.slice(0, 1),
         },
+        'of-another-chain': { family: 'evm', chainId: 1, nodes: nodes.slice(0, 1) },
+        'of-two-chains': { family: 'evm', chainId: 1, nodes: [nodes[0], { ...nodes[1], url: other.url }] },
       },
     },
   });
   account = await platform.account('100.00');
 });
 afterAll(async () => {
-  await Promise.all([platform.stop(), first.stop(), second.stop()]);
+  await Promise.all([platform.stop(), first.stop(), second.stop(), other.stop()]);
 });
 beforeEach(() => {
   for (const node of [first, second]) {
@@ -117,6 +126,94 @@ describe('a read that another node can answer', () => {
   });
 });
 
+/** Text without end: after the beginning the same piece again and again. */
+async function* endless(beginning: string, piece: string, pauseMs = 0): AsyncGenerator<string> {
+  yield beginning;
+  for (;;) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    yield piece;
+  }
+}
+
+describe('a response without end', () => {
+  it.each([
+    ['one string', '{"id":0,"result":"', 'a'.repeat(65_536)],
+    ['responses to the call', '[', '{"jsonrpc":"2.0","id":0,"result":1},'.repeat(1_000)],
+    ['blanks', '', ' '.repeat(65_536)],
+    ['brackets', '', '['.repeat(65_536)],
+  ])('of %s is cut off, and another node is called', async (_, beginning, piece) => {
+    first.answer = () => ({ body: endless(beginning, piece) });
+    const response = await post('two', CALL);
+    expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, result: 'eth_chainId' });
+    expect([creditsOf(response), first.sent.length, second.sent.length]).toEqual([20, 1, 1]);
+  });
+
+  it.runIf(isLong)(
+    'that drips ends the request after 30 s, free of charge',
+    { timeout: 90_000 },
+    async () => {
+      const own = await rpcPayer(platform);
+      first.answer = () => ({ body: endless('{"id":0,"result":"', 'a', 200) });
+      const response = await post('two', CALL, { by: own });
+      expect([response.status, (await errorOf(response)).error.code]).toEqual([504, 'REQUEST_TIMEOUT']);
+      expect(await own.charged()).toBe(0);
+    },
+  );
+});
+
+it('ignores responses that do not belong to the call, and calls another node', async () => {
+  const lies = [
+    '{"id":"0","result":"lie"}',
+    '{"id":1,"result":"lie"}',
+    '{"id":0.5,"result":"lie"}',
+    '{"id":[0],"result":"lie"}',
+    '{"result":"lie"}',
+    '[[{"id":0,"result":"lie"}]]',
+    '{"id":0,"method":"eth_sendTransaction","params":[]}',
+    '[]',
+    '{}',
+  ];
+  for (const body of lies) {
+    first.answer = () => ({ body });
+    const response = await post('two', CALL);
+    expect(await response.json()).toEqual({ jsonrpc: '2.0', id: 1, result: 'eth_chainId' });
+  }
+  expect(second.sent.length).toBe(lies.length);
+});
+
+describe('a node of another chain than its network', () => {
+  it('is never called, so its network is refused and not listed', async () => {
+    const own = await rpcPayer(platform);
+    const response = await post('of-another-chain', CALL, { by: own });
+    expect([response.status, first.sent]).toEqual([503, []]);
+    const { networks } = (await (await fetch(`${platform.apiUrl}/crypto/rpc/networks`)).json()) as {
+      networks: string[];
+    };
+    expect(networks.toSorted()).toEqual(['of-two-chains', 'one', 'two']);
+    expect(await own.charged()).toBe(0);
+  });
+
+  it.skipIf(isClustered())('has a metric', async () => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+    const response = await fetch(new URL('/metrics', platform.operatorUrl), { headers });
+    const series = (await response.text())
+      .split('\n')
+      .filter((line) => line.startsWith('svc_router_node_wrong_chain_ratio') && line.endsWith(' 1'));
+    expect(series).toEqual(
+      ['of-another-chain', 'of-two-chains'].map(
+        (network) =>
+          `svc_router_node_wrong_chain_ratio{gen_ai_request_model="#crypto-rpc-${network}",svc_backend="first"} 1`,
+      ),
+    );
+  });
+
+  it('leaves the calls to the others', async () => {
+    const response = await post('of-two-chains', CALL);
+    expect([response.status, response.headers.get('x-svc-model-router')]).toEqual([200, 'second']);
+    expect(first.sent).toEqual([]);
+  });
+});
+
 describe('what an operator sets for a network', () => {
   it('bounds the blocks of a filter: wider ones get a range that would do, free of charge', async () => {
     const filter = { fromBlock: '0x1', toBlock: '0x64' };
@@ -188,35 +285,3 @@ it(
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   },
 );
-
-it('viem at its limit ends with an error, after few requests', async () => {
-  const limited = await Platform.start({
-    cryptoRpc: {
-      limits: { standard: { requestsPerMinute: 1, creditsPerMinute: 1_000 } },
-      networks: { local: { family: 'evm', nodes: [{ url: first.url }] } },
-    },
-  });
-  try {
-    const { apiKey } = await limited.account('1.00');
-    let requests = 0;
-    const transport = http(`${limited.apiUrl}/crypto/rpc/local`, {
-      fetchOptions: { headers: { authorization: `Bearer ${apiKey}` } },
-      onFetchRequest: () => {
-        requests += 1;
-      },
-    });
-    const client = createPublicClient({ chain: base, transport });
-    first.answer = ([call]) => ({ body: JSON.stringify({ id: call?.id, result: '0x1' }) });
-    // A minute may end between two calls, but not between all of them.
-    const calls = async (): Promise<void> => {
-      for (let time = 1; time <= 3; time += 1) {
-        requests = 0;
-        await client.getGasPrice();
-      }
-    };
-    await expect(calls()).rejects.toThrow(/requests per minute/);
-    expect(requests).toBeLessThanOrEqual(15);
-  } finally {
-    await limited.stop();
-  }
-});

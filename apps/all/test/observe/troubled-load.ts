@@ -40,6 +40,7 @@ export function troubledCatalog(): object {
       XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
       S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
     },
+    cryptoRpc: { networks: { gone: { family: 'evm', chainId: 1, nodes: [{ url: nobody.url }] } } },
   };
 }
 

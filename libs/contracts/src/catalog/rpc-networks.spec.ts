@@ -74,10 +74,27 @@ describe('the methods that an operator adds to a network', () => {
 });
 
 describe('the chain of a network', () => {
-  it('is a number for EVM chains, and text for others', () => {
-    expect(read({ chainId: 8_453 })).toBe(true);
-    expect(read({ chainId: '8453' })).toBe(false);
-    expect(read({ family: 'solana', chainId: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqqfExsnp9vj' })).toBe(true);
-    expect(read({ family: 'starknet', chainId: 1 })).toBe(false);
+  it.each([
+    ['evm', 8_453, true],
+    ['evm', '8453', false],
+    ['evm', '0x2105', false],
+    ['solana', '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKqqfExsnp9vj', true],
+    ['solana', 'mainnet', false],
+    ['solana', 1, false],
+    ['starknet', '0x534e5f4d41494e', true],
+    ['starknet', 'SN_MAIN', false],
+    ['starknet', 1, false],
+  ])('of the family %s may be given as %s: %s', (family, chainId, isRead) => {
+    expect(read({ family, chainId })).toBe(isRead);
+  });
+
+  it('is refused with an example', () => {
+    const networks = {
+      n: { family: 'starknet', chainId: 'SN_MAIN', nodes: [{ url: 'http://127.0.0.1:1' }] },
+    };
+    const { error } = CryptoRpc.safeParse({ networks });
+    expect(error?.issues).toMatchObject([
+      { path: ['networks', 'n', 'chainId'], message: expect.stringContaining('0x534e5f4d41494e') as string },
+    ]);
   });
 });

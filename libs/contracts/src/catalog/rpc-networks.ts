@@ -49,13 +49,23 @@ const RpcNode = z.strictObject({
   maxInFlight: PositiveCount.default(64),
 });
 
+/** How the nodes of a family name their chain. */
+const CHAIN_IDS: Readonly<Record<RpcFamily, { readonly id: z.ZodType; readonly message: string }>> = {
+  evm: { id: PositiveCount, message: 'must be the number of the chain, such as 8453' },
+  solana: {
+    id: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    message: 'must be the genesis hash that getGenesisHash returns',
+  },
+  starknet: {
+    id: z.string().regex(/^0x[0-9a-f]{1,64}$/i),
+    message: 'must be what starknet_chainId returns, such as 0x534e5f4d41494e',
+  },
+};
+
 const RpcNetwork = z
   .strictObject({
     family: z.enum(RPC_FAMILIES),
-    /**
-     * What its nodes call the chain: the number of an EVM chain, the genesis hash of Solana, the text of
-     * `starknet_chainId`.
-     */
+    /** The chain of its nodes, as they name it. Nodes of another chain are not used. */
     chainId: z.union([PositiveCount, z.string().min(1).max(128)]).optional(),
     /** Credits of a call in the lowest tier. */
     credits: PositiveCount.max(100_000).default(20),
@@ -63,16 +73,19 @@ const RpcNetwork = z
     batch: PositiveCount.max(100).default(50),
     /** The most blocks of a filter of `eth_getLogs` or `trace_filter`, if both ends are numbers. */
     maxLogBlocks: PositiveCount.optional(),
+    /**
+     * Reads call a node last that is more blocks behind the best node, on Solana slots. Default: 10, on
+     * Solana 150.
+     */
+    maxLagBlocks: PositiveCount.optional(),
     methods: FurtherMethods.optional(),
     nodes: z.array(RpcNode).min(1),
   })
-  .refine(
-    ({ family, chainId }) => chainId === undefined || (family === 'evm') === (typeof chainId === 'number'),
-    {
-      path: ['chainId'],
-      message: 'must be a number for EVM chains, and text for others',
-    },
-  );
+  .superRefine(({ family, chainId }, context) => {
+    const { id, message } = CHAIN_IDS[family];
+    if (chainId !== undefined && !id.safeParse(chainId).success)
+      context.addIssue({ code: 'custom', path: ['chainId'], message });
+  });
 export type RpcNetwork = z.infer<typeof RpcNetwork>;
 
 const RpcLimits = z.strictObject({ requestsPerMinute: PositiveCount, creditsPerMinute: PositiveCount });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { Problem, type RpcNetworkList, type RpcRequest, formatUsd, routes } from '@svc/contracts';
+import { Problem, type RpcNetworkList, type RpcRequest, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { idempotencyKey } from '../http/idempotency-key.js';
@@ -89,7 +89,7 @@ export class CryptoRpcController {
     const { request, reply } = pair;
     const most = creditsAtMost(plan);
     try {
-      const { result, cost } = await this.paid.run(
+      const { result } = await this.paid.run(
         {
           name: ROUTE,
           resource: { kind: 'route', name: ROUTE },
@@ -106,8 +106,6 @@ export class CryptoRpcController {
         },
         pair,
       );
-      request.record.costUsd = formatUsd(cost.usdNano);
-      request.record.costDiem = formatUsd(cost.diemNano);
       return result;
     } catch (error) {
       throw withoutRetryAfter(error, reply);

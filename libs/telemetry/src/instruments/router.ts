@@ -31,7 +31,7 @@ export const router = {
   up: new Gauge({
     name: 'svc.router.backend.up',
     unit: '1',
-    help: '1 if a backend is used normally, 0 during its cool-down.',
+    help: '1 if a backend is used normally, 0 during its cool-down, or if it is a node of a wrong chain.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
   inFlight: new Gauge({
@@ -44,6 +44,18 @@ export const router = {
     name: 'svc.router.backend.room',
     unit: '{request}',
     help: 'Further requests of this process that a backend may take concurrently.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  wrongChain: new Gauge({
+    name: 'svc.router.node.wrong_chain',
+    unit: '1',
+    help: '1 if a blockchain node is of another chain than its network and is not used, otherwise 0.',
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
+  lag: new Gauge({
+    name: 'svc.router.node.lag',
+    unit: '{block}',
+    help: 'Blocks (on Solana slots) by which a node is behind the best one of its network, while it has requests.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
   duration: new Histogram(

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { type Catalog, rpcModel } from '@svc/catalog';
+import type { InferenceCall, RpcNetwork } from '@svc/contracts';
+import { Exchange, type Logger } from '@svc/runtime';
+import { errorType } from '@svc/telemetry';
+import { z } from 'zod';
+import type { BackendPool, LiveBackend } from '../backends/backend-pool.js';
+import { refuseFailure } from '../backends/refuse-failure.js';
+import { CHAIN_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
+
+const CHECK_MS = 2_000;
+const CHECK_ID = 'check';
+const RESPONSE_BYTES = 65_536;
+
+/** How far behind the best node of its network a node may be. Solana has several blocks a second. */
+const MAX_LAG = { evm: 10, solana: 150, starknet: 10 } as const;
+
+export interface CheckTimes {
+  /** How often nodes are looked at. */
+  readonly tickMs: number;
+  /** How often the chain of a node is checked. A node whose chain is not known is checked with every tick. */
+  readonly chainMs: number;
+  /** How long after its last request a network's nodes are compared, and how long that counts. */
+  readonly trafficMs: number;
+}
+
+const TIMES: CheckTimes = { tickMs: 10_000, chainMs: 60_000, trafficMs: 60_000 };
+
+export interface CheckSettings {
+  readonly secret: (name: string) => string | undefined;
+  readonly log: Logger;
+  readonly times?: CheckTimes;
+}
+
+/** What is known of a node. */
+interface NodeState {
+  /** The chain that it has reported last. */
+  chain?: string;
+  /** When it has reported it. */
+  chainAtMs?: number;
+  checking?: Promise<void> | undefined;
+  hasWarned?: boolean;
+  /** The number of blocks by which it is behind, until when. */
+  lag?: { readonly blocks: number; readonly untilMs: number };
+}
+
+const RpcResult = z.object({ result: z.unknown() });
+
+/**
+ * Checks the nodes of blockchain networks. A node is called only after it has reported the chain that the
+ * catalogue has for its network. While a network has requests, its nodes are compared: one that is too many
+ * blocks behind is called after the others. What is known of a node is forgotten when the catalogue changes.
+ */
+export class NodeChecks {
+  private readonly states = new WeakMap<LiveBackend, NodeState>();
+  /** When a network had its last request. */
+  private readonly requestedMs = new Map<string, number>();
+  private readonly times: CheckTimes;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly pool: BackendPool,
+    private readonly settings: CheckSettings,
+  ) {
+    this.times = settings.times ?? TIMES;
+    catalog.onReplaced(() => {
+      this.requestedMs.clear();
+      if (this.timer) this.tick();
+    });
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.tick(), this.times.tickMs).unref();
+    this.tick();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /**
+   * The candidates of a call that are of the right chain, in their order, except that reads call those last
+   * that are behind. If none is known to be of this chain, waits for the first new one to report it.
+   */
+  async usable(candidates: readonly LiveBackend[], call: InferenceCall): Promise<readonly LiveBackend[]> {
+    const { kind, accountId } = call;
+    const [{ backend } = {}] = candidates;
+    const network = backend && this.networkOf(backend.model);
+    if (!network || (kind !== 'rpc' && kind !== 'rpc-send')) return candidates;
+    this.requestedMs.set(backend.model, performance.now());
+    if (!candidates.some((live) => this.isRight(live, network))) await this.firstRight(candidates, network);
+    const right = candidates.filter((live) => this.isRight(live, network));
+    if (kind === 'rpc-send') return right;
+    const rank = (live: LiveBackend): number =>
+      Number(live.rest.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
+    return right.toSorted((a, b) => rank(a) - rank(b));
+  }
+
+  /** Nodes that have reported another chain than the catalogue has for their network. */
+  isWrong(live: LiveBackend): boolean {
+    const network = this.networkOf(live.backend.model);
+    return network !== undefined && this.stateOf(live).chain !== undefined && !this.isRight(live, network);
+  }
+
+  /** How many blocks a node is behind; `undefined` if it has not been compared lately. */
+  lagOf(live: LiveBackend): number | undefined {
+    const { lag } = this.stateOf(live);
+    return lag && performance.now() < lag.untilMs ? lag.blocks : undefined;
+  }
+
+  private networkOf(name: string): RpcNetwork | undefined {
+    const networks = this.catalog.cryptoRpc?.networks ?? {};
+    return Object.hasOwn(networks, name) ? networks[name] : undefined;
+  }
+
+  private stateOf(live: LiveBackend): NodeState {
+    const known = this.states.get(live) ?? {};
+    this.states.set(live, known);
+    return known;
+  }
+
+  private isRight(live: LiveBackend, network: RpcNetwork): boolean {
+    const expected = chainOf(network);
+    return expected === undefined || this.stateOf(live).chain === expected;
+  }
+
+  private isBehind(live: LiveBackend, { family, maxLagBlocks = MAX_LAG[family] }: RpcNetwork): boolean {
+    return (this.lagOf(live) ?? 0) > maxLagBlocks;
+  }
+
+  /** Resolves when the first new node has reported the right chain, or all have been checked. */
+  private async firstRight(candidates: readonly LiveBackend[], network: RpcNetwork): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const checks = candidates
+      .filter((live) => this.stateOf(live).chain === undefined)
+      .map((live) =>
+        this.checkChain(live, network).then(() => {
+          if (this.isRight(live, network)) resolve();
+        }),
+      );
+    await Promise.race([promise, Promise.all(checks)]);
+  }
+
+  private tick(): void {
+    const nowMs = performance.now();
+    for (const [name, network] of Object.entries(this.catalog.cryptoRpc?.networks ?? {})) {
+      const nodes = this.pool.candidates(this.catalog.backendsOf(rpcModel(name)));
+      for (const live of nodes) {
+        const { chainAtMs = -Infinity } = this.stateOf(live);
+        // It never rejects.
+        if (nowMs - chainAtMs >= this.times.chainMs) void this.checkChain(live, network);
+      }
+      const isUsed = nowMs - (this.requestedMs.get(name) ?? -Infinity) < this.times.trafficMs;
+      // It never rejects.
+      if (isUsed && nodes.length > 1) void this.compare(nodes, network);
+    }
+  }
+
+  /** Checks a node, once at a time. Never rejects. */
+  private checkChain(live: LiveBackend, network: RpcNetwork): Promise<void> {
+    const state = this.stateOf(live);
+    if (chainOf(network) === undefined) return Promise.resolve();
+    state.checking ??= this.readChain(live, network).finally(() => {
+      state.checking = undefined;
+    });
+    return state.checking;
+  }
+
+  private async readChain(live: LiveBackend, network: RpcNetwork): Promise<void> {
+    const state = this.stateOf(live);
+    const { log } = this.settings;
+    const expected = chainOf(network);
+    const fields = { network: live.backend.model, backend: live.name, expected };
+    try {
+      const found = await this.valueOf(live, CHAIN_QUERIES[network.family]);
+      const wasRight = state.chain === expected;
+      const isNews = state.chain !== found;
+      Object.assign(state, { chain: found, chainAtMs: performance.now(), hasWarned: false });
+      if (found !== expected && isNews)
+        log.error({ ...fields, found }, 'a blockchain node is of another chain, and is not used');
+      if (found === expected && !wasRight) log.info(fields, 'a blockchain node is of the right chain');
+    } catch (error) {
+      // A node that was of the right chain is treated like any other one that fails.
+      if (state.chain !== undefined || state.hasWarned || !this.requestedMs.has(live.backend.model)) return;
+      state.hasWarned = true;
+      log.warn(
+        { ...fields, reason: errorType(error) },
+        'a blockchain node does not report its chain, and is not used yet',
+      );
+    }
+  }
+
+  /** Never rejects. Nodes that do not respond are not compared. */
+  private async compare(nodes: readonly LiveBackend[], network: RpcNetwork): Promise<void> {
+    const heads = await Promise.all(
+      nodes
+        .filter((live) => this.isRight(live, network))
+        .map(async (live) => ({
+          live,
+          head: await this.valueOf(live, HEAD_QUERIES[network.family]).catch(() => undefined),
+        })),
+    );
+    const best = Math.max(...heads.map(({ head = 0 }) => head));
+    const untilMs = performance.now() + this.times.trafficMs;
+    for (const { live, head } of heads)
+      if (head !== undefined) this.stateOf(live).lag = { blocks: best - head, untilMs };
+  }
+
+  /** Outside the slots of the node, so that one that is busy is checked too. */
+  private async valueOf<Value>(live: LiveBackend, query: NodeQuery<Value>): Promise<Value> {
+    const { method, params, read } = query;
+    const { apiKeyEnv } = live.backend;
+    const key = apiKeyEnv === undefined ? undefined : this.settings.secret(apiKeyEnv);
+    const request = {
+      origin: live.origin,
+      path: live.basePath || '/',
+      headers: live.dialect.headers({ requestId: randomUUID(), key }),
+      body: JSON.stringify({ jsonrpc: '2.0', id: CHECK_ID, method, params }),
+      pauseMs: CHECK_MS,
+      deadlineMs: CHECK_MS,
+    };
+    const exchange = await Exchange.start(this.pool.agent, request, {
+      signal: undefined,
+      onEnd: () => undefined,
+    });
+    try {
+      await refuseFailure(exchange);
+      const { result } = RpcResult.parse(JSON.parse(await exchange.text(RESPONSE_BYTES)));
+      const value = read(result);
+      if (value === undefined) throw new Error(`the result of ${method} cannot be read`);
+      return value;
+    } finally {
+      exchange.abort();
+    }
+  }
+}
