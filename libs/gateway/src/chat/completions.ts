@@ -7,7 +7,7 @@ import type { ClientDialect } from '../output/client-dialect.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { ResponseWriter } from '../http/response-writer.js';
 import { BackgroundWork } from '../http/background-work.js';
-import { encryptionHeaders, faultyHeaders } from '../request/encryption.js';
+import { encryptionHeaders, refuseEncryption } from '../request/encryption.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { ChatPipeline } from './chat.pipeline.js';
@@ -41,7 +41,7 @@ export class Completions {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
     const encryption = encryptionHeaders(request.headers);
-    if (encryption && origin) throw faultyHeaders('encryption is only for POST /api/v1/chat/completions');
+    if (origin) refuseEncryption(encryption, asked);
     const { config } = this.settings;
     const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =

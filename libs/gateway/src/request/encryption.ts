@@ -57,13 +57,24 @@ export function planEncryption(asked: EncryptedRequest): EncryptionKeys | undefi
   return keys;
 }
 
+/** For an endpoint without encryption. Refuses INVALID_REQUEST: headers that demand it. */
+export function refuseEncryption(
+  headers: EncryptionHeaders | undefined,
+  { svc_parameters: parameters }: ChatRequest,
+): void {
+  if (!headers || parameters?.enable_e2ee === false) return;
+  const sent = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const fault = `encryption is only for POST /api/v1/chat/completions; leave out ${sent.join(', ')}`;
+  throw faultyHeaders(fault);
+}
+
 /** The options in effect for an encrypted request. */
 export function encryptedParameters(parameters: SvcParametersEcho): SvcParametersEcho {
   return { ...parameters, enable_e2ee: true, include_venice_system_prompt: false };
 }
 
 /** The error for headers that demand encryption and are not as they must be. */
-export function faultyHeaders(fault: string): Problem {
+function faultyHeaders(fault: string): Problem {
   return new Problem('INVALID_REQUEST', { message: `Invalid E2EE headers: ${fault}` });
 }
 
