@@ -29,7 +29,9 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   openai_agents: COMMON,
   pydantic_ai_responses: [...COMMON, 'structured_output_by_tool'],
   langchain_responses: COMMON,
-  anthropic: [...COMMON, 'count_tokens'],
+  openai_completions: ['text', 'stream', 'choices', 'several_prompts', 'wrong_key', 'context_overflow'],
+  langchain_completions: ['text', 'stream', 'batch', 'wrong_key', 'context_overflow'],
+  anthropic: [...COMMON, 'count_tokens', 'models'],
   pydantic_ai_messages: COMMON,
   langchain_anthropic: COMMON,
 };
