@@ -28,6 +28,8 @@ const REPEATS = {
   RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests in the form of messages and of chat completions. */
   MESSAGES: { short: 25, long: 1_000 },
+  /** Requests in the form of responses and of chat completions. */
+  RESPONSES: { short: 25, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;

@@ -70,10 +70,11 @@ describe('POST /completions', () => {
     expect(last.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('costs what a chat completion of the same message costs', async () => {
+  it.each([1, 3])('costs what a chat completion of the same message costs (n: %i)', async (n) => {
     const messages = [{ role: 'user' as const, content: prompt }];
-    const chat = await account.openai.chat.completions.create({ model, messages, max_completion_tokens: 40 });
-    const text = (await account.openai.completions.create(body)) as OpenAI.Completion & Priced;
+    const asked = { model, messages, max_completion_tokens: 40, n };
+    const chat = await account.openai.chat.completions.create(asked);
+    const text = (await account.openai.completions.create({ ...body, n })) as OpenAI.Completion & Priced;
     expect(text.usage).toEqual(chat.usage);
     expect(text.cost).toEqual((chat as unknown as Priced).cost);
   });
