@@ -5,6 +5,19 @@ export const TOOL = {
   schema: { type: 'object', properties: { q: { type: 'string' } } },
 };
 
+/** A red square of 64 by 64 pixels, in Base64. */
+export const RED_PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAb0lEQVR4nO3PAQkAAAyEwO9feoshgnABdLep8QUNyPEFDcjxBQ3I' +
+  '8QUNyPEFDcjxBQ3I8QUNyPEFDcjxBQ3I8QUNyPEFDcjxBQ3I8QUNyPEFDcjxBQ3I8QUNyPEFDcjxBQ3I8QUNyPEFDcjxBQ3IPanc' +
+  '8OLDQitxAAAAAElFTkSuQmCC';
+
+const FORMAT = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer' } },
+  required: ['city', 'days'],
+  additionalProperties: false,
+};
+
 const text = fc
   .string({ minLength: 1, maxLength: 60, unit: 'grapheme' })
   .filter((each) => each.trim() !== '');
@@ -20,6 +33,16 @@ const userTurn = text.map((said): Turn => ({
 const partsTurn = fc.array(text, { minLength: 2, maxLength: 4 }).map((parts): Turn => {
   const content = parts.map((said) => ({ type: 'text', text: said }));
   return { message: [{ role: 'user', content }], chat: [{ role: 'user', content }] };
+});
+
+const imageTurn = text.map((said): Turn => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: RED_PNG } };
+  const inChat = { type: 'image_url', image_url: { url: `data:image/png;base64,${RED_PNG}` } };
+  const after = { type: 'text', text: said };
+  return {
+    message: [{ role: 'user', content: [image, after] }],
+    chat: [{ role: 'user', content: [inChat, after] }],
+  };
 });
 
 const toolTurn = fc
@@ -80,8 +103,8 @@ const thoughtTurn = fc
 /** A request in the form of a message and of a chat completion. */
 export const messageRequest = fc
   .record({
-    first: fc.oneof(userTurn, partsTurn),
-    turns: fc.array(fc.oneof(userTurn, partsTurn, toolTurn, thoughtTurn), { maxLength: 4 }),
+    first: fc.oneof(userTurn, partsTurn, imageTurn),
+    turns: fc.array(fc.oneof(userTurn, partsTurn, imageTurn, toolTurn, thoughtTurn), { maxLength: 4 }),
     system: fc.option(text, { nil: undefined }),
     tools: fc.boolean(),
     choice: fc.constantFrom('auto', 'any', 'none', 'tool'),
@@ -90,8 +113,10 @@ export const messageRequest = fc
     stops: fc.array(fc.constantFrom('the', 'and', ' of'), { maxLength: 2 }),
     model: fc.constantFrom('plain', 'reasoner'),
     thinking: fc.constantFrom(undefined, 'low', 'medium', 'high'),
+    isJson: fc.boolean(),
   })
-  .map(({ first, turns, system, tools, choice, maxTokens, temperature, stops, model, thinking }) => {
+  .map((asked) => {
+    const { first, turns, system, tools, choice, maxTokens, temperature, stops, model, thinking } = asked;
     const all = [first, ...turns];
     const isShown = thinking !== undefined;
     const common = {
@@ -111,6 +136,7 @@ export const messageRequest = fc
           tools: [{ name: 'lookup', description: TOOL.description, input_schema: TOOL.schema }],
           tool_choice: choice === 'tool' ? { type: choice, name: 'lookup' } : { type: choice },
         }),
+        ...(asked.isJson && { output_config: { format: { type: 'json_schema', schema: FORMAT } } }),
         ...(isShown && { thinking: { type: 'enabled', budget_tokens: budgets[thinking] } }),
       },
       chat: {
@@ -133,6 +159,12 @@ export const messageRequest = fc
             none: 'none',
             tool: { type: 'function', function: { name: 'lookup' } },
           }[choice],
+        }),
+        ...(asked.isJson && {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: 'output', strict: true, schema: FORMAT },
+          },
         }),
         ...(isShown && model === 'reasoner' && { reasoning_effort: thinking }),
         svc_parameters: { strip_thinking_response: !isShown },

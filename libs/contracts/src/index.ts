@@ -236,6 +236,7 @@ export {
   type SignInChallenge,
   type WalletPaymentRequired,
 } from './http/wallets/payment-required.js';
+export { type AnthropicModel, type AnthropicModelList } from './http/models/anthropic-models.js';
 export {
   ModelList,
   ModelNames,

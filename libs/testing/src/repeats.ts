@@ -32,6 +32,8 @@ const REPEATS = {
   ENCLAVE_CHOICES: { short: 200, long: 1_000 },
   /** Encrypted chats in which one bit was changed. */
   BIT_FLIPS: { short: 60, long: 1_000 },
+  /** Requests in the form of responses and of chat completions. */
+  RESPONSES: { short: 25, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 500, long: 5_000 },
 } as const;

@@ -6,7 +6,17 @@ import anthropic
 from pydantic import BaseModel
 from scenarios import API_KEY, ASK_WEATHER, BASE_URL, MODEL, SAID, SAY, TOO_LONG, WEATHER_TOOL, red_png
 
-SCENARIOS = ["chat", "stream", "tools", "structured_output", "image", "count_tokens", "wrong_key", "context_overflow"]
+SCENARIOS = [
+    "chat",
+    "stream",
+    "tools",
+    "structured_output",
+    "image",
+    "count_tokens",
+    "models",
+    "wrong_key",
+    "context_overflow",
+]
 
 # The client appends /v1 itself.
 ROOT = BASE_URL.removesuffix("/v1")
@@ -91,3 +101,10 @@ def context_overflow():
         assert error.body["type"] == "error", error.body
         return
     raise AssertionError("it was answered")
+
+
+def models():
+    assert MODEL in [model.id for model in client().models.list()]
+    model = client().models.retrieve(MODEL)
+    assert model.type == "model" and model.display_name == "Test Model"
+    assert model.created_at.tzinfo is not None

@@ -1,4 +1,4 @@
-"""The llm command, with this server in its file of additional models."""
+"""The llm command, with this server in its file of additional models, once with each kind of API."""
 
 import json
 import os
@@ -12,21 +12,27 @@ SCENARIOS = ["chat", "stream", "tools", "structured_output", "image", "wrong_key
 
 home = tempfile.TemporaryDirectory()
 Path(home.name, "extra-openai-models.yaml").write_text(
-    f"""- model_id: svc
+    "".join(
+        f"""- model_id: {name}
   model_name: {MODEL}
   api_base: {BASE_URL}
   api_key_name: svc
+  responses: {responses}
   supports_tools: true
   supports_schema: true
   vision: true
 """
+        for name, responses in [("svc-chat", "false"), ("svc-responses", "true")]
+    )
 )
+# client_llm_responses.py selects the other one.
+model_id = "svc-chat"
 picture = Path(home.name, "red.png")
 picture.write_bytes(red_png())
 
 
 def llm(*arguments, key=API_KEY):
-    command = ["llm", "--key", key, "-m", "svc", *arguments]
+    command = ["llm", "--key", key, "-m", model_id, *arguments]
     environment = {**os.environ, "LLM_USER_PATH": home.name}
     return subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 

@@ -105,7 +105,9 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     status: 431,
     why: 'A query of more than 16 KB is refused before it is read, and 431 is described.',
   },
-  refused('GET /tee/attestation', /has no attested enclave/, OF_MODEL),
+  ...['attestation', 'signature'].map((what) =>
+    refused(`GET /tee/${what}`, /has no attested enclave/, OF_MODEL),
+  ),
   {
     check: 'allow_header_conformance',
     operation: 'OPTIONS /crypto/rpc/networks',

@@ -1,3 +1,5 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import { APICallError, generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
@@ -68,10 +70,11 @@ describe('POST /completions', () => {
     expect(last.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('costs what a chat completion of the same message costs', async () => {
+  it.each([1, 3])('costs what a chat completion of the same message costs (n: %i)', async (n) => {
     const messages = [{ role: 'user' as const, content: prompt }];
-    const chat = await account.openai.chat.completions.create({ model, messages, max_completion_tokens: 40 });
-    const text = (await account.openai.completions.create(body)) as OpenAI.Completion & Priced;
+    const asked = { model, messages, max_completion_tokens: 40, n };
+    const chat = await account.openai.chat.completions.create(asked);
+    const text = (await account.openai.completions.create({ ...body, n })) as OpenAI.Completion & Priced;
     expect(text.usage).toEqual(chat.usage);
     expect(text.cost).toEqual((chat as unknown as Priced).cost);
   });
@@ -178,5 +181,26 @@ describe('POST /completions', () => {
     await expect(streamed(openai, { ...body, prompt: asked })).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
+  });
+});
+
+describe('@ai-sdk/openai, with text completions', () => {
+  const completion = (id = model) =>
+    createOpenAI({ baseURL: platform.apiUrl, apiKey: account.apiKey }).completion(id);
+
+  it('generates and streams a text with its usage', async () => {
+    const { text, usage, finishReason } = await generateText({ model: completion(), prompt: 'Tell a story' });
+    expect(text).not.toBe('');
+    expect(finishReason).toBe('length');
+    const streamed = streamText({ model: completion(), prompt: 'Tell a story' });
+    expect(await streamed.text).toBe(text);
+    expect((await streamed.usage).outputTokens).toBe(usage.outputTokens);
+  });
+
+  it('throws the error of the service', async () => {
+    const asking = generateText({ model: completion('no-such'), prompt, maxRetries: 0 });
+    const error: unknown = await asking.catch((reason: unknown) => reason);
+    if (!APICallError.isInstance(error)) throw error;
+    expect(error).toMatchObject({ statusCode: 404, isRetryable: false });
   });
 });

@@ -4,26 +4,33 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Completion, type Message, MessageCaller } from '../message-caller.js';
 import { messageRequest } from '../message-requests.js';
-import { Platform } from '../platform.js';
+import { Platform, type TestAccount } from '../platform.js';
 
 let backend: Simulator;
 let platform: Platform;
-let caller: MessageCaller;
+let chatting: TestAccount;
+let writing: TestAccount;
+let chats: MessageCaller;
+let messages: MessageCaller;
 
 beforeAll(async () => {
   // With a cache, the second of two equal requests would cost less.
   backend = await startSimulator({ port: 0, prefixCache: false });
   const on = (model: string) => ({ backends: [{ url: `${backend.url}/v1`, model, maxInFlight: 1_000 }] });
-  const reasons = { supportsReasoning: true, supportsReasoningEffort: true, supportsFunctionCalling: true };
+  const sees = { supportsVision: true, supportsMultipleImages: true };
+  const uses = { ...sees, supportsFunctionCalling: true, supportsResponseSchema: true };
+  const reasons = { ...uses, supportsReasoning: true, supportsReasoningEffort: true };
   platform = await Platform.start({
     housePrompts: ['Be kind.'],
     models: [
-      { id: 'plain', ...on('sim') },
+      { id: 'plain', ...on('sim'), capabilities: uses },
       { id: 'reasoner', ...on('sim-reason'), capabilities: reasons },
     ],
   });
-  const { apiKey } = await platform.account('1000.00');
-  caller = new MessageCaller(platform.apiUrl, apiKey);
+  chatting = await platform.account('1000.00');
+  writing = await platform.account('1000.00');
+  chats = new MessageCaller(platform.apiUrl, chatting.apiKey);
+  messages = new MessageCaller(platform.apiUrl, writing.apiKey);
 });
 
 afterAll(async () => {
@@ -70,15 +77,20 @@ function inputOf(written: string): unknown {
   }
 }
 
+async function spentNano({ id }: TestAccount): Promise<number> {
+  const { usd } = await platform.balances(id);
+  return Math.round((1_000 - Number(usd)) * 1e9);
+}
+
 describe('POST /messages', () => {
   it('says and costs what the same chat completion says and costs, whole and streamed', async () => {
     await fc.assert(
       fc.asyncProperty(messageRequest, async ({ message, chat }) => {
-        const completion = await caller.post('/chat/completions', chat);
+        const completion = await chats.post('/chat/completions', chat);
         expect(completion.status).toBe(200);
         const expected = chatSaid((await completion.json()) as Completion);
-        expect(said(await caller.whole(message))).toEqual(expected);
-        const { message: live } = await caller.streamed(message);
+        expect(said(await messages.whole(message))).toEqual(expected);
+        const { message: live } = await messages.streamed(message);
         // The client completes the arguments of a call that was cut off.
         const compared = (value: object): object =>
           live.stop_reason === 'max_tokens' ? { ...value, calls: [] } : value;
@@ -86,5 +98,9 @@ describe('POST /messages', () => {
       }),
       { numRuns: repeats('MESSAGES') },
     );
+    // Each request of the one account has two of the other, to the nano-dollar.
+    expect(await spentNano(chatting)).toBeGreaterThan(0);
+    await expect.poll(() => spentNano(writing)).toBe(2 * (await spentNano(chatting)));
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 });

@@ -3,15 +3,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HI, MessageCaller } from '../message-caller.js';
 import { TOOL } from '../message-requests.js';
 import { Platform } from '../platform.js';
+import { ScriptedBackend } from '../scripted-backend.js';
 import { Engine } from '../search-engine.js';
 
 const engine = new Engine();
 let backend: Simulator;
+let scripted: ScriptedBackend;
 let platform: Platform;
 let caller: MessageCaller;
 
 beforeAll(async () => {
   backend = await startSimulator({ port: 0, prefixCache: false });
+  scripted = await ScriptedBackend.start();
   await engine.start();
   const on = (model: string) => ({ backends: [{ url: `${backend.url}/v1`, model, maxInFlight: 1_000 }] });
   const reasons = { supportsReasoning: true, supportsReasoningEffort: true, supportsFunctionCalling: true };
@@ -20,6 +23,7 @@ beforeAll(async () => {
     models: [
       { id: 'plain', ...on('sim') },
       { id: 'reasoner', ...on('sim-reason'), capabilities: reasons },
+      { id: 'scripted', backends: [{ url: scripted.url, model: 'scripted' }] },
     ],
     web: {
       search: { providers: [{ kind: 'searxng', url: engine.url, deadlineMs: 4_000 }], cacheSeconds: 0 },
@@ -34,6 +38,7 @@ afterEach(() => backend.setFaults({}));
 afterAll(async () => {
   await platform.stop();
   await backend.close();
+  await scripted.close();
   await engine.close();
 });
 
@@ -116,6 +121,41 @@ describe('POST /messages', () => {
     expect(lastSent()).not.toHaveProperty('tools');
     // The blocks may come back in the history.
     await caller.whole({ messages: [...messages, { role: 'assistant', content: message.content }, HI] });
+  });
+
+  it.each<[reason: string, end: object, expected: object]>([
+    ['end_turn', { finish_reason: 'stop' }, { stop_sequence: null, stop_details: null }],
+    ['end_turn', { finish_reason: 'stop', stop_reason: 128_001 }, { stop_sequence: null }],
+    ['end_turn', { finish_reason: 'stop', stop_reason: '</s>' }, { stop_sequence: null }],
+    ['stop_sequence', { finish_reason: 'stop', stop_reason: 'END' }, { stop_sequence: 'END' }],
+    ['max_tokens', { finish_reason: 'length' }, { stop_sequence: null }],
+    [
+      'refusal',
+      { finish_reason: 'content_filter' },
+      { stop_sequence: null, stop_details: { type: 'refusal', category: null, explanation: null } },
+    ],
+  ])('stops with the reason %s of a backend that says %j', async (reason, end, expected) => {
+    const head = { id: 'c', object: 'chat.completion', created: 1, model: 'scripted' };
+    const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+    const choice = { index: 0, logprobs: null, ...end };
+    const answer = {
+      ...head,
+      choices: [{ ...choice, message: { role: 'assistant', content: 'Yes' } }],
+      usage,
+    };
+    const chunk = { ...head, object: 'chat.completion.chunk' };
+    const chunks = [
+      { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Yes' } }] },
+      { ...chunk, choices: [{ ...choice, delta: {} }], usage },
+    ];
+    const asked = (script: object): object => ({
+      model: 'scripted',
+      stop_sequences: ['STOP', 'END'],
+      messages: [{ role: 'user', content: JSON.stringify(script) }],
+    });
+    const message = { content: [{ type: 'text', text: 'Yes' }], stop_reason: reason, ...expected };
+    expect(await caller.whole(asked({ answer }))).toMatchObject(message);
+    expect((await caller.streamed(asked({ chunks }))).message).toMatchObject(message);
   });
 
   it('takes the system prompt as a text or as blocks with marks for caches', async () => {

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI from 'openai';
 import { errorOf } from '../response-bodies.js';
@@ -264,5 +265,47 @@ describe('410', () => {
     const { code, error } = await errorOf(response);
     expect(code).toBe('MODEL_RETIRED');
     expect(error.message).toContain('Use test-model instead.');
+  });
+});
+
+describe('@anthropic-ai/sdk', () => {
+  const models = () =>
+    new Anthropic({ apiKey: account.apiKey, baseURL: platform.apiUrl.replace(/\/v1$/, ''), maxRetries: 0 })
+      .models;
+
+  it('lists the text models, with and without a limit, in the form that it expects', async () => {
+    const found: Anthropic.ModelInfo[] = [];
+    for await (const each of models().list()) found.push(each);
+    expect(found.map(({ id }) => id)).toEqual(await ids(''));
+    expect(found[0]).toEqual({
+      type: 'model',
+      id: 'test-model',
+      display_name: 'Test Model',
+      created_at: '2026-01-01T00:00:00.000Z',
+      max_input_tokens: TEST_MODEL.contextTokens,
+      max_tokens: TEST_MODEL.maxCompletionTokens,
+      lifecycle: 'active',
+      deprecated_at: null,
+      retires_at: null,
+      line: null,
+      capabilities: null,
+    });
+    const limited: string[] = [];
+    for await (const { id } of models().list({ limit: 1 })) limited.push(id);
+    expect(limited).toEqual(found.map(({ id }) => id));
+  });
+
+  it('retrieves a model by its id or another name, with its deprecation', async () => {
+    const rich = await models().retrieve('lab/rich-1.5');
+    expect(rich).toMatchObject({
+      type: 'model',
+      id: 'lab/rich-1.5',
+      lifecycle: 'deprecated',
+      deprecated_at: '2020-02-01T00:00:00.000Z',
+      retires_at: '2999-01-01T00:00:00.000Z',
+    });
+    expect(await models().retrieve('gpt-4o')).toEqual(rich);
+    expect(await models().retrieve('painter')).toMatchObject({ id: 'painter', max_tokens: null });
+    await expect(models().retrieve('no-such')).rejects.toBeInstanceOf(Anthropic.NotFoundError);
   });
 });

@@ -1,8 +1,14 @@
+import { type Simulator, startSimulator } from '@svc/simulator';
+import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import type { ChatCompletion } from 'openai/resources/chat/completions';
-import type { Response as Answer } from 'openai/resources/responses/responses';
+import type {
+  Response as Answer,
+  ResponseCreateParamsNonStreaming,
+} from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ABLE_MODEL, Platform, type TestAccount } from '../platform.js';
+import { responseRequest } from '../response-requests.js';
 
 const model = 'able';
 
@@ -20,88 +26,28 @@ interface Seen {
   readonly cost: Priced['cost'];
 }
 
-/** A conversation, as messages and as items. */
-interface Conversation {
-  readonly turns: readonly Turn[];
-  readonly last: string;
-  readonly instructions: string | undefined;
-  readonly settings: { readonly temperature?: number; readonly seed: number };
-  readonly most: number | undefined;
-  readonly hasTool: boolean;
-  readonly isJson: boolean;
-}
-
-type Turn = { readonly user: string } & ({ readonly said: string } | { readonly output: string });
-
-const tool = {
-  name: 'get_weather',
-  description: 'The weather of a city',
-  parameters: {
-    type: 'object',
-    properties: { city: { type: 'string' } },
-    required: ['city'],
-    additionalProperties: false,
-  },
-  strict: false,
-};
-const schema = {
-  name: 'trip',
-  schema: {
-    type: 'object',
-    properties: { city: { type: 'string' }, days: { type: 'integer' } },
-    required: ['city', 'days'],
-    additionalProperties: false,
-  },
-};
-
-const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
-const conversations = fc.record<Conversation>({
-  turns: fc.array(fc.oneof(fc.record({ user: text, said: text }), fc.record({ user: text, output: text })), {
-    maxLength: 3,
-  }),
-  last: fc.oneof(text, fc.constant('What is the weather in Oslo?'), fc.constant('Think [[sim think=7]]')),
-  instructions: fc.option(text, { nil: undefined }),
-  settings: fc.record({ seed: fc.nat(), temperature: fc.constantFrom(0, 0.5) }),
-  most: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
-  hasTool: fc.boolean(),
-  isJson: fc.boolean(),
-});
-
+let backend: Simulator;
 let platform: Platform;
-let account: TestAccount;
+let chatting: TestAccount;
+let responding: TestAccount;
 
 beforeAll(async () => {
-  // Without a price for cached tokens, a conversation costs the same when it is repeated.
-  const pricing = { input: 0.15, output: 0.6 };
-  platform = await Platform.start({ models: [{ ...ABLE_MODEL, pricing }], housePrompts: ['Be kind.'] });
-  account = await platform.account('1000.00');
+  // With a cache, the second of two equal requests would cost less.
+  backend = await startSimulator({ port: 0, prefixCache: false });
+  const backends = [{ url: `${backend.url}/v1`, model: 'sim', maxInFlight: 1_000 }];
+  platform = await Platform.start({ models: [{ ...ABLE_MODEL, backends }], housePrompts: ['Be kind.'] });
+  chatting = await platform.account('1000.00');
+  responding = await platform.account('1000.00');
 });
 
-afterAll(() => platform.stop());
+afterAll(async () => {
+  await platform.stop();
+  await backend.close();
+});
 
-const ARGUMENTS = '{"city":"Oslo"}';
-
-async function chat(asked: Conversation): Promise<Seen> {
-  const messages = asked.turns.flatMap((turn, index): object[] => {
-    const user = { role: 'user', content: turn.user };
-    if ('said' in turn) return [user, { role: 'assistant', content: turn.said }];
-    const called = { name: 'get_weather', arguments: ARGUMENTS };
-    const call = { id: `call_${index}`, type: 'function', function: called };
-    return [
-      user,
-      { role: 'assistant', tool_calls: [call] },
-      { role: 'tool', tool_call_id: call.id, content: turn.output },
-    ];
-  });
-  const before = asked.instructions === undefined ? [] : [{ role: 'system', content: asked.instructions }];
-  const response = await platform.chat(account.apiKey, {
-    model,
-    messages: [...before, ...messages, { role: 'user', content: asked.last }],
-    ...asked.settings,
-    ...(asked.most !== undefined && { max_completion_tokens: asked.most }),
-    ...(asked.hasTool && { tools: [{ type: 'function', function: tool }] }),
-    ...(asked.isJson && { response_format: { type: 'json_schema', json_schema: schema } }),
-  });
+async function chat(asked: object): Promise<Seen> {
+  const response = await platform.chat(chatting.apiKey, { model, ...asked });
+  expect(response.status).toBe(200);
   const answer = (await response.json()) as ChatCompletion & Priced;
   const [choice] = answer.choices;
   const { message } = choice ?? {};
@@ -122,32 +68,12 @@ async function chat(asked: Conversation): Promise<Seen> {
   };
 }
 
-async function respond(asked: Conversation, stream: boolean): Promise<Seen> {
-  const items = asked.turns.flatMap((turn, index): object[] => {
-    const user = { role: 'user', content: turn.user };
-    if ('said' in turn) {
-      const content = [{ type: 'output_text', text: turn.said, annotations: [] }];
-      return [user, { type: 'message', role: 'assistant', id: 'msg_1', status: 'completed', content }];
-    }
-    const call = { type: 'function_call', call_id: `call_${index}`, name: 'get_weather' };
-    return [
-      user,
-      { ...call, arguments: ARGUMENTS },
-      { type: 'function_call_output', call_id: call.call_id, output: turn.output },
-    ];
-  });
-  const body = {
-    model,
-    input: [...items, { role: 'user', content: asked.last }] as never,
-    ...asked.settings,
-    ...(asked.instructions !== undefined && { instructions: asked.instructions }),
-    ...(asked.most !== undefined && { max_output_tokens: asked.most }),
-    ...(asked.hasTool && { tools: [{ type: 'function' as const, ...tool }] }),
-    ...(asked.isJson && { text: { format: { type: 'json_schema' as const, ...schema } } }),
-  };
+async function respond(asked: object, stream: boolean): Promise<Seen> {
+  const { responses } = responding.openai;
+  const body = { model, ...asked } as ResponseCreateParamsNonStreaming;
   const answer = (await (stream
-    ? account.openai.responses.stream(body).finalResponse()
-    : account.openai.responses.create(body))) as Answer & Priced;
+    ? responses.stream({ ...body, stream: true }).finalResponse()
+    : responses.create(body))) as Answer & Priced;
   const { usage, output } = answer;
   return {
     text: answer.output_text,
@@ -164,16 +90,24 @@ async function respond(asked: Conversation, stream: boolean): Promise<Seen> {
   };
 }
 
+async function spentNano({ id }: TestAccount): Promise<number> {
+  const { usd } = await platform.balances(id);
+  return Math.round((1_000 - Number(usd)) * 1e9);
+}
+
 describe('a conversation', () => {
   it('says and costs the same through /responses, whole and streamed, as through /chat/completions', async () => {
     await fc.assert(
-      fc.asyncProperty(conversations, async (asked) => {
-        const expected = await chat(asked);
-        expect(await respond(asked, false)).toEqual(expected);
-        expect(await respond(asked, true)).toEqual(expected);
+      fc.asyncProperty(responseRequest, async (asked) => {
+        const expected = await chat(asked.chat);
+        expect(await respond(asked.response, false)).toEqual(expected);
+        expect(await respond(asked.response, true)).toEqual(expected);
       }),
-      { numRuns: 40 },
+      { numRuns: repeats('RESPONSES') },
     );
+    // Each request of the one account has two of the other, to the nano-dollar.
+    expect(await spentNano(chatting)).toBeGreaterThan(0);
+    await expect.poll(() => spentNano(responding)).toBe(2 * (await spentNano(chatting)));
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   });
 });

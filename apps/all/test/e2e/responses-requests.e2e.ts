@@ -93,6 +93,25 @@ describe('a request to POST /responses', () => {
     ]);
   });
 
+  it('has its audio, for a model that hears, and is refused for another model', async () => {
+    const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } };
+    const content = [{ type: 'input_text', text: 'What is this?' }, audio];
+    expect((await post({ input: [{ role: 'user', content }] })).status).toBe(200);
+    expect(sent()['messages']).toMatchObject([
+      { role: 'system' },
+      { role: 'user', content: [{ type: 'text', text: 'What is this?' }, audio] },
+    ]);
+    const refused = await post({ model: 'test-model', input: [{ role: 'user', content }] });
+    expect(refused.status).toBe(400);
+    const message: unknown = expect.stringContaining('test-model does not accept input_audio');
+    expect(await refused.json()).toMatchObject({ error: { param: 'input.0.content', message } });
+  });
+
+  it('turns reasoning off with `reasoning.enabled`', async () => {
+    expect((await post({ reasoning: { enabled: false } })).status).toBe(200);
+    expect(sent()['reasoning_effort']).toBe('none');
+  });
+
   const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`) as unknown;
 
   it.each([

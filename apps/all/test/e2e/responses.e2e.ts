@@ -178,7 +178,7 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
     });
   });
 
-  it('accepts images, files and audio', async () => {
+  it('accepts images and files', async () => {
     const create = { width: 64, height: 64, channels: 3, background: 'red' } as const;
     const png = (await sharp({ create }).png().toBuffer()).toString('base64');
     const answer = await account.openai.responses.create({
@@ -215,6 +215,28 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
     await answered({ input: [...asked.input, ...plain.output, ...asked.input] }, stream);
     const [, , said] = sent()['messages'] as { reasoning_content?: string; content?: unknown }[];
     expect(said).toMatchObject({ role: 'assistant', reasoning_content: expect.any(String) });
+  });
+
+  it('returns the signatures of reasoning as encrypted_content, and sends them back to the model', async () => {
+    const question = { role: 'user' as const, content: 'hi [[sim think=6 reasoning-details=true]]' };
+    const include = ['reasoning.encrypted_content' as const];
+    const first = await answered({ input: [question], include, store: false }, stream);
+    const [thought] = first.output;
+    expect(thought).toMatchObject({ type: 'reasoning', encrypted_content: expect.stringMatching(/./) });
+    const { output } = await answered({ input: [question], reasoning: { summary: 'auto' } }, stream);
+    expect(output[0]).toMatchObject({
+      summary: [{ type: 'summary_text' }],
+      encrypted_content: expect.stringMatching(/./),
+    });
+    await answered({ input: [question, ...first.output, question] }, stream);
+    const [, , said] = sent()['messages'] as { reasoning_details?: object[] }[];
+    const given = await platform.chat(account.apiKey, { model, messages: [question] });
+    const { choices } = (await given.json()) as {
+      choices: { message: { reasoning_details: object[] } }[];
+    };
+    expect(said?.reasoning_details).toEqual(choices[0]?.message.reasoning_details);
+    const unsigned = await answered({ input: 'hi [[sim think=6]]' }, stream);
+    expect(unsigned.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: null });
   });
 
   it('is incomplete when its tokens run out', async () => {

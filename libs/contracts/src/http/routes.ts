@@ -17,6 +17,7 @@ import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
 import { messageRoutes } from './messages/message-routes.js';
+import { AnthropicModel, AnthropicModelList } from './models/anthropic-models.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { portRoutes } from './internal/port-routes.js';
 import { accountRoutes } from './operator/operator-accounts.js';
@@ -71,11 +72,12 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'listModels',
     tag: 'Models',
     summary: 'Lists the available models',
-    description: 'Needs no key. If a key is sent, models that its `modelPrivacy` forbids are left out.',
+    description: `Needs no key. If a key is sent, models that its \`modelPrivacy\` forbids are left out. With the header
+\`anthropic-version\`, the list has the form of Anthropic's API.`,
     access: 'public',
     status: 200,
     query: ModelQuery,
-    reply: ModelList,
+    reply: z.union([ModelList, AnthropicModelList]),
     headers: ['balances'],
     refusals: ['INVALID_REQUEST'],
   },
@@ -115,7 +117,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     access: 'public',
     status: 200,
     params: ModelParams,
-    reply: ModelView,
+    reply: z.union([ModelView, AnthropicModel]),
     headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'MODEL_RETIRED'],
   },

@@ -68,6 +68,9 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     previous_response_id: 'Not supported; send the earlier items as `input`.',
     conversation: 'Not supported; send the earlier items as `input`.',
     background: 'Not supported; use `stream` for long responses.',
+    web_search:
+      '`true` searches the web, as the tool `web_search` does when it is demanded; `false` does not.',
+    fallbacks: 'Accepted but not used.',
     prompt: 'Not supported; use `instructions` and `input`.',
     service_tier: 'Accepted but not used.',
     safety_identifier: 'Accepted but not used.',

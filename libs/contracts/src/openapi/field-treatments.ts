@@ -119,6 +119,8 @@ const RESPONSE_TREATMENTS: Readonly<Record<keyof typeof ResponseRequest.shape, T
   conversation: 'refused',
   background: 'refused',
   prompt: 'refused',
+  web_search: 'honoured',
+  fallbacks: 'not used',
   service_tier: 'not used',
   safety_identifier: 'not used',
   user: 'not used',

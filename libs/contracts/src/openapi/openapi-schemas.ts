@@ -10,6 +10,7 @@ import { InputItem } from '../http/responses/response-items.js';
 import { ResponseReply } from '../http/responses/response-reply.js';
 import { withoutAbsent } from './body-schemas.js';
 import { FIELD_MEANINGS } from './field-meanings.js';
+import { AnthropicModel } from '../http/models/anthropic-models.js';
 import {
   ConstraintsView,
   DeprecationView,
@@ -50,6 +51,7 @@ const NAMES = {
     ImageModel: ImageModelView,
     TranscriptionModel: TranscriptionModelView,
     OtherModel: OtherModelView,
+    AnthropicModel,
     ModelSpec,
     OtherModelSpec,
     Pricing: PricingView,

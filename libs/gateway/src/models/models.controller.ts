@@ -1,6 +1,8 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
 import { Catalog, type NamedModels } from '@svc/catalog';
 import {
+  type AnthropicModel,
+  type AnthropicModelList,
   type CatalogEntry,
   type ModelList,
   type ModelNames,
@@ -10,19 +12,27 @@ import {
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
+import { anthropicModel, anthropicModelList } from './anthropic-models.js';
 import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
 import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
-/** Lists the available models. Callers with a key see only the models that the key may use. */
+/**
+ * Lists the available models. Callers with a key see only the models that the key may use. Requests with
+ * `anthropic-version` get the form of Anthropic's API.
+ */
 @Controller()
 export class ModelsController {
   constructor(private readonly catalog: Catalog) {}
 
   @Serves(routes.models)
-  list(@Req() { caller }: FastifyRequest, @Query() { type }: ModelQuery): ModelList {
+  list(
+    @Req() { caller, headers }: FastifyRequest,
+    @Query() { type }: ModelQuery,
+  ): ModelList | AnthropicModelList {
     const offered = this.offered(type);
     const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
+    if (isAnthropic(headers)) return anthropicModelList(usable, Date.now());
     return { object: 'list', type, data: usable.map(modelView) };
   }
 
@@ -40,12 +50,15 @@ export class ModelsController {
 
   /** The parameter is the rest of the path, since ids may contain slashes. */
   @Serves(routes.model)
-  one(@Param() { model: name }: { model: string }): ModelView {
+  one(
+    @Req() { headers }: FastifyRequest,
+    @Param() { model: name }: { model: string },
+  ): ModelView | AnthropicModel {
     const named = this.named(name);
     if (!named) throw modelNotFound(name, this.catalog.text);
     const entry = this.serving(named);
     if (!entry) throw modelRetired(named);
-    return modelView(entry);
+    return isAnthropic(headers) ? anthropicModel(entry, Date.now()) : modelView(entry);
   }
 
   /** The model with this id, of any type, or with this other name. */
@@ -82,6 +95,10 @@ export class ModelsController {
     return model && servingModel(model, models, now);
   }
 }
+
+/** All clients of Anthropic's API send this header. */
+const isAnthropic = (headers: FastifyRequest['headers']): boolean =>
+  headers['anthropic-version'] !== undefined;
 
 function matches(entry: CatalogEntry, type: ModelQuery['type']): boolean {
   if (type === 'all') return true;

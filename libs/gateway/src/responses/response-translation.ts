@@ -25,6 +25,7 @@ const OTHERS: ReadonlySet<string> = new Set([
   'prompt',
   'service_tier',
   'safety_identifier',
+  'web_search',
   'svc_parameters',
 ]);
 
@@ -131,22 +132,28 @@ function formatOf(members: Members): JsonPart {
 
 /** A summary is not asked of backends; their reasoning is shown as one if the client asks for it. */
 function reasoningOf(members: Members): JsonPart | undefined {
-  const effort = memberOf(members, 'reasoning', 'effort');
-  return effort && effort.value !== null ? objectPart([['effort', effort]]) : undefined;
+  const given = ['effort', 'enabled'].flatMap((name) => {
+    const part = memberOf(members, 'reasoning', name);
+    return part && part.value !== null ? [[name, part] as const] : [];
+  });
+  return given.length > 0 ? objectPart(given) : undefined;
 }
 
-/** The tool for web searches switches our search on, unless the client's own parameters say how to search. */
-function parametersOf(
-  { tools, tool_choice: choice, svc_parameters: given }: ResponseRequest,
-  members: Members,
-): JsonPart | undefined {
+/** `svc_parameters` decide how to search; without them `web_search` does, then the tool for searches. */
+function parametersOf(request: ResponseRequest, members: Members): JsonPart | undefined {
   const parameters = members.get('svc_parameters');
+  const search = searchOf(request);
+  const isSaid = (request.svc_parameters?.enable_web_search ?? undefined) !== undefined;
+  if (isSaid || search === undefined) return parameters;
+  return objectPart([...(parameters ? membersOf(parameters) : []), ['enable_web_search', partOf(search)]]);
+}
+
+function searchOf(request: ResponseRequest): 'on' | 'auto' | 'off' | undefined {
+  const { tools, tool_choice: choice, web_search: asked } = request;
+  if (asked !== undefined && asked !== null) return asked ? 'on' : 'off';
   const isOffered = tools?.some(({ type }) => isSearch(type)) === true;
-  if (!isOffered || choice === 'none' || (given?.enable_web_search ?? undefined) !== undefined)
-    return parameters;
-  const isDemanded = typeof choice === 'object' && choice !== null && isSearch(choice.type);
-  const search = partOf(isDemanded ? 'on' : 'auto');
-  return objectPart([...(parameters ? membersOf(parameters) : []), ['enable_web_search', search]]);
+  if (!isOffered || choice === 'none') return undefined;
+  return typeof choice === 'object' && choice !== null && isSearch(choice.type) ? 'on' : 'auto';
 }
 
 function originOf(

@@ -107,6 +107,7 @@ export const ResponseRequest = z.looseObject({
   reasoning: z
     .object({
       effort: of.reasoning_effort,
+      enabled: z.boolean().nullish(),
       summary: z.enum(['auto', 'concise', 'detailed', 'none']).nullish(),
     })
     .nullish(),
@@ -142,6 +143,8 @@ export const ResponseRequest = z.looseObject({
   safety_identifier: maybe(CHARS.id),
   user: of.user,
   metadata: of.metadata,
+  fallbacks: of.fallbacks,
+  web_search: z.boolean().nullish(),
   svc_parameters: of.svc_parameters,
 });
 
