@@ -28,9 +28,10 @@ const PARTS = {
     args: ['apps/all/test/fault/killed-under-load.fault.ts'],
     env: { KILLS: '500' },
   },
-  proxies: {
-    about: 'a LiteLLM proxy as a backend, 700 MB of packages from PyPI',
-    script: 'test:proxies',
+  servers: {
+    about:
+      'a LiteLLM proxy as a backend, 700 MB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
+    script: 'test:servers',
   },
   helm: {
     about: 'the Helm chart on a Kubernetes control plane, which Go builds first',

@@ -5,7 +5,7 @@ const conditions = ['svc-source'];
 
 /**
  * Tests of programs from other package registries, some of them compiled: `--mode clients`, `backends` or
- * `proxies`.
+ * `servers`, which take the longest to install.
  */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('../../..', import.meta.url)),

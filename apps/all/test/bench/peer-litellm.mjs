@@ -7,7 +7,7 @@ import { BACKEND_MODEL, MODEL } from './responses.mjs';
 import { freePort } from './processes.mjs';
 
 /** The packages that its tests as a backend use too, each with its version. */
-const REQUIREMENTS = fileURLToPath(new URL('../proxies/requirements.txt', import.meta.url));
+const REQUIREMENTS = fileURLToPath(new URL('../servers/requirements.txt', import.meta.url));
 const VERSION = /^litellm==(\S+)$/m.exec(readFileSync(REQUIREMENTS, 'utf8'))?.[1];
 
 /** A hundred packages, 700 MB when unpacked. */

@@ -106,35 +106,55 @@ export async function openCommandLines(): Promise<Installed> {
   return new Installed(join(folder, 'node_modules', '.bin'));
 }
 
-/**
- * The server of whisper.cpp, compiled from the source in an npm package. `undefined`, with a warning, if
- * there is no compiler.
- */
-export async function openWhisperServer(): Promise<Installed | undefined> {
+/** A portable program that is compiled quickly: the models of the tests are tiny. */
+const PORTABLE = ['BUILD_SHARED_LIBS=OFF', 'GGML_NATIVE=OFF', 'GGML_OPENMP=OFF', 'CMAKE_C_FLAGS=-O1'];
+
+/** Compiles one program of a source tree. `undefined`, with a warning, if there is no compiler. */
+async function compiled(
+  program: string,
+  options: readonly string[],
+  openSource: () => Promise<string>,
+): Promise<Installed | undefined> {
   const hasCompiler = await execute('sh', ['-c', 'cmake --version && c++ --version']).then(
     () => true,
     () => false,
   );
   if (!hasCompiler) {
-    process.stderr.write('\nTHE TESTS OF WHISPER.CPP ARE SKIPPED: there is no cmake or no C++ compiler.\n\n');
+    process.stderr.write(`\nTESTS OF ${program} ARE SKIPPED: there is no cmake or no C++ compiler.\n\n`);
     return undefined;
   }
-  const source = await installedFrom('../backends/whisper-cpp');
-  const folder = await kept(`whisper-server of ${source}`, async (build) => {
-    const from = join(source, 'node_modules/nodejs-whisper/cpp/whisper.cpp');
-    // A portable program that is compiled quickly: the model of the tests is tiny.
-    const options = [
-      'BUILD_SHARED_LIBS=OFF',
-      'GGML_NATIVE=OFF',
-      'GGML_OPENMP=OFF',
-      'WHISPER_BUILD_TESTS=OFF',
-    ];
-    const levels = ['C', 'CXX'].map((language) => `CMAKE_${language}_FLAGS=-O1`);
-    const defined = [...options, ...levels].map((option) => `-D${option}`);
-    await execute('cmake', ['-S', from, '-B', build, ...defined], installing);
-    await execute('cmake', ['--build', build, '--target', 'whisper-server', '-j', '2'], installing);
+  const source = await openSource();
+  const all = [...PORTABLE, 'CMAKE_CXX_FLAGS=-O1', ...options].map((option) => `-D${option}`);
+  const folder = await kept([program, source, ...all].join(), async (build) => {
+    await execute('cmake', ['-S', source, '-B', build, ...all], installing);
+    await execute('cmake', ['--build', build, '--target', program, '-j', '2'], installing);
   });
   return new Installed(join(folder, 'bin'));
+}
+
+/** The server of whisper.cpp, compiled from the source in an npm package. */
+export function openWhisperServer(): Promise<Installed | undefined> {
+  return compiled('whisper-server', ['WHISPER_BUILD_TESTS=OFF'], async () => {
+    const folder = await installedFrom('../backends/whisper-cpp');
+    return join(folder, 'node_modules/nodejs-whisper/cpp/whisper.cpp');
+  });
+}
+
+/** Contains the source of stable-diffusion.cpp. */
+const DIFFUSION = 'stable-diffusion-cpp-python==0.4.7';
+
+/** The server of stable-diffusion.cpp, compiled from the source in a package that this Python downloads. */
+export function openDiffusionServer(python: Installed): Promise<Installed | undefined> {
+  return compiled('sd-server', ['SD_WEBP=OFF', 'SD_WEBM=OFF'], async () => {
+    const folder = await kept(DIFFUSION, async (source) => {
+      const download = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--no-binary', ':all:', DIFFUSION];
+      const run = await python.run('python', [...download, '-d', source], { deadlineMs: INSTALL_MS });
+      if (run.code !== 0) throw new Error(`no source of ${DIFFUSION}: ${run.stderr}`);
+      const unpack = 'tar -xzf *.tar.gz --strip-components=1';
+      await execute('sh', ['-c', unpack], { ...installing, cwd: source });
+    });
+    return join(folder, 'vendor/stable-diffusion.cpp');
+  });
 }
 
 /** Installs the npm packages that a folder beside this file lists, and copies programs that use them. */
