@@ -23,19 +23,19 @@ const REPEATS = {
   /** Payments to a platform whose node is randomly delayed. */
   LATE_NODE_PAYMENTS: { short: 12, long: 500 },
   /** Malformed and unusual chat completions. */
-  FUZZ: { short: 500, long: 10_000 },
+  FUZZ: { short: 300, long: 10_000 },
   /** Lists of calls of blockchain nodes that answer at random. */
   RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests in the form of messages and of chat completions. */
   MESSAGES: { short: 25, long: 1_000 },
   /** Encrypted chats for one of two enclaves. */
-  ENCLAVE_CHOICES: { short: 200, long: 1_000 },
+  ENCLAVE_CHOICES: { short: 60, long: 1_000 },
   /** Encrypted chats in which one bit was changed. */
   BIT_FLIPS: { short: 60, long: 1_000 },
   /** Requests in the form of responses and of chat completions. */
   RESPONSES: { short: 25, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
-  EXTREMES: { short: 500, long: 5_000 },
+  EXTREMES: { short: 250, long: 5_000 },
 } as const;
 
 /** Whether this is the long run: `vitest --mode long`. */
