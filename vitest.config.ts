@@ -121,9 +121,9 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
-      // Each file has servers and ports of its own, so files may run side by side: eight on two processors,
+      // Each file has servers and ports of its own, so files may run side by side: six on two processors,
       // because a file spends most of its time waiting for outages, deadlines and other processes.
-      maxWorkers: PROCESSORS + 6,
+      maxWorkers: PROCESSORS + 4,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
       sequence: { sequencer: LongestFirst },
