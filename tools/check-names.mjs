@@ -21,10 +21,9 @@ const retiredNames = [
   [/^(Trial|trialOf\w*)$/, 'simulation'],
   [/^([A-Z]\w*Desk|DeskParts)$/, 'operator actions'],
   [/^(Counter|Gauge|Histogram)Cell$/, 'instrument'],
-  [/^(Answer|\w*Answer|Answer[A-Z]\w*)$/, 'response, completion or output'],
+  [/^(\w*Answer|Answer[A-Z]\w*)$/, 'response, completion or output'],
   [/^(\w+World|\w*Stage)$/, 'fixture or harness'],
   [/^(Steady|Hidden|Mortal|mortal)[A-Z]\w*$/, 'error-safe, internal or crashing'],
-  [/^(\w+(Asked|Told|Heard))$/, 'a noun'],
   [/^(Moody|Played|played)[A-Z]\w*$/, 'faulty or test'],
 ];
 const typeWords = new Set(['class', 'interface', 'type', 'enum']);
@@ -32,6 +31,7 @@ const typeWords = new Set(['class', 'interface', 'type', 'enum']);
 /** The reason why a declared name is refused, or undefined. */
 function faultOf(word, name) {
   if (emptySuffix.test(name) || emptyName.test(name)) return 'says nothing; name what it is';
+  if (/\w(Asked|Told|Heard)$/.test(name)) return 'is a participle; name the thing with a noun';
   const retired = retiredNames.find(([pattern]) => pattern.test(name));
   if (retired) return `is a metaphor; the term is ${retired[1]}`;
   if (!typeWords.has(word)) return undefined;

@@ -154,10 +154,23 @@ export class OtlpReceiver {
   readonly lines: ReceivedLine[] = [];
   /** Everything received, of every signal, to search for texts that must not be there. */
   readonly bytes: Buffer[] = [];
+
   private constructor(
     readonly url: string,
     private readonly end: () => void,
   ) {}
+
+  /** Settings with which a platform sends all of its traces, metrics and logs here, without much delay. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      SVC_LOG_LEVEL: 'trace',
+      OTEL_EXPORTER_OTLP_ENDPOINT: this.url,
+      OTEL_TRACES_SAMPLER_ARG: '1',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_METRIC_EXPORT_INTERVAL: '300',
+      OTEL_LOGS_EXPORTER: 'otlp',
+    };
+  }
 
   static async start(): Promise<OtlpReceiver> {
     const definitions = await protobuf.load(DEFINITIONS);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { TestServer } from '@svc/testing';
+import { forwarded } from './forwarded.js';
 
 /** Changes the events of a stream, each with its `data: `. */
 type Tampering = (events: readonly string[]) => readonly string[];
@@ -14,23 +14,16 @@ export class TamperingProxy {
   private constructor(private readonly server: TestServer) {}
 
   static async start(target: string): Promise<TamperingProxy> {
-    const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const { method = 'GET', url = '', headers } = request;
-      const body = method === 'GET' ? undefined : await buffer(request);
-      const { host: _, 'content-length': __, 'transfer-encoding': ___, ...others } = headers;
-      const answered = await fetch(target + url, {
-        method,
-        headers: others as Record<string, string>,
-        ...(body && { body: new Uint8Array(body) }),
-      });
-      const type = answered.headers.get('content-type') ?? '';
-      const whole = await answered.text();
+    const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const received = await forwarded(target, request);
+      const type = received.headers.get('content-type') ?? '';
+      const whole = await received.text();
       const changed = type.startsWith('text/event-stream')
         ? proxy.tampering(whole.split('\n\n').filter((event) => event !== '')).join('\n\n') + '\n\n'
         : whole;
-      response.writeHead(answered.status, { 'content-type': type }).end(changed);
+      response.writeHead(received.status, { 'content-type': type }).end(changed);
     };
-    const server = await TestServer.start((request, response) => void answer(request, response));
+    const server = await TestServer.start((request, response) => void respond(request, response));
     const proxy = new TamperingProxy(server);
     return proxy;
   }

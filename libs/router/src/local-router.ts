@@ -306,7 +306,8 @@ export class LocalRouter extends InferenceRouter {
         (live) =>
           live.dialect.paths[kind] !== undefined && mayBeCalled(live, call) && (mode.serves?.(live) ?? true),
       );
-    const candidates = await this.nodes.usable(able, call);
+    const isForNodes = kind === 'rpc' || kind === 'rpc-send';
+    const candidates = isForNodes ? await this.nodes.usable(able, call) : able;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;

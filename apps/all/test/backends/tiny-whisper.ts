@@ -87,8 +87,8 @@ function tensor(name: string, shape: Shape, fill: (values: Values) => void): Buf
 }
 
 /**
- * Writes a Whisper model in the format of whisper.cpp that hears the same words in every piece of audio of
- * this length: at each position of the text, the position alone decides the next token.
+ * Writes a Whisper model in the format of whisper.cpp that returns the same words for any audio, as spoken in
+ * its first `seconds`: at each position of the text, the position alone decides the next token.
  */
 export async function writeTinyWhisper(
   path: string,

@@ -9,7 +9,7 @@ import { errorOf, eventually } from '../response-bodies.js';
 import { writeTinyWhisper } from './tiny-whisper.js';
 
 const WORDS = ['Quokkas', 'eat', 'grass.'];
-/** The model hears the words once in half a minute of audio, in the first two seconds. */
+/** The model returns the words once per half minute of audio, for its first two seconds. */
 const HEARD = WORDS.join(' ');
 /** The price of a file, which has ten seconds. */
 const COSTS = 10 * AUDIO_PRICE;

@@ -4,24 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { TIME, WEATHER } from '../tools.js';
 
 /** A completion in one piece may cost 0.16 USD: a small part of 100 USD, and a large part of 1 USD. */
 const model = 'dear';
 const PRICING = { input: 1, output: 20 };
 const OUTPUT_NANO = 20_000;
-
-const WEATHER = {
-  type: 'function',
-  function: {
-    name: 'get_weather',
-    description: 'The weather of a city',
-    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-  },
-} as const;
-const TIME = {
-  type: 'function',
-  function: { name: 'get_time', parameters: { type: 'object', properties: {} } },
-} as const;
 
 let platform: Platform;
 let scripted: ScriptedBackend;

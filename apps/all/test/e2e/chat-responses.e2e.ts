@@ -6,22 +6,10 @@ import { z } from 'zod';
 import { errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { type Script, ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { TIME, WEATHER } from '../tools.js';
 
 const model = 'test-model';
 const user = (content: string) => [{ role: 'user' as const, content }];
-
-const WEATHER = {
-  type: 'function',
-  function: {
-    name: 'get_weather',
-    description: 'The weather of a city',
-    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-  },
-} as const;
-const TIME = {
-  type: 'function',
-  function: { name: 'get_time', parameters: { type: 'object', properties: {} } },
-} as const;
 
 let platform: Platform;
 let scripted: ScriptedBackend;

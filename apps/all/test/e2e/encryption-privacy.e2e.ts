@@ -18,14 +18,7 @@ beforeAll(async () => {
   receiver = await OtlpReceiver.start();
   platform = await Platform.start({
     models: [{ ...ENCRYPTED_MODEL, backends: [enclaveAt(enclave.url)] }],
-    env: {
-      SVC_LOG_LEVEL: 'trace',
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-      OTEL_TRACES_SAMPLER_ARG: '1',
-      OTEL_BSP_SCHEDULE_DELAY: '50',
-      OTEL_METRIC_EXPORT_INTERVAL: '300',
-      OTEL_LOGS_EXPORTER: 'otlp',
-    },
+    env: receiver.settings,
   });
   account = await platform.account();
   session = await EncryptionSession.with(enclave);

@@ -93,7 +93,7 @@ describe('a request to POST /responses', () => {
     ]);
   });
 
-  it('has its audio, for a model that hears, and is refused for another model', async () => {
+  it('passes audio on to a model with audio input, and is refused for other models', async () => {
     const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } };
     const content = [{ type: 'input_text', text: 'What is this?' }, audio];
     expect((await post({ input: [{ role: 'user', content }] })).status).toBe(200);

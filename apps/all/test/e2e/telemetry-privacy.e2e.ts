@@ -102,14 +102,9 @@ beforeAll(async () => {
   platform = await Platform.start({
     models: [{ id: 'scripted', backends: [{ url: `${backend.url}/v1`, model: 'x' }] }],
     env: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      ...receiver.settings,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=tests',
-      OTEL_TRACES_SAMPLER_ARG: '1',
-      OTEL_BSP_SCHEDULE_DELAY: '50',
-      OTEL_METRIC_EXPORT_INTERVAL: '300',
-      OTEL_LOGS_EXPORTER: 'otlp',
       GATEWAY_TRUSTED_PROXIES: 'loopback',
-      SVC_LOG_LEVEL: 'trace',
     },
   });
   ({ apiKey, id: accountId } = await platform.account());

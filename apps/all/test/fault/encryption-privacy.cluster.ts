@@ -23,16 +23,8 @@ let session: EncryptionSession;
 beforeAll(async () => {
   enclave = await startSimulator();
   receiver = await OtlpReceiver.start();
-  const telemetry = {
-    SVC_LOG_LEVEL: 'trace',
-    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
-    OTEL_TRACES_SAMPLER_ARG: '1',
-    OTEL_BSP_SCHEDULE_DELAY: '50',
-    OTEL_METRIC_EXPORT_INTERVAL: '300',
-    OTEL_LOGS_EXPORTER: 'otlp',
-  };
   const model = { ...ENCRYPTED_MODEL, backends: [enclaveAt(enclave.url)] };
-  platform = await ClusterDeployment.start({}, telemetry, [() => model]);
+  platform = await ClusterDeployment.start({}, receiver.settings, [() => model]);
   account = await platform.account();
   session = await EncryptionSession.with(enclave);
 }, 180_000);

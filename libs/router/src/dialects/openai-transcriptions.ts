@@ -54,7 +54,10 @@ export function transcriptionForm(
   return [...further.flatMap(([name, value]) => [value].flat().map((each) => [name, each] as const)), ...own];
 }
 
-/** A transcript that is verbose or not. Most servers begin its text with a space. Throws if it is none. */
+/**
+ * Reads a transcript in the verbose or the short form, without the space before the text that most servers
+ * return. Throws if the body is not a transcript.
+ */
 export function readTranscript(body: string): Transcript {
   const read = Response.safeParse(parsed(body));
   if (!read.success) {

@@ -81,14 +81,14 @@ export class NodeChecks {
   }
 
   /**
-   * The candidates of a call that are of the right chain, in their order, except that reads call those last
-   * that are behind. If none is known to be of this chain, waits for the first new one to report it.
+   * The candidates for an RPC call that are of the right chain, in their order, except that reads call nodes
+   * last that are behind. If none is known to be of this chain, waits for the first new one to report it.
    */
   async usable(candidates: readonly LiveBackend[], call: InferenceCall): Promise<readonly LiveBackend[]> {
     const { kind, accountId } = call;
     const [{ backend } = {}] = candidates;
     const network = backend && this.networkOf(backend.model);
-    if (!network || (kind !== 'rpc' && kind !== 'rpc-send')) return candidates;
+    if (!network) return candidates;
     this.requestedMs.set(backend.model, performance.now());
     if (!candidates.some((live) => this.isRight(live, network))) await this.firstRight(candidates, network);
     const right = candidates.filter((live) => this.isRight(live, network));
