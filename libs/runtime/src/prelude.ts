@@ -2,10 +2,14 @@
 import module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
 import type { Environment } from './process/run-process.js';
 
 /** The first version with everything this code uses. */
 const NODE_MAJOR = 26;
+
+/** V8's own. */
+const GROWTH_FACTOR = 2;
 
 /**
  * Runs the app whose main is in this folder, from the bundle that tools/bundle.mjs makes of it. Exits with a
@@ -19,10 +23,14 @@ export async function runBundled(mainFolder: string, env: Environment): Promise<
     );
     process.exit(1);
   }
+  // What a start creates stays, which V8 would take for a need of a larger young generation. This saves 35 MB
+  // until there is load.
+  v8.setFlagsFromString('--semi-space-growth-factor=1');
   // Without write access to the folder, nothing is cached.
   module.enableCompileCache(join(mainFolder, 'compile-cache'));
   const app = dirname(mainFolder);
   const bundle = join(app, '../../dist', `${basename(app)}.js`);
   const { run } = (await import(pathToFileURL(bundle).href)) as { run: (env: Environment) => Promise<void> };
   await run(env);
+  v8.setFlagsFromString(`--semi-space-growth-factor=${GROWTH_FACTOR}`);
 }

@@ -18,8 +18,8 @@ const STEPS = [
   ['hold and price', /^(?:gateway\/(?:paid\/|chat\/(?:chat-hold|chat-price|progress))|contracts\/m)/],
   ['plan and prepare', /^(?:gateway\/(?:request|models|tokens|web|augment)|catalog)\//],
   ['call', /^(?:router\/|runtime\/calls\/|package undici)/],
-  ['read and shape', /^gateway\/(?:answer|json)\//],
-  ['write', /^gateway\/http\/answer-writer/],
+  ['read and shape', /^gateway\/(?:output|json)\//],
+  ['write', /^gateway\/http\/response-writer/],
   ['receive', /^(?:runtime\/|package (?:fastify|find-my-way|@nestjs|@fastify|avvio|light-my))/],
   ['other code of the gateway', /^gateway\//],
 ];

@@ -43,7 +43,9 @@ interface Cached {
 export class KeyCache {
   /** By digest. An entry stays until its key may no longer be accepted under any circumstances. */
   private readonly cache = new LRUCache<string, Cached>({
-    max: CACHED_KEYS,
+    // Each counts as 1. Unlike `max`, this limit allocates no memory in advance.
+    maxSize: CACHED_KEYS,
+    sizeCalculation: () => 1,
     // Reads the clock on each access: the timer that would save this costs more.
     ttlResolution: 0,
     dispose: ({ caller }, digest) => this.unlist(caller, digest),

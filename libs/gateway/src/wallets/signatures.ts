@@ -41,7 +41,7 @@ export class Signatures {
     }
     if (!ADDRESS.test(address)) throw new Problem('X402_SIGN_IN_INVALID_WALLET');
     const wallet = walletName(address);
-    if (evmSigner(text, signature) === wallet) return wallet;
+    if ((await evmSigner(text, signature)) === wallet) return wallet;
     if (await this.contractAccepts({ wallet, text, signature }, isSuspect)) return wallet;
     throw new Problem('X402_SIGN_IN_INVALID_SIGNATURE');
   }
