@@ -19,13 +19,9 @@ export class BackgroundWork implements BeforeApplicationShutdown {
   constructor(private readonly logger: RootLogger) {}
 
   /** Makes a stopping process wait for a promise, and returns its result. */
-  async track<T>(work: Promise<T>): Promise<T> {
+  track<T>(work: Promise<T>): Promise<T> {
     this.underWay.add(work);
-    try {
-      return await work;
-    } finally {
-      this.underWay.delete(work);
-    }
+    return work.finally(() => void this.underWay.delete(work));
   }
 
   /**

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type ChunkStream, Problem, type StreamedBytes } from '@svc/contracts';
-import { createParser } from 'eventsource-parser';
+import { type EventSourceParser, createParser } from 'eventsource-parser';
 
 const DONE = '[DONE]';
 
@@ -23,18 +23,14 @@ export function eventsOf({ bytes }: ChunkStream, idleTimeoutMs: number): Backend
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
   private arrived: string[] = [];
   private done = false;
-  /** Whether the parser has read whole events only, the first of which tells it about a byte order mark. */
+  /** Whether whole events have been read, the first of which tells about a byte order mark. */
   private isBetweenEvents = false;
   /** When the last event arrived, or reading began, on the clock of `performance.now()`. */
   private sinceMs = 0;
   private readonly bytes: AsyncIterator<readonly Uint8Array[]>;
   private readonly decoder = new StringDecoder('utf8');
-  private readonly parser = createParser({
-    onEvent: ({ data }) => {
-      if (data !== '') this.arrived.push(data);
-    },
-    maxBufferSize: EVENT_LIMIT_CHARACTERS,
-  });
+  /** Kept within an event only: it takes a kilobyte, and most streams need it once. */
+  private parser: EventSourceParser | undefined;
 
   constructor(
     private readonly stream: StreamedBytes,
@@ -93,6 +89,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
     else this.feed(text);
     // The decoder keeps the beginning of a character.
     if (bytes.length > 0) this.isBetweenEvents = text.endsWith('\n\n') && bytes.at(-1) === LINE_END;
+    if (this.isBetweenEvents) this.parser = undefined;
     const events = this.taken();
     // The response is complete; reading on lets the connection be reused.
     if (this.done) void drain(this.bytes);
@@ -112,6 +109,12 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
 
   /** Keeps throwing after an event over the limit. */
   private feed(text: string): void {
+    this.parser ??= createParser({
+      onEvent: ({ data }) => {
+        if (data !== '') this.arrived.push(data);
+      },
+      maxBufferSize: EVENT_LIMIT_CHARACTERS,
+    });
     try {
       this.parser.feed(text);
     } catch (error) {

@@ -16,6 +16,8 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 
+const DATA = 'data: ';
+
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** After a chunk that no other followed, at most this number of chunks is not learned from. */
@@ -39,16 +41,21 @@ interface ChunkText {
 export class RepeatedChunk {
   /** An event of this chunk before and after its text, if it consists of one line of printable ASCII. */
   private readonly framed: readonly [before: string, after: string] | undefined;
+  private readonly before: string;
+  private readonly after: string;
 
   private constructor(
-    private readonly before: string,
-    private readonly after: string,
+    before: string,
+    after: string,
     /** What was written for the chunk before and after its text. */
     readonly written: readonly [before: string, after: string],
     readonly kind: 'content' | 'reasoning',
     readonly choice: number,
   ) {
-    if (PRINTABLE.test(before) && PRINTABLE.test(after)) this.framed = [`data: ${before}`, `${after}\n\n`];
+    if (PRINTABLE.test(before) && PRINTABLE.test(after)) this.framed = [`${DATA}${before}`, `${after}\n\n`];
+    // Parts of the framed texts keep no more in memory; parts of the chunk keep all of it.
+    this.before = this.framed?.[0].slice(DATA.length) ?? before;
+    this.after = this.framed?.[1].slice(0, after.length) ?? after;
   }
 
   /**

@@ -14,29 +14,35 @@ export interface ResponseBytesOptions {
 export class ResponseBytes implements AsyncIterable<readonly Buffer[]>, AsyncIterator<readonly Buffer[]> {
   private first: readonly Buffer[] | undefined;
   private leftBytes: number;
+  private readonly problemIn: ResponseBytesOptions['problemIn'];
 
   constructor(
     private readonly exchange: Exchange,
-    private readonly options: ResponseBytesOptions,
+    { first, limitBytes, problemIn }: ResponseBytesOptions,
   ) {
-    this.first = options.first;
-    this.leftBytes = options.limitBytes;
+    this.first = first;
+    this.leftBytes = limitBytes;
+    this.problemIn = problemIn;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<readonly Buffer[]> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<readonly Buffer[]>> {
-    let value = this.first;
+  next(): Promise<IteratorResult<readonly Buffer[]>> {
+    const { first } = this;
     this.first = undefined;
-    try {
-      value ??= await this.exchange.read();
-    } catch (error) {
-      throw refusalOf(error, { body: [], secrets: [] }).problem;
-    }
+    return (first ? Promise.resolve(first) : this.exchange.read()).then(
+      (value) => this.result(value),
+      (error: unknown) => {
+        throw refusalOf(error, { body: [], secrets: [] }).problem;
+      },
+    );
+  }
+
+  private result(value: readonly Buffer[]): IteratorResult<readonly Buffer[]> {
     if (value.length === 0) {
-      const problem = this.options.problemIn?.(this.exchange.trailers);
+      const problem = this.problemIn?.(this.exchange.trailers);
       if (problem) throw problem;
       return { value: undefined, done: true };
     }

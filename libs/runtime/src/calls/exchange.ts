@@ -111,9 +111,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * The bytes that arrived since the last call; waits for the first of them. Empty at the end of the
    * response.
    */
-  async read(): Promise<readonly Buffer[]> {
-    while (this.mustWait) await this.arrival();
-    return this.taken();
+  read(): Promise<readonly Buffer[]> {
+    // A thousand streams wait here; a suspended function would take more memory than these promises.
+    if (this.mustWait) return this.arrival().then(() => this.read());
+    if (this.failure && this.queue.length === 0) return Promise.reject(this.failure);
+    return Promise.resolve(this.taken());
   }
 
   private get mustWait(): boolean {
@@ -188,13 +190,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     statusCode: number,
     headers: ResponseHeaders,
   ): void {
     if (statusCode < 200) return;
     this.status = statusCode;
     this.headers = headers;
+    // The same headers as slices of what the socket read, which would stay in memory until the end.
+    controller.rawHeaders = undefined;
     this.head.resolve();
   }
 
