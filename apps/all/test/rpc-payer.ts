@@ -53,7 +53,7 @@ export interface SignedTransfer {
 
 /** The first transaction of a new wallet that can pay for it. */
 export async function signedTransfer(
-  chain: LocalChain,
+  chain: Pick<LocalChain, 'fund'>,
   over: { readonly chainId?: number; readonly value?: bigint } = {},
 ): Promise<SignedTransfer> {
   const wallet = evmWallet();

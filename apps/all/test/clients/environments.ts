@@ -6,6 +6,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '@svc/storage';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const OF_CLIENTS = join(here, 'requirements.txt');
@@ -16,6 +17,9 @@ const COMPLETE = 'complete';
 
 /** About a hundred packages are downloaded once, and some of them compiled. */
 const INSTALL_MS = 1_800_000;
+
+/** How long a node may take to start. */
+const START_MS = 60_000;
 
 /** A client's output may be long, and describes its failures. */
 const OUTPUT_BYTES = 64 * 1_048_576;
@@ -104,6 +108,19 @@ export async function openEncryptionClient(): Promise<string> {
 export async function openCommandLines(): Promise<Installed> {
   const folder = await installedFrom('command-lines', [], 'with-scripts');
   return new Installed(join(folder, 'node_modules', '.bin'));
+}
+
+/** A node of Ethereum with this chain. It runs until it is stopped. */
+export async function startHardhat(chainId: number): Promise<StartedProgram> {
+  const folder = await installedFrom('hardhat');
+  const config = join(folder, 'hardhat.config.mjs');
+  await writeFile(config, 'export default {};');
+  const at = `--hostname 127.0.0.1 --port ${await freePort()} --chain-id ${chainId}`;
+  return new Installed(join(folder, 'node_modules', '.bin')).start(
+    'hardhat',
+    ['--config', config, 'node', ...at.split(' ')],
+    { ready: /server at (http:\S+:\d+)/, deadlineMs: START_MS },
+  );
 }
 
 /** A portable program that is compiled quickly: the models of the tests are tiny. */
