@@ -21,6 +21,19 @@ export const nodePanels = [
     ],
   },
   {
+    title: 'Reads of clients by source',
+    unit: 'reqps',
+    bad: 'Never `kept` although clients repeat reads of old blocks: a node does not report its last final block.',
+    todo: 'Call the nodes with `eth_getBlockByNumber` and `finalized`.',
+    queries: [
+      [
+        `${rate(m.inference.nodeReads, `${MODEL}, svc_gateway_source`)} or vector(0)`,
+        `{{${MODEL}}} {{svc_gateway_source}}`,
+        '0',
+      ],
+    ],
+  },
+  {
     title: 'Nodes of a wrong chain',
     unit: 'bool_yes_no',
     bad: '1: the node is not used.',

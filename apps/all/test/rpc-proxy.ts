@@ -3,9 +3,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type TransactionSerializableEIP1559, parseTransaction } from 'viem';
+import { CHECK_ID } from './scripted-node.js';
 
 interface Call {
-  readonly id: number;
+  readonly id: number | string;
   readonly method: string;
   /** Some calls have no parameters. */
   readonly params?: readonly unknown[];
@@ -43,6 +44,8 @@ async function drip(response: ServerResponse): Promise<void> {
 export class RpcProxy {
   /** The transactions that were sent. */
   readonly sent: TransactionSerializableEIP1559[] = [];
+  /** The methods of all calls but the router's checks. */
+  readonly called: string[] = [];
   mood: NodeMood = 'well';
   /** Whether the response to a call arrives one byte at a time and never ends. */
   drips: (call: string) => boolean = () => false;
@@ -114,6 +117,7 @@ export class RpcProxy {
       if (this.mood === 'down') throw new Error('down');
       if (this.drips(text)) return await drip(response);
       const call = JSON.parse(text) as Call;
+      for (const { id, method } of [call].flat()) if (id !== CHECK_ID) this.called.push(method);
       const trap = this.trap && isCall(call, this.trap.call) ? this.trap : undefined;
       if (call.method === 'eth_sendRawTransaction') this.note(call);
       if (trap) this.trap = undefined;

@@ -21,7 +21,7 @@ type ScriptedResponse =
   | undefined;
 
 /** The id of the calls by which the router checks a node. */
-const CHECK_ID = 'check';
+export const CHECK_ID = 'check';
 
 /** A node that answers as the test says, and records what it gets, except the router's checks. */
 export class ScriptedNode {

@@ -100,7 +100,7 @@ export { type MessageToolChoice, isWebSearch } from './http/messages/message-too
 export { type CountTokensRequest, MessagesRequest } from './http/messages/messages-request.js';
 export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
 export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
-export { CryptoRpc, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
+export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
 export {
   type ImageCutoutRequest,
   ImageEditRequest,

@@ -67,6 +67,7 @@ import { RpcNodes } from './crypto-rpc/rpc-nodes.js';
 import { RpcReplays } from './crypto-rpc/rpc-replays.js';
 import { RpcRequestsStore } from './crypto-rpc/rpc-requests.store.js';
 import { RpcSends } from './crypto-rpc/rpc-sends.js';
+import { SharedReads } from './crypto-rpc/shared-reads.js';
 import { EditPictures } from './images/edit-pictures.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
@@ -170,6 +171,7 @@ export class GatewayModule {
         BatchedLookups,
         NodeRequests,
         RpcNodes,
+        SharedReads,
         RpcReplays,
         RpcRequestsStore,
         RpcSends,

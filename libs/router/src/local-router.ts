@@ -97,7 +97,11 @@ export class LocalRouter extends InferenceRouter {
         });
       case 'rpc':
       case 'rpc-send':
-        return this.firstAvailable(call, signal, rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES));
+        return this.firstAvailable(
+          call,
+          signal,
+          rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES, (live) => this.nodes.finalizedOf(live)),
+        );
       case 'embeddings':
         return this.embeddings(call, signal);
       case 'transcription':
@@ -320,7 +324,7 @@ export class LocalRouter extends InferenceRouter {
       });
       if (retries > 0) router.retries.add(1, call.model);
       try {
-        const deadlineMs = Math.max(1, endMs - performance.now());
+        const deadlineMs = Math.max(1, Math.min(mode.attemptMs ?? Infinity, endMs - performance.now()));
         const request = {
           ...this.requests.of({ live, call, step: attempt.step }, mode),
           pauseMs: mode.pauseMs,

@@ -65,7 +65,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('is refused with another body, another network or an invalid key', async () => {
     const key = randomUUID();
-    const call = { id: 1, method: 'eth_chainId' };
+    const call = { id: 1, method: 'eth_syncing' };
     expect((await post('scripted', call, { key })).status).toBe(200);
     for (const response of [
       await post('scripted', { ...call, id: 2 }, { key }),
@@ -81,7 +81,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('has a key of its own for each account', async () => {
     const key = randomUUID();
-    const call = { id: 1, method: 'eth_chainId' };
+    const call = { id: 1, method: 'eth_syncing' };
     for (const by of [await rpcPayer(platform), await rpcPayer(platform)])
       expect(creditsOf(await post('scripted', call, { by, key }))).toBe(20);
   });
@@ -89,7 +89,7 @@ describe('a request with an Idempotency-Key', () => {
   it('that cannot be paid or answered leaves its key free', async () => {
     const key = randomUUID();
     const poor = await platform.account('0.00001');
-    const call = { id: 1, method: 'eth_chainId' };
+    const call = { id: 1, method: 'eth_syncing' };
     expect((await post('scripted', call, { by: poor, key })).status).toBe(402);
     node.answer = () => ({ status: 500, body: '' });
     expect((await post('scripted', call, { key })).status).toBe(503);
@@ -127,8 +127,8 @@ describe('a request with an Idempotency-Key', () => {
 
   it('keeps the response of a notification, and reads too large ones again', async () => {
     const key = randomUUID();
-    expect((await post('scripted', { method: 'eth_chainId' }, { key })).status).toBe(204);
-    expect((await post('scripted', { method: 'eth_chainId' }, { key })).status).toBe(204);
+    expect((await post('scripted', { method: 'eth_syncing' }, { key })).status).toBe(204);
+    expect((await post('scripted', { method: 'eth_syncing' }, { key })).status).toBe(204);
     expect(node.sent).toHaveLength(1);
     const large = randomUUID();
     node.answer = () => ({ body: JSON.stringify({ id: 0, result: 'a'.repeat(20_000) }) });

@@ -107,8 +107,8 @@ describe('POST /crypto/rpc/{network}', () => {
   it.each(['1', '9007199254740993', '"\\u0000"', 'null', '"a b"', '-0', '1e3'])(
     'returns an id as it came: %s',
     async (id) => {
-      const { text } = await answered('scripted', `{"method":"eth_chainId","id": ${id} }`);
-      expect(text).toBe(`{"jsonrpc":"2.0","id":${id},"result":"eth_chainId"}`);
+      const { text } = await answered('scripted', `{"method":"eth_syncing","id": ${id} }`);
+      expect(text).toBe(`{"jsonrpc":"2.0","id":${id},"result":"eth_syncing"}`);
     },
   );
 
@@ -137,7 +137,7 @@ describe('POST /crypto/rpc/{network}', () => {
         ...calls.slice(1).map((call) => ({ ...resultOf(call), result: 'again' })),
       ]),
     });
-    const methods = ['eth_chainId', 'eth_blockNumber', 'eth_gasPrice'];
+    const methods = ['eth_syncing', 'eth_blockNumber', 'eth_gasPrice'];
     const { text, credits } = await answered(
       'scripted',
       methods.map((method, at) => ({ id: `${at}`, method })),
@@ -155,7 +155,7 @@ describe('POST /crypto/rpc/{network}', () => {
   });
 
   it('splits a list for nodes that take few calls at a time', async () => {
-    const calls = Array.from({ length: 5 }, (_, id) => ({ id, method: 'eth_chainId' }));
+    const calls = Array.from({ length: 5 }, (_, id) => ({ id, method: 'eth_syncing' }));
     const { text } = await answered('small', calls);
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4]);
     expect(
@@ -179,11 +179,11 @@ describe('POST /crypto/rpc/{network}', () => {
   });
 
   it('executes and charges a notification, and says nothing', async () => {
-    const response = await post('scripted', { method: 'eth_chainId' });
+    const response = await post('scripted', { method: 'eth_syncing' });
     expect([response.status, await response.text()]).toEqual([204, '']);
     expect(response.headers.get('x-svc-rpc-credits')).toBe('20');
     const { text, credits } = await answered('scripted', [
-      { method: 'eth_chainId' },
+      { method: 'eth_syncing' },
       { id: 2, method: 'eth_gasPrice' },
     ]);
     expect(JSON.parse(text)).toEqual([{ jsonrpc: '2.0', id: 2, result: 'eth_gasPrice' }]);
@@ -195,7 +195,7 @@ describe('POST /crypto/rpc/{network}', () => {
     ['eth_accounts', 'scripted'],
     ['ETH_chainId', 'scripted'],
     ['eth_chainid', 'scripted'],
-    ['eth_chainId ', 'scripted'],
+    ['eth_syncing ', 'scripted'],
     ['eth_newFilter', 'scripted'],
     ['eth_subscribe', 'scripted'],
     ['personal_unlockAccount', 'scripted'],
@@ -203,7 +203,7 @@ describe('POST /crypto/rpc/{network}', () => {
     ['anvil_setBalance', 'base-local'],
     ['evm_mine', 'base-local'],
     ['getSlot', 'scripted'],
-    ['eth_chainId', 'solana'],
+    ['eth_syncing', 'solana'],
     ['requestAirdrop', 'solana'],
     ['constructor', 'scripted'],
     ['__proto__', 'scripted'],
@@ -228,15 +228,15 @@ describe('POST /crypto/rpc/{network}', () => {
   it.each([
     ['{"id":1,', 'INVALID_JSON'],
     ['[]', 'INVALID_REQUEST'],
-    ['"eth_chainId"', 'INVALID_REQUEST'],
+    ['"eth_syncing"', 'INVALID_REQUEST'],
     ['{"id":1}', 'INVALID_REQUEST'],
-    ['{"id":1.5,"method":"eth_chainId"}', 'INVALID_REQUEST'],
-    ['{"id":{},"method":"eth_chainId"}', 'INVALID_REQUEST'],
+    ['{"id":1.5,"method":"eth_syncing"}', 'INVALID_REQUEST'],
+    ['{"id":{},"method":"eth_syncing"}', 'INVALID_REQUEST'],
     ['{"id":1,"method":7}', 'INVALID_REQUEST'],
-    ['{"id":1,"method":"eth_chainId","params":"latest"}', 'INVALID_REQUEST'],
-    ['{"id":1,"method":"eth_chainId","jsonrpc":"1.0"}', 'INVALID_REQUEST'],
+    ['{"id":1,"method":"eth_syncing","params":"latest"}', 'INVALID_REQUEST'],
+    ['{"id":1,"method":"eth_syncing","jsonrpc":"1.0"}', 'INVALID_REQUEST'],
     [
-      JSON.stringify(Array.from({ length: 101 }, () => ({ id: 1, method: 'eth_chainId' }))),
+      JSON.stringify(Array.from({ length: 101 }, () => ({ id: 1, method: 'eth_syncing' }))),
       'INVALID_REQUEST',
     ],
   ])('refuses a body that is no call: %#', async (body, code) => {
@@ -248,7 +248,7 @@ describe('POST /crypto/rpc/{network}', () => {
 
   it('refuses an unknown network by its name', async () => {
     for (const network of ['ethereum-mainnet', 'constructor', 'Scripted']) {
-      const response = await post(network, { id: 1, method: 'eth_chainId' });
+      const response = await post(network, { id: 1, method: 'eth_syncing' });
       expect(response.status).toBe(400);
       expect((await errorOf(response)).error.param).toBe('network');
     }
@@ -262,7 +262,7 @@ describe('POST /crypto/rpc/{network}', () => {
   ])('charges nothing for a node that sends %s', async (_, answer) => {
     const own = await platform.account('1.00');
     node.answer = answer;
-    const response = await post('scripted', { id: 1, method: 'eth_chainId' }, own);
+    const response = await post('scripted', { id: 1, method: 'eth_syncing' }, own);
     expect(response.status).toBe(503);
     expect((await errorOf(response)).error.code).toBe('UNAVAILABLE');
     expect((await platform.balances(own.id)).usd).toBe('1.00');
@@ -274,7 +274,7 @@ describe('POST /crypto/rpc/{network}', () => {
     ['neither a result nor an error', '{"id":0}'],
   ])('answers with an error, free of charge, if a node sends %s', async (_, body) => {
     node.answer = () => ({ body });
-    const { text, credits } = await answered('scripted', { id: 1, method: 'eth_chainId' });
+    const { text, credits } = await answered('scripted', { id: 1, method: 'eth_syncing' });
     expect(JSON.parse(text)).toMatchObject({ id: 1, error: { code: -32_603 } });
     expect(credits).toBe(0);
   });
@@ -288,7 +288,7 @@ describe('POST /crypto/rpc/{network}', () => {
 
   it('calls nothing that an account cannot pay', async () => {
     const own = await platform.account('0.00001');
-    const response = await post('scripted', { id: 1, method: 'eth_chainId' }, own);
+    const response = await post('scripted', { id: 1, method: 'eth_syncing' }, own);
     expect(response.status).toBe(402);
     expect(node.sent).toEqual([]);
   });
@@ -301,7 +301,7 @@ describe('POST /crypto/rpc/{network}', () => {
     const response = await fetch(`${platform.apiUrl}/crypto/rpc/scripted`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(await signedInAt(platform.rootUrl, wallet)) },
-      body: JSON.stringify({ id: 1, method: 'eth_chainId' }),
+      body: JSON.stringify({ id: 1, method: 'eth_syncing' }),
     });
     expect(response.status).toBe(200);
     await eventually('it is charged', async () => (await platform.balances(id)).usd === '0.999986');
@@ -354,7 +354,7 @@ describe('the limits of blockchain calls', () => {
       let refused: Response | undefined;
       for (let at = 0; at < 12 && !refused; at += 1) {
         const response = await ask([
-          { id: 1, method: 'eth_chainId' },
+          { id: 1, method: 'eth_syncing' },
           { id: 2, method: 'txpool_status' },
         ]);
         statuses.push(response.status);

@@ -49,11 +49,14 @@ const RpcNode = z.strictObject({
   maxInFlight: PositiveCount.default(64),
 });
 
+/** The hash of a Solana chain's first block, in base58. */
+export const GENESIS_HASH = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
 /** How the nodes of a family name their chain. */
 const CHAIN_IDS: Readonly<Record<RpcFamily, { readonly id: z.ZodType; readonly message: string }>> = {
   evm: { id: PositiveCount, message: 'must be the number of the chain, such as 8453' },
   solana: {
-    id: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/),
+    id: z.string().regex(GENESIS_HASH),
     message: 'must be the genesis hash that getGenesisHash returns',
   },
   starknet: {

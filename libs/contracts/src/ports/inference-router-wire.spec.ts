@@ -71,6 +71,17 @@ describe('a response on the wire', () => {
     expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);
   });
 
+  it('has the last final block if it is of a blockchain node, and no other header for it', () => {
+    const answering = { backend: 'node', retries: 0, finalizedBlock: 123_456_789_012 };
+    const headers = encodeServedBy(answering);
+    expect(decodeServedBy(headers)).toEqual(answering);
+    for (const block of ['-1', '1.5', '0x1', '', 'NaN', '1'.repeat(16)])
+      expect(decodeServedBy({ ...headers, 'x-svc-finalized-block': block })).toEqual({
+        backend: 'node',
+        retries: 0,
+      });
+  });
+
   it('has its media type if it is binary', () => {
     const answering = { backend: 'tts', retries: 0, contentType: 'audio/mpeg' };
     expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);

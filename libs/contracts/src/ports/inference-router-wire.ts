@@ -32,6 +32,7 @@ const RESPONSE_HEADERS = {
   backend: 'x-svc-backend',
   retries: 'x-svc-retries',
   contentType: 'x-svc-content-type',
+  finalizedBlock: 'x-svc-finalized-block',
 } as const;
 
 /** The trailer of a failed stream. */
@@ -76,6 +77,8 @@ const CallHead = z.object({
 
 /** The number of retries, in decimal. */
 const RETRIES = /^\d{1,4}$/;
+
+const BLOCK = /^\d{1,15}$/;
 
 interface InferenceCallOnWire {
   readonly headers: Readonly<Record<string, string>>;
@@ -163,11 +166,13 @@ export function encodeServedBy({
   backend,
   retries,
   contentType,
+  finalizedBlock,
 }: ServedBy): Readonly<Record<string, string>> {
   return {
     [RESPONSE_HEADERS.backend]: backend,
     [RESPONSE_HEADERS.retries]: String(retries),
     ...(contentType !== undefined && { [RESPONSE_HEADERS.contentType]: contentType }),
+    ...(finalizedBlock !== undefined && { [RESPONSE_HEADERS.finalizedBlock]: String(finalizedBlock) }),
   };
 }
 
@@ -177,9 +182,14 @@ export function encodeServedBy({
  */
 export function decodeServedBy(headers: Headers): ServedBy {
   const { [RESPONSE_HEADERS.backend]: backend, [RESPONSE_HEADERS.retries]: retries } = headers;
-  const { [RESPONSE_HEADERS.contentType]: contentType } = headers;
+  const { [RESPONSE_HEADERS.contentType]: contentType, [RESPONSE_HEADERS.finalizedBlock]: block } = headers;
   if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
-    return { backend, retries: Number(retries), ...(typeof contentType === 'string' && { contentType }) };
+    return {
+      backend,
+      retries: Number(retries),
+      ...(typeof contentType === 'string' && { contentType }),
+      ...(typeof block === 'string' && BLOCK.test(block) && { finalizedBlock: Number(block) }),
+    };
   throw new Problem('INFERENCE_FAILED', { cause: new TypeError('the response does not name its backend') });
 }
 

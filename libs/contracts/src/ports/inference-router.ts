@@ -207,6 +207,11 @@ export interface ServedBy {
   readonly retries: number;
   /** The media type of a binary response, which its first bytes confirm. */
   readonly contentType?: string;
+  /**
+   * For calls of blockchain nodes: a block (on Solana a slot) that is final at every node of the network,
+   * including the one that responded. Absent if that is not known of each.
+   */
+  readonly finalizedBlock?: number;
 }
 
 /**

@@ -19,14 +19,15 @@ export function checkedRange(
   params: string | undefined,
   maxLogBlocks: number | undefined,
 ): FilterCall {
-  if (maxLogBlocks === undefined || params === undefined || !RANGED.has(method)) return { params };
+  if (params === undefined || !RANGED.has(method)) return { params };
   const read: unknown = JSON.parse(params);
   const passed = { params: JSON.stringify(read) };
   const [filter] = Array.isArray(read) ? (read as unknown[]) : [];
   if (typeof filter !== 'object' || filter === null) return passed;
   const { fromBlock, toBlock } = filter as Readonly<Record<string, unknown>>;
   const [from, to] = [numberOf(fromBlock), numberOf(toBlock)];
-  if (from === undefined || to === undefined || to - from < BigInt(maxLogBlocks)) return passed;
+  if (maxLogBlocks === undefined || from === undefined || to === undefined) return passed;
+  if (to - from < BigInt(maxLogBlocks)) return passed;
   const last = from + BigInt(maxLogBlocks) - 1n;
   const range = `[0x${from.toString(16)}, 0x${last.toString(16)}]`;
   const message = `${method} covers at most ${maxLogBlocks} blocks. This range would do: ${range}. Not charged.`;

@@ -9,7 +9,7 @@ const prefixed = (prefix: string, names: string): string[] => list(names).map((n
  * not get such a call.
  * Source of names and factors: the public interface.
  */
-const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly string[]>>>> = {
+export const METHODS: Readonly<Record<RpcFamily, Readonly<Record<1 | 2 | 4, readonly string[]>>>> = {
   evm: {
     1: [
       ...prefixed(

@@ -29,6 +29,7 @@ export interface NodeRequest {
 export interface NodeResponse {
   readonly outcomes: ReadonlyMap<number, NodeOutcome>;
   readonly backend: string;
+  readonly finalizedBlock?: number;
   /** Why the response could not be read, if so. */
   readonly fault?: unknown;
 }
@@ -45,11 +46,11 @@ export class NodeRequests {
   ): Promise<NodeResponse> {
     const kind = isSend ? 'rpc-send' : 'rpc';
     const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
-    const { backend } = response;
+    const { body, ...servedBy } = response;
     try {
-      return { outcomes: nodeOutcomes(response.body, count), backend };
+      return { outcomes: nodeOutcomes(body, count), ...servedBy };
     } catch (fault) {
-      return { outcomes: new Map(), backend, fault };
+      return { outcomes: new Map(), ...servedBy, fault };
     }
   }
 }

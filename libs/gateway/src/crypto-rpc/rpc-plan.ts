@@ -13,6 +13,7 @@ import {
 } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { jsonElements, jsonMembers } from '../json/json-members.js';
+import { type Lasting, lastingOf } from './lasting-results.js';
 import { checkedRange } from './log-range.js';
 import { factorOf } from './methods.js';
 import { bodyOf } from './node-requests.js';
@@ -29,6 +30,8 @@ interface PlannedCall {
   readonly params: string | undefined;
   /** The JSON text of the error that the client gets instead of a call. */
   readonly refusal?: string;
+  /** When its result lasts; `undefined`: perhaps never. */
+  readonly lasting: Lasting | undefined;
   /** Its cost if a node responds. */
   readonly credits: number;
 }
@@ -83,10 +86,12 @@ export async function planRpc(
     const factor = factorOf(settings.family, method) ?? furtherMethods.get(method);
     if (factor === undefined) unsupported.add(method);
     const members = jsonMembers(texts[index] ?? '{}');
+    const checked = checkedRange(method, members.get('params'), settings.maxLogBlocks);
     return {
       id: members.get('id'),
       method,
-      ...checkedRange(method, members.get('params'), settings.maxLogBlocks),
+      ...checked,
+      lasting: lastingOf(settings.family, { method, ...checked }),
       credits: settings.credits * (factor ?? 0),
     };
   });

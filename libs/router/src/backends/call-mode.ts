@@ -6,6 +6,8 @@ import type { LiveBackend } from './backend-pool.js';
 export interface CallMode<Part> {
   /** For all backends together, to the first event of a stream or the end of a complete response. */
   readonly deadlineMs: number;
+  /** The same for each backend; default: as long as the deadline of all leaves. */
+  readonly attemptMs?: number;
   readonly pauseMs: number;
   readonly isStream: boolean;
   /** Default: that of JSON. */

@@ -1,18 +1,16 @@
-import type { InferenceCall } from '@svc/contracts';
+import type { Completion, InferenceCall } from '@svc/contracts';
 import type { Exchange } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import { z } from 'zod';
+import type { LiveBackend } from './backend-pool.js';
 import type { CallMode } from './call-mode.js';
 import { refuseFailure } from './refuse-failure.js';
 
 /** For all nodes of a network together. Source: the public interface. */
 const DEADLINE_MS = 30_000;
 
-/** For a call that sends; whether a node has it is found out afterwards. */
-const SEND_MS = 10_000;
-
-/** How long a node may send nothing. */
-const PAUSE_MS = 10_000;
+/** For one node; for a call that sends, for all of them. Whether a node has it is found out afterwards. */
+const ATTEMPT_MS = 10_000;
 
 /** The status with which some nodes send errors of JSON-RPC. */
 const REJECTED = 400;
@@ -42,19 +40,22 @@ function hasError(text: string): boolean {
 export function rpcMode(
   { kind, body }: InferenceCall,
   limitBytes: number,
-): CallMode<{ readonly body: string }> {
+  finalizedOf: (live: LiveBackend) => number | undefined,
+): CallMode<Pick<Completion, 'body' | 'finalizedBlock'>> {
   return {
-    deadlineMs: kind === 'rpc-send' ? SEND_MS : DEADLINE_MS,
-    pauseMs: PAUSE_MS,
+    deadlineMs: kind === 'rpc-send' ? ATTEMPT_MS : DEADLINE_MS,
+    attemptMs: ATTEMPT_MS,
+    pauseMs: ATTEMPT_MS,
     isStream: false,
     body: () => body,
     anyStatus: true,
-    take: async (exchange) => {
+    take: async (exchange, live) => {
       if (exchange.status === REJECTED) return { body: await rejectionOf(exchange) };
       await refuseFailure(exchange);
       const text = await exchange.text(limitBytes);
       if (!/^\s*[[{]/.test(text)) throw new Error('the response is neither an object nor a list');
-      return { body: text };
+      const finalizedBlock = finalizedOf(live);
+      return { body: text, ...(finalizedBlock !== undefined && { finalizedBlock }) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { Catalog, rpcModel } from '@svc/catalog';
-import { CatalogFile, type InferenceCall } from '@svc/contracts';
+import { CatalogFile, type Completion, type InferenceCall } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestBackend } from '../../test/backend.js';
 import { catalogFile, eventually, quickRouter } from '../../test/routing.js';
 import type { CheckTimes } from './node-checks.js';
@@ -9,11 +9,19 @@ import type { CheckTimes } from './node-checks.js';
 interface Sent {
   readonly id: unknown;
   readonly method: string;
+  readonly params?: readonly unknown[];
 }
+
+/** Whether a call is for the last final block rather than the latest one. */
+const isForFinal = ({ method, params: [first] = [] }: Sent): boolean =>
+  method === 'eth_getBlockByNumber' ||
+  (first as { commitment?: string } | undefined)?.commitment === 'finalized';
 
 /** A node with a chain and a latest block, which the checks ask for; `undefined`: it does not respond. */
 class TestNode {
   head: unknown = '0x64';
+  /** Its last final block. */
+  final: unknown = null;
   /** The methods of calls that are not checks. */
   readonly called: string[] = [];
   checks = 0;
@@ -25,11 +33,13 @@ class TestNode {
 
   static async start(chain: unknown): Promise<TestNode> {
     const backend = await TestBackend.start((response, { body }) => {
-      const { id, method } = JSON.parse(body) as Sent;
+      const sent = JSON.parse(body) as Sent;
+      const { id, method } = sent;
       const isCheck = id === 'check';
       if (isCheck) node.checks += 1;
       else node.called.push(method);
-      const checked = /chainId|getGenesisHash/i.test(method) ? node.chain : node.head;
+      const ofBlock = isForFinal(sent) ? node.final : node.head;
+      const checked = /chainId|getGenesisHash/i.test(method) ? node.chain : ofBlock;
       const result = isCheck ? checked : method;
       if (result !== undefined) response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     });
@@ -64,12 +74,14 @@ function started(
   log.error = (fields: unknown) => void errors.push(fields);
   const { router, stop } = quickRouter(catalog, { log, times });
   stops.push(stop);
-  const call = async (kind: 'rpc' | 'rpc-send' = 'rpc'): Promise<string> => {
+  const complete = (kind: 'rpc' | 'rpc-send' = 'rpc'): Promise<Completion> => {
     const body = [Buffer.from('{"jsonrpc":"2.0","id":0,"method":"x"}')];
     const request: InferenceCall = { requestId: 'r', accountId: 'a', model: rpcModel('local'), body, kind };
-    return (await router.complete(request, new AbortController().signal)).backend;
+    return router.complete(request, new AbortController().signal);
   };
-  return { call, catalog, errors };
+  const call = async (kind?: 'rpc' | 'rpc-send'): Promise<string> => (await complete(kind)).backend;
+  const finalized = async (): Promise<number | undefined> => (await complete()).finalizedBlock;
+  return { call, finalized, catalog, errors };
 }
 
 const SOLANA = 'So1111111111111111111111111111111111111111';
@@ -147,11 +159,17 @@ describe('the chain of a node', () => {
 
   it('is not checked if the catalogue has none', async () => {
     const node = await TestNode.start(undefined);
-    const { call } = started({}, { times: OFTEN, urls: urlsOf(node) });
+    const { call } = started({}, { times: RARELY, urls: urlsOf(node) });
     expect(await call()).toBe('node-0');
     expect(node.checks).toBe(0);
   });
 });
+
+/** Waits for a comparison that began after now. Each has two calls of each node. */
+async function compared(...of: readonly TestNode[]): Promise<void> {
+  const before = of.map(({ checks }) => checks);
+  await eventually('they are compared', () => of.every(({ checks }, at) => checks > (before[at] ?? 0) + 9));
+}
 
 describe('a node that is behind', () => {
   async function two(network: object = {}) {
@@ -161,26 +179,20 @@ describe('a node that is behind', () => {
     return { ...system, late, fresh };
   }
 
-  /** Waits for a comparison that began after now. */
-  async function compared({ late, fresh }: { late: TestNode; fresh: TestNode }): Promise<void> {
-    const [before, of] = [late.checks, fresh.checks];
-    await eventually('they are compared', () => late.checks > before + 2 && fresh.checks > of + 2);
-  }
-
   it('is called last for reads, and in its turn for sends', async () => {
     const system = await two({ maxLagBlocks: 5 });
     system.fresh.head = '0x6a';
-    await compared(system);
+    await compared(system.late, system.fresh);
     expect([await system.call(), await system.call('rpc-send')]).toEqual(['node-1', 'node-0']);
     system.late.head = '0x65';
-    await compared(system);
+    await compared(system.late, system.fresh);
     expect(await system.call()).toBe('node-0');
   });
 
   it('is called if the others fail', async () => {
     const system = await two({ maxLagBlocks: 5 });
     system.fresh.head = '0x6a';
-    await compared(system);
+    await compared(system.late, system.fresh);
     await system.fresh.backend.close();
     expect(await system.call()).toBe('node-0');
   });
@@ -188,18 +200,18 @@ describe('a node that is behind', () => {
   it('may be 10 blocks behind by default, and 150 slots on Solana', async () => {
     const evm = await two();
     evm.fresh.head = '0x6e';
-    await compared(evm);
+    await compared(evm.late, evm.fresh);
     expect(await evm.call()).toBe('node-0');
     evm.fresh.head = '0x6f';
-    await compared(evm);
+    await compared(evm.late, evm.fresh);
     expect(await evm.call()).toBe('node-1');
     const solana = await two({ family: 'solana' });
     Object.assign(solana.late, { head: 1_000 });
     Object.assign(solana.fresh, { head: 1_150 });
-    await compared(solana);
+    await compared(solana.late, solana.fresh);
     expect(await solana.call()).toBe('node-0');
     solana.fresh.head = 1_151;
-    await compared(solana);
+    await compared(solana.late, solana.fresh);
     expect(await solana.call()).toBe('node-1');
   });
 
@@ -208,7 +220,7 @@ describe('a node that is behind', () => {
     async (head) => {
       const system = await two();
       system.fresh.head = head;
-      await compared(system);
+      await compared(system.late, system.fresh);
       expect(await system.call()).toBe('node-0');
     },
   );
@@ -221,4 +233,84 @@ it('nodes of a network without requests are not compared', async () => {
   await call();
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect([first.checks, second.checks]).toEqual([0, 0]);
+});
+
+describe('the last block that is final', () => {
+  const block = (number: string): object => ({ number, hash: '0xa', transactions: [] });
+
+  async function system(network: object, ...finals: readonly unknown[]) {
+    const all = await Promise.all(finals.map(() => TestNode.start('0x1')));
+    for (const [at, node] of all.entries()) node.final = finals[at];
+    const { call, finalized } = started(network, { times: OFTEN, urls: urlsOf(...all) });
+    await call();
+    await compared(...all);
+    return { all, finalized };
+  }
+
+  it('is that of the only node, and goes on with it', async () => {
+    const { all, finalized } = await system({}, block('0x10'));
+    expect(await finalized()).toBe(16);
+    for (const node of all) node.final = block('0x11');
+    await compared(...all);
+    expect(await finalized()).toBe(17);
+  });
+
+  it('is the lowest of all nodes, so one that lies does not raise it', async () => {
+    const { finalized } = await system({}, block('0xfffffff'), block('0x10'));
+    expect(await finalized()).toBe(16);
+  });
+
+  it('is not after the latest block of any node', async () => {
+    const { finalized } = await system({}, block('0xfffffff'));
+    expect(await finalized()).toBe(100);
+  });
+
+  it.each([null, '0x10', {}, { number: null }, { number: 'many' }])(
+    'is not known if a node says %j of it',
+    async (final) => {
+      const { finalized } = await system({}, block('0x10'), final);
+      expect(await finalized()).toBeUndefined();
+    },
+  );
+
+  it('is not known with the response of a node that does not take part in the comparison', async () => {
+    const [first, second] = [await TestNode.start('0x1'), await TestNode.start('0x1')];
+    Object.assign(first, { head: null, final: block('0x10') });
+    second.final = block('0x10');
+    const { call, finalized } = started({}, { times: OFTEN, urls: urlsOf(first, second) });
+    await call();
+    await compared(second);
+    expect(await finalized()).toBeUndefined();
+    await first.backend.close();
+    expect(await finalized()).toBe(16);
+  });
+
+  it('is a slot on Solana, and not known on Starknet', async () => {
+    const solana = await system({ family: 'solana' }, 90);
+    expect(await solana.finalized()).toBe(90);
+    const starknet = await system({ family: 'starknet' }, block('0x10'));
+    expect(await starknet.finalized()).toBeUndefined();
+  });
+});
+
+it('a node that sends a byte a second is left after 10 s, and the next one is called', async () => {
+  const dripping = Promise.withResolvers<(byte: string) => void>();
+  const slow = await TestBackend.start((response) => dripping.resolve((byte) => void response.write(byte)));
+  stops.push(() => slow.close());
+  const next = await TestNode.start(undefined);
+  const { call } = started({}, { times: RARELY, urls: [slow.url, next.backend.url] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const found = call();
+    const send = await dripping.promise;
+    for (let second = 1; second <= 10; second += 1) {
+      send('[');
+      for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      expect(next.called).toEqual([]);
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(await found).toBe('node-1');
+  } finally {
+    vi.useRealTimers();
+  }
 });

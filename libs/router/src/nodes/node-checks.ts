@@ -6,11 +6,13 @@ import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
 import type { BackendPool, LiveBackend } from '../backends/backend-pool.js';
 import { refuseFailure } from '../backends/refuse-failure.js';
-import { CHAIN_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
+import { CHAIN_QUERIES, FINALIZED_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
 
 const CHECK_MS = 2_000;
 const CHECK_ID = 'check';
-const RESPONSE_BYTES = 65_536;
+
+/** A block has the hashes of its transactions. */
+const RESPONSE_BYTES = 2_097_152;
 
 /** How far behind the best node of its network a node may be. Solana has several blocks a second. */
 const MAX_LAG = { evm: 10, solana: 150, starknet: 10 } as const;
@@ -40,8 +42,15 @@ interface NodeState {
   chainAtMs?: number;
   checking?: Promise<void> | undefined;
   hasWarned?: boolean;
-  /** The number of blocks by which it is behind, until when. */
-  lag?: { readonly blocks: number; readonly untilMs: number };
+  /** How it compared with the other nodes of its network, and until when that counts. */
+  compared?: Comparison & { readonly untilMs: number };
+}
+
+interface Comparison {
+  /** The number of blocks by which it is behind. */
+  readonly lag: number;
+  /** A block that is final at every node; `undefined` if one of them does not report it. */
+  readonly finalized: number | undefined;
 }
 
 const RpcResult = z.object({ result: z.unknown() });
@@ -49,7 +58,8 @@ const RpcResult = z.object({ result: z.unknown() });
 /**
  * Checks the nodes of blockchain networks. A node is called only after it has reported the chain that the
  * catalogue has for its network. While a network has requests, its nodes are compared: one that is too many
- * blocks behind is called after the others. What is known of a node is forgotten when the catalogue changes.
+ * blocks behind is called after the others, and the block that all of them call final is noted. What is known
+ * of a node is forgotten when the catalogue changes.
  */
 export class NodeChecks {
   private readonly states = new WeakMap<LiveBackend, NodeState>();
@@ -106,8 +116,17 @@ export class NodeChecks {
 
   /** How many blocks a node is behind; `undefined` if it has not been compared lately. */
   lagOf(live: LiveBackend): number | undefined {
-    const { lag } = this.stateOf(live);
-    return lag && performance.now() < lag.untilMs ? lag.blocks : undefined;
+    return this.comparisonOf(live)?.lag;
+  }
+
+  /** A block that is final at every node of the network, if this node was among those compared lately. */
+  finalizedOf(live: LiveBackend): number | undefined {
+    return this.comparisonOf(live)?.finalized;
+  }
+
+  private comparisonOf(live: LiveBackend): Comparison | undefined {
+    const { compared } = this.stateOf(live);
+    return compared && performance.now() < compared.untilMs ? compared : undefined;
   }
 
   private networkOf(name: string): RpcNetwork | undefined {
@@ -154,7 +173,7 @@ export class NodeChecks {
       }
       const isUsed = nowMs - (this.requestedMs.get(name) ?? -Infinity) < this.times.trafficMs;
       // It never rejects.
-      if (isUsed && nodes.length > 1) void this.compare(nodes, network);
+      if (isUsed) void this.compare(nodes, network);
     }
   }
 
@@ -194,18 +213,29 @@ export class NodeChecks {
 
   /** Never rejects. Nodes that do not respond are not compared. */
   private async compare(nodes: readonly LiveBackend[], network: RpcNetwork): Promise<void> {
-    const heads = await Promise.all(
-      nodes
-        .filter((live) => this.isRight(live, network))
-        .map(async (live) => ({
-          live,
-          head: await this.valueOf(live, HEAD_QUERIES[network.family]).catch(() => undefined),
-        })),
+    const right = nodes.filter((live) => this.isRight(live, network));
+    const heads = await Promise.all(right.map((live) => this.headsOf(live, network)));
+    const known = heads.filter((heads) => heads !== undefined);
+    const best = Math.max(...known.map(({ latest }) => latest));
+    // Not a number if a node does not report it. Among several nodes, one that lies can only lower it.
+    const lowest = Math.min(
+      ...known.map(({ latest, finalized = Number.NaN }) => Math.min(latest, finalized)),
     );
-    const best = Math.max(...heads.map(({ head = 0 }) => head));
+    const finalized = Number.isNaN(lowest) ? undefined : lowest;
     const untilMs = performance.now() + this.times.trafficMs;
-    for (const { live, head } of heads)
-      if (head !== undefined) this.stateOf(live).lag = { blocks: best - head, untilMs };
+    for (const { live, latest } of known)
+      this.stateOf(live).compared = { lag: best - latest, finalized, untilMs };
+  }
+
+  /** The latest and the final block of a node; `undefined` if it does not respond. */
+  private async headsOf(live: LiveBackend, { family }: RpcNetwork) {
+    const [latest, finalized] = await Promise.all([
+      this.valueOf(live, HEAD_QUERIES[family]).catch(() => undefined),
+      family === 'starknet'
+        ? undefined
+        : this.valueOf(live, FINALIZED_QUERIES[family]).catch(() => undefined),
+    ]);
+    return latest === undefined ? undefined : { live, latest, finalized };
   }
 
   /** Outside the slots of the node, so that one that is busy is checked too. */

@@ -1,4 +1,4 @@
-import type { RpcFamily, RpcNetwork } from '@svc/contracts';
+import { GENESIS_HASH, type RpcFamily, type RpcNetwork } from '@svc/contracts';
 
 /** A call by which a node is checked. */
 export interface NodeQuery<Value> {
@@ -9,7 +9,7 @@ export interface NodeQuery<Value> {
 }
 
 function hash(result: unknown): string | undefined {
-  return typeof result === 'string' && /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(result) ? result : undefined;
+  return typeof result === 'string' && GENESIS_HASH.test(result) ? result : undefined;
 }
 
 function hexadecimal(result: unknown): bigint | undefined {
@@ -33,6 +33,19 @@ export const HEAD_QUERIES: Readonly<Record<RpcFamily, NodeQuery<number>>> = {
   evm: { method: 'eth_blockNumber', params: [], read: blockNumber },
   solana: { method: 'getSlot', params: [{ commitment: 'processed' }], read: blockNumber },
   starknet: { method: 'starknet_blockNumber', params: [], read: blockNumber },
+};
+
+/** The latest block of a node that cannot change any more. Nodes of Starknet have no number for it. */
+export const FINALIZED_QUERIES: Readonly<Record<Exclude<RpcFamily, 'starknet'>, NodeQuery<number>>> = {
+  evm: {
+    method: 'eth_getBlockByNumber',
+    params: ['finalized', false],
+    read: (result) =>
+      typeof result === 'object' && result !== null && 'number' in result
+        ? blockNumber(result.number)
+        : undefined,
+  },
+  solana: { method: 'getSlot', params: [{ commitment: 'finalized' }], read: blockNumber },
 };
 
 /** The chain that a network's nodes must have; `undefined` if the catalogue does not say. */

@@ -71,6 +71,12 @@ export const inference = {
     help: 'Audio files of which a backend reports an implausible length. If theirs was measured by time stamps, the file may have false ones and cost too little.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.audio.measure'],
   }),
+  nodeReads: new Counter({
+    name: 'svc.gateway.node_reads',
+    unit: '{call}',
+    help: 'Calls that read from blockchain nodes: made, shared with another client, or answered with a kept result.',
+    labels: ['gen_ai.request.model', 'svc.gateway.source'],
+  }),
   streams: new Gauge({
     name: 'svc.gateway.streams',
     unit: '{stream}',
