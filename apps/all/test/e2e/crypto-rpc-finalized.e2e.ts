@@ -4,6 +4,7 @@ import { Platform, type TestAccount } from '../platform.js';
 import { eventually } from '../response-bodies.js';
 import { RECIPIENT, countOn, creditsOf, postRpc, rpcPayer, sending, signedTransfer } from '../rpc-payer.js';
 import { RpcProxy } from '../rpc-proxy.js';
+import { evmWallet } from '../wallets.js';
 
 /** Blocks after the last final one. */
 const NOT_FINAL = 64;
@@ -29,11 +30,12 @@ beforeAll(async () => {
   ({ hash } = transfer);
   await read(sending(transfer.raw));
   await chain.call('anvil_mine', [`0x${(NOT_FINAL + 6).toString(16)}`]);
-  // The router looks at nodes every 10 s.
-  await eventually('the last final block is known', async () => {
+  // Routers look at nodes every 10 s. Several reads reach each of them.
+  await eventually('every router knows the last final block', async () => {
     node.called.length = 0;
-    for (let time = 1; time <= 2; time += 1) await read(balanceAt('0x1'));
-    return node.called.length < 2;
+    const reads = Array.from({ length: 6 }, () => balanceAt('0x1', 1, evmWallet().address));
+    for (const body of [...reads, ...reads]) await read(body);
+    return node.called.length === reads.length;
   });
 }, 120_000);
 afterAll(async () => {
@@ -49,19 +51,21 @@ interface ReadResult {
   readonly credits: number;
 }
 
+/** All from one gateway, since each keeps its own results. */
 async function read(
   body: object,
   { by = account, signal = null as AbortSignal | null } = {},
 ): Promise<ReadResult> {
-  const response = await postRpc(platform, { network: 'base', by, signal }, body);
+  const [to = platform.apiUrl] = platform.gatewayUrls;
+  const response = await postRpc(platform, { network: 'base', by, signal, to }, body);
   const { result } = (await response.json()) as { result?: unknown };
   return { result, credits: creditsOf(response) };
 }
 
-const balanceAt = (block: string, id = 1): object => ({
+const balanceAt = (block: string, id = 1, address = RECIPIENT): object => ({
   id,
   method: 'eth_getBalance',
-  params: [RECIPIENT, block],
+  params: [address, block],
 });
 const blockAt = (number: string): object => ({
   id: 1,
