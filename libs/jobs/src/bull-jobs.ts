@@ -20,6 +20,11 @@ const KEEP_DONE = { age: DAY_S, count: 1_000 };
 const KEEP_FAILED = { age: 7 * DAY_S, count: 1_000 };
 /** A scheduled time that no worker has taken up for this long belongs to a broken chain. */
 const OVERDUE_MS = 3_600_000;
+/**
+ * A new schedule begins at the next multiple of this that is at least as far away. Processes that start
+ * together all create it: BullMQ replaces the job of a future time, but would repeat one that has been run.
+ */
+const FIRST_AFTER_MS = STORE_MS;
 
 type JobHandling = Omit<JobDefinition, 'payload'>;
 
@@ -67,7 +72,8 @@ export class BullJobs extends Jobs implements OnApplicationShutdown {
         known?.pattern === cron && JSON.stringify(known.template?.data ?? {}) === JSON.stringify(data);
       if (isSame && (known.next ?? 0) > Date.now() - OVERDUE_MS) return;
       const template = { name: job.name, data, opts: optionsOf(job) };
-      await queue.upsertJobScheduler(job.name, { pattern: cron, tz: 'UTC' }, template);
+      const startDate = Math.ceil(Date.now() / FIRST_AFTER_MS + 1) * FIRST_AFTER_MS;
+      await queue.upsertJobScheduler(job.name, { pattern: cron, tz: 'UTC', startDate }, template);
     });
   }
 
