@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { JobFixture, PRICE_NANO } from './job-fixture.js';
 
-const HISTORIES = Number(process.env['HISTORIES'] ?? 30);
+const HISTORIES = repeats('MEDIA_HISTORIES');
 const TURNS = 80;
 const HOUR_MS = 3_600_000;
 /** The deadline of a job, what is added for a result that is ready then, and the longest lease. */

@@ -20,6 +20,8 @@ const REPEATS = {
   ANVIL_HISTORIES: { short: 5, long: 200 },
   /** The same on a Solana of this machine. */
   SOLANA_HISTORIES: { short: 5, long: 400 },
+  /** Random histories of video and music jobs, on a database. */
+  MEDIA_HISTORIES: { short: 10, long: 500 },
   /** Payments to a platform whose node is randomly delayed. */
   LATE_NODE_PAYMENTS: { short: 12, long: 500 },
   /** Malformed and unusual chat completions. */
