@@ -17,15 +17,15 @@ const REPEATS = {
   /** Random histories of payments, on a database and a simulated chain. */
   PAYMENT_HISTORIES: { short: 20, long: 1_000 },
   /** The same on a chain of this machine. */
-  ANVIL_HISTORIES: { short: 5, long: 200 },
+  ANVIL_HISTORIES: { short: 3, long: 200 },
   /** The same on a Solana of this machine. */
-  SOLANA_HISTORIES: { short: 5, long: 400 },
+  SOLANA_HISTORIES: { short: 3, long: 400 },
   /** Random histories of video and music jobs, on a database. */
   MEDIA_HISTORIES: { short: 10, long: 500 },
   /** Payments to a platform whose node is randomly delayed. */
-  LATE_NODE_PAYMENTS: { short: 12, long: 500 },
+  LATE_NODE_PAYMENTS: { short: 6, long: 500 },
   /** Malformed and unusual chat completions. */
-  FUZZ: { short: 300, long: 10_000 },
+  FUZZ: { short: 200, long: 10_000 },
   /** Lists of calls of blockchain nodes that answer at random. */
   RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests in the form of messages and of chat completions. */
@@ -37,7 +37,7 @@ const REPEATS = {
   /** Requests in the form of responses and of chat completions. */
   RESPONSES: { short: 25, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
-  EXTREMES: { short: 250, long: 5_000 },
+  EXTREMES: { short: 150, long: 5_000 },
 } as const;
 
 /** Whether this is the long run: `vitest --mode long`. */
