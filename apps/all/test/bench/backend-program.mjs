@@ -1,29 +1,43 @@
-// A backend without work: returns the fixed response at once, or its stream at a steady pace. With a number
-// of chunks as its argument, its streams stay open after the first half of them, until it gets a message.
-// Sends its URL to its parent process, and exits with it.
+// A backend without work: returns the fixed response at once, or a stream: below `/short` at once, elsewhere
+// at a steady pace, with as many chunks of text as the first argument says. With `hold` as the second one,
+// streams stay open after the first half of them, until it gets a message. Sends its URL to its parent
+// process, and exits with it.
 import { createServer } from 'node:http';
-import { STREAM_PACE_MS, completion, events, streamEvents } from './responses.mjs';
+import {
+  SHORT_PATH,
+  STREAM_PACE_MS,
+  TEXT_CHUNKS,
+  completion,
+  shortStream,
+  streamEvents,
+} from './responses.mjs';
 
 const wholeHeaders = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(completion) };
-const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
-const heldTexts = Number(process.argv[2] ?? 0);
-const chunks = (heldTexts > 0 ? streamEvents(heldTexts) : events).map((event) => Buffer.from(event));
-const heldAt = heldTexts > 0 ? chunks.length >> 1 : undefined;
+const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // Without the hint that this server keeps connections for minutes, gateways use their own time limit.
+  connection: 'keep-alive',
+};
+const [, , texts = TEXT_CHUNKS, hold] = process.argv;
+const chunks = streamEvents(Number(texts)).map((event) => Buffer.from(event));
+const heldAt = hold === 'hold' ? chunks.length >> 1 : undefined;
 /** Continues each open stream. */
 const held = new Set();
 
 const server = createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
   const body = [];
   request.on('data', (data) => body.push(data));
-  request.on('end', () => answer(Buffer.concat(body), response));
+  request.on('end', () => answer(request, Buffer.concat(body), response));
 });
 
-function answer(body, response) {
+function answer({ url }, body, response) {
   if (!/"stream":\s*true/.test(body.toString('latin1'))) {
     response.writeHead(200, wholeHeaders).end(completion);
     return;
   }
   response.writeHead(200, streamHeaders);
+  if (url.startsWith(SHORT_PATH)) return void response.end(shortStream);
   let next = 0;
   let timer;
   const run = (until) => {

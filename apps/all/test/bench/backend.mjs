@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { completion } from './responses.mjs';
+import { SHORT_PATH, TEXT_CHUNKS, completion, shortStream } from './responses.mjs';
 import { versionOf } from './installed.mjs';
 import { freePort } from './processes.mjs';
 
@@ -25,14 +25,17 @@ export async function startInstantBackend(place) {
   return { url, name: nginx.replace(/^.*version: /, '') };
 }
 
-/** Starts the backend that streams at a steady pace: `{ url }`, and the process. */
-export function startStreamBackend(place) {
-  return place.startProgram('stream-backend', PROGRAM);
+/**
+ * Starts the backend that streams chunks at a steady pace, this number or the usual: `{ url }`, and the
+ * process.
+ */
+export function startStreamBackend(place, texts = TEXT_CHUNKS) {
+  return place.startProgram('stream-backend', PROGRAM, { args: [String(texts)] });
 }
 
 /** Starts the backend whose streams stay open until it gets the message `finish`. */
 export function startHoldingBackend(place, texts) {
-  return place.startProgram('holding-backend', PROGRAM, { args: [String(texts)] });
+  return place.startProgram('holding-backend', PROGRAM, { args: [String(texts), 'hold'] });
 }
 
 function nginxConfig(port) {
@@ -54,6 +57,7 @@ http {
   server {
     listen 127.0.0.1:${port} backlog=4096;
     location / { return 200 '${completion}'; }
+    location ${SHORT_PATH} { default_type text/event-stream; return 200 '${shortStream}'; }
   }
 }
 `;

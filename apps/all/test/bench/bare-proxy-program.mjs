@@ -9,7 +9,7 @@ const headers = { 'content-type': 'application/json' };
 const app = Fastify({ logger: false, keepAliveTimeout: 300_000 });
 app.removeAllContentTypeParsers();
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-app.post('/v1/chat/completions', async (request, reply) => {
+app.post('*', async (request, reply) => {
   const body = /** @type {Buffer} */ (request.body);
   const answer = await backend.request({ method: 'POST', path: request.url, headers, body });
   const type = answer.headers['content-type'];

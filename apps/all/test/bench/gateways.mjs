@@ -6,7 +6,7 @@ import { liteLlmName, startLiteLlm } from './peer-litellm.mjs';
 import { portkeyName, startPortkey } from './peer-portkey.mjs';
 
 const PROGRAM = new URL('./bare-proxy-program.mjs', import.meta.url);
-const BARE = 'bare Fastify + undici proxy';
+export const BARE = 'bare Fastify + undici proxy';
 /** Another checkout of this service. */
 export const BESIDE = 'this service, beside';
 const ANSWER_MS = 60_000;

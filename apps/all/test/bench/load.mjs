@@ -21,6 +21,7 @@ export function findLoad() {
 /**
  * A load generator that sends requests at random moments, at a fixed average rate. With `autocannon -R`
  * each connection sends its share of a second at once, so a gateway alternates between full load and none.
+ * If the gateway has several `bodies`, they are sent in turn. The result also has the time to the first byte.
  */
 export const steadyLoad = () => ({ name: 'requests at random moments', run: runSteadily });
 
@@ -73,7 +74,7 @@ function mapped(figures, change) {
 
 /** Ends after the load's own time and a grace period for its start and its last responses. */
 function deadlineMs(seconds) {
-  return (seconds + 10) * 1000;
+  return (seconds + 30) * 1000;
 }
 
 async function runWrk(place, { url, headers, body, connections, seconds }) {
@@ -110,10 +111,10 @@ function quote(text) {
   return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-async function runSteadily(place, { url, headers, body, connections, seconds, rate }) {
+async function runSteadily(place, { url, headers, body, bodies = [body], connections, seconds, rate }) {
   const args = [
     fileURLToPath(STEADY_PROGRAM),
-    JSON.stringify({ url, headers, body, connections, seconds, rate }),
+    JSON.stringify({ url, headers, bodies, connections, seconds, rate }),
   ];
   const output = await place.run('load', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
   return JSON.parse(output.slice(output.lastIndexOf('{"answers"')));

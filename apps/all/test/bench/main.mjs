@@ -1,7 +1,8 @@
 // Measures this service, a bare proxy and its peers, in one run. See README.md.
 import { writeFileSync } from 'node:fs';
 import { startInstantBackend, startStreamBackend } from './backend.mjs';
-import { BESIDE, startGateways, startStreamGateways } from './gateways.mjs';
+import { BARE, BESIDE, startGateways, startStreamGateways } from './gateways.mjs';
+import { firstTokenText, runFirstTokens } from './first-tokens.mjs';
 import { findLoad } from './load.mjs';
 import { describeMachine } from './machine.mjs';
 import { Books } from './money.mjs';
@@ -19,7 +20,7 @@ import { benchSteps } from './steps.mjs';
  * Time for everything else than the load itself. A normal run then ends within five minutes, a quick
  * one within two.
  */
-const MARGIN_MS = { usual: 195_000, quick: 78_000 };
+const MARGIN_MS = { usual: 225_000, quick: 90_000 };
 
 /** Progress goes to stderr: stdout is the report. */
 function say(text) {
@@ -44,6 +45,9 @@ async function bench(place, options) {
   const loads = await runLoadRounds(place, { gateways, load, options, say });
   const ratios = ratiosOf(loads);
   console.log(`${loadText(loads)}\n\n${ratioText(ratios)}\n`);
+  const bare = gateways.find(({ name, problem }) => name === BARE && !problem);
+  const firstTokens = ours && bare && (await runFirstTokens(place, { ours, bare, load, options, say }));
+  if (firstTokens) console.log(`${firstTokenText(firstTokens)}\n`);
   await books?.closeLoad();
 
   const beside = gateways.find(({ name, problem }) => name === BESIDE && !problem);
@@ -54,7 +58,8 @@ async function bench(place, options) {
   const streamed = streams.find(({ operator }) => operator)?.whole ?? 0;
   const money = books && (await books.closeExact(ours, streamed));
   console.log(money ? moneyText(money) : 'Money\n  not checked: this service did not start');
-  if (options.json) writeFileSync(options.json, toJson({ ...head, starts, loads, ratios, streams, money }));
+  if (options.json)
+    writeFileSync(options.json, toJson({ ...head, starts, loads, ratios, firstTokens, streams, money }));
   const isWhole =
     loads.every(({ problem, isOptional }) => !problem || isOptional) && streams.every(({ fault }) => !fault);
   return isWhole && money?.ok === true;

@@ -5,25 +5,31 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL, STREAM_MODEL, question } from './responses.mjs';
+import { BACKEND_MODEL, MODEL, SHORT_MODEL, SHORT_PATH, STREAM_MODEL, question } from './responses.mjs';
 import { freePort } from './processes.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
 const CREDIT_USD = '500000.00';
-const CALL_MS = 30_000;
+/** An audit of a million charges takes most of a minute. */
+const CALL_MS = 120_000;
 /** Time limit for the ledger to post the charges after the load. */
 const POSTING_MS = 20_000;
 
 /**
  * Starts the service, of this checkout or of another, in front of both backends: `{ child, url, headers,
- * operator }`. `env` has further settings. With the `headers` of an earlier run on the same data, it is ready
- * when a completion succeeds.
+ * operator }`. `env` has further settings, and `nodeArgs` further options of Node. With the `headers` of an
+ * earlier run on the same data, it is ready when a completion succeeds.
  */
 export async function startOurs(
   place,
   { instantUrl, streamUrl, profile, checkout = CHECKOUT, env = {}, ...rest },
 ) {
-  const { headers, maxInFlight, name = checkout === CHECKOUT ? 'service' : 'service-beside' } = rest;
+  const {
+    headers,
+    maxInFlight,
+    nodeArgs = [],
+    name = checkout === CHECKOUT ? 'service' : 'service-beside',
+  } = rest;
   const { program = join(checkout, 'apps/all/dist/main.js') } = rest;
   const [port, operatorPort] = [await freePort(), await freePort()];
   const token = randomBytes(32).toString('base64url');
@@ -31,7 +37,7 @@ export async function startOurs(
   // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl, maxInFlight })));
   const child = place.start(name, process.execPath, {
-    args: [...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), program],
+    args: [...nodeArgs, ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), program],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -78,7 +84,11 @@ export function catalog({ instantUrl, streamUrl, maxInFlight = 4_096 }) {
     backends: [{ kind: 'openai', url: `${url}/v1`, model: BACKEND_MODEL, maxInFlight }],
   });
   return {
-    models: [model(MODEL, instantUrl), model(STREAM_MODEL, streamUrl)],
+    models: [
+      model(MODEL, instantUrl),
+      model(STREAM_MODEL, streamUrl),
+      model(SHORT_MODEL, instantUrl + SHORT_PATH),
+    ],
     tiers: { XS: { standard: limits } },
   };
 }

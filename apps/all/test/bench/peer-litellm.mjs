@@ -26,11 +26,14 @@ const fetched = join(cache, 'fetched');
 
 const KEY = 'sk-key-of-the-bench';
 
-/**
- * What it does not do here. Its keys of customers, their budgets and their limits are in a database that it
- * reaches by a program that it downloads at its first start, from no package registry.
- */
 export const liteLlmName = `LiteLLM ${VERSION}, one worker, without keys and budgets of customers`;
+
+/**
+ * What it does not do here. The wheel of Prisma's client is Python only, and the package `@prisma/engines` of
+ * the version that it expects downloads the engines when it is installed.
+ */
+const note =
+  "its keys, budgets and limits of customers need its database, which it reaches by Prisma's query engine 5.17.0; no package of PyPI or npm contains that program, so it does less here than this service";
 
 /** Downloads it if necessary, and starts it in front of the backend: `{ child, url, headers }`. */
 export async function startLiteLlm(place, { backendUrl, say }) {
@@ -75,7 +78,7 @@ export async function startLiteLlm(place, { backendUrl, say }) {
   const alive = `${url}/health/liveliness`;
   const isAlive = async () => (await fetch(alive, { signal: AbortSignal.timeout(1_000) })).ok;
   await place.untilReady(child, isAlive, START_MS);
-  return { child, url: `${url}/v1/chat/completions`, headers: { authorization: `Bearer ${KEY}` } };
+  return { child, url: `${url}/v1/chat/completions`, headers: { authorization: `Bearer ${KEY}` }, note };
 }
 
 async function fetchLiteLlm(place, say) {

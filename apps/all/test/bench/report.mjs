@@ -42,9 +42,9 @@ export function loadText(gateways) {
   return [...table(head, rows), ...gateways.flatMap(loadNotes)].join('\n');
 }
 
-function loadNotes({ name, problem, median: figures, operator }) {
+function loadNotes({ name, problem, note, median: figures, operator }) {
   if (problem) return [`  ${name}: ${problem}`];
-  const notes = [];
+  const notes = note ? [`  ${name}: ${note}`] : [];
   if (figures.coreShare < BUSY_SHARE) {
     notes.push(`  ${name} had less than its core: the load, the backend or other work was its limit`);
   }

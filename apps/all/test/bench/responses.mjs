@@ -3,6 +3,9 @@
 /** The requested model, the one for streams, and the backend's name of both. */
 export const MODEL = 'bench';
 export const STREAM_MODEL = 'bench-stream';
+/** For streams that the backend sends in one piece, at this path. */
+export const SHORT_MODEL = 'bench-short';
+export const SHORT_PATH = '/short';
 export const BACKEND_MODEL = 'bench-weights';
 
 const SENTENCE = 'The tide comes in twice a day because the moon pulls on the sea, and goes out in between.';
@@ -40,6 +43,9 @@ export function streamEvents(texts) {
   ];
 }
 
+/** A short streamed response in one piece. */
+export const shortStream = streamEvents(4).join('');
+
 /** The streamed response of the usual length. */
 export const events = streamEvents(TEXT_CHUNKS);
 
@@ -51,20 +57,25 @@ const messages = [
 /** The body of a request without streaming. */
 export const question = JSON.stringify({ model: MODEL, messages, max_tokens: 64, temperature: 0.7 });
 
-/** The body of a request with streaming. */
-export const streamQuestion = JSON.stringify({
-  model: STREAM_MODEL,
-  messages,
-  max_tokens: TEXT_CHUNKS,
-  temperature: 0.7,
-  stream: true,
-  stream_options: { include_usage: true },
-});
+/** The bodies of requests with streaming. */
+export const streamQuestion = streamed(STREAM_MODEL);
+export const shortQuestion = streamed(SHORT_MODEL);
 
 /** Whether a gateway's response is the backend's, with its usage. */
 export function isTheResponse(text) {
   const { choices, usage: used } = JSON.parse(text);
   return choices[0].message.content === SENTENCE && used.completion_tokens === 22;
+}
+
+function streamed(model) {
+  return JSON.stringify({
+    model,
+    messages,
+    max_tokens: TEXT_CHUNKS,
+    temperature: 0.7,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
 }
 
 function usage(completionTokens) {

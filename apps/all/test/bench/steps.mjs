@@ -1,4 +1,5 @@
-// The CPU time of each step of a request and of a streamed chunk, from one profile of this service.
+// The CPU time of each step of a request and of a streamed chunk, and the turns of the event loop, from one
+// profile of this service.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,20 +9,23 @@ import { findLoad, runLoad } from './load.mjs';
 import { startOurs } from './ours.mjs';
 import { readProfile, stepShares } from './profile.mjs';
 import { runStreams } from './streams.mjs';
+import { turnArgs, turnsOf, turnsText } from './turns.mjs';
 
 const PROGRAM = fileURLToPath(new URL('./unbundled-program.mjs', import.meta.url));
 const WARM_UP_SECONDS = 10;
 /** Smaller shares are summed up. */
 const LEAST_SHARE = 0.002;
 
-/** Prints the steps, those of a request first. Returns false if a stream was incomplete. */
+/** Prints the steps, those of a request first, and the turns. Returns false if a stream was incomplete. */
 export async function benchSteps(place, { options, say }) {
   const { connections, seconds, streams, json } = options;
   const folder = options.profile ?? join(place.dir, 'profile');
   mkdirSync(folder, { recursive: true });
   const [instant, stream] = [await startInstantBackend(place), await startStreamBackend(place)];
   const urls = { instantUrl: instant.url, streamUrl: stream.url };
-  const gateway = ready(place, await startOurs(place, { ...urls, profile: folder, program: PROGRAM }));
+  const turnsPath = join(place.dir, 'turns.json');
+  const how = { profile: folder, program: PROGRAM, nodeArgs: turnArgs(turnsPath) };
+  const gateway = ready(place, await startOurs(place, { ...urls, ...how }));
   await prove(gateway);
   const load = findLoad();
   say('warming up');
@@ -33,9 +37,14 @@ export async function benchSteps(place, { options, say }) {
   const chunks = await during(() => runStreams({ gateway, streams }));
   await place.stop(gateway.child);
   const profile = readProfile(folder);
-  const found = { requests: stepsOf(profile, requests), chunks: stepsOf(profile, chunks) };
+  const found = {
+    requests: stepsOf(profile, requests),
+    chunks: stepsOf(profile, chunks),
+    turns: turnsOf(turnsPath, profile, requests),
+  };
   console.log(stepText('A request', found.requests));
   console.log(stepText('A chunk of a stream', found.chunks));
+  console.log(turnsText(found.turns));
   if (json) writeFileSync(json, `${JSON.stringify(found, null, 2)}\n`);
   return chunks.result.fault === undefined;
 }

@@ -1,0 +1,135 @@
+// This service under steady load for a long time, with everything enabled: whether its memory or its number
+// of open files grows. See README.md.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startInstantBackend, startStreamBackend } from './backend.mjs';
+import { prove, ready } from './gateways.mjs';
+import { runLoad, steadyLoad } from './load.mjs';
+import { describeMachine } from './machine.mjs';
+import { Books } from './money.mjs';
+import { startOurs } from './ours.mjs';
+import { Workplace } from './processes.mjs';
+import { fixed, headText, moneyText } from './report.mjs';
+import { question, streamQuestion } from './responses.mjs';
+import { slopeOf } from './slope.mjs';
+import { TelemetrySink } from './telemetry-sink.mjs';
+
+const INSIDE = new URL('./memory-inside.mjs', import.meta.url);
+
+const TARGET_MIB_PER_HOUR = 2;
+const WARM_UP_SHARE = 1 / 3;
+/** Half of the requests are streams of this number of chunks, which take a tenth of a second. */
+const TEXTS = 20;
+const CONNECTIONS = 256;
+/** After this time without load, all connections between requests are closed. */
+const IDLE_MS = 15_000;
+/** Each has one point of the line: the least memory of its samples. */
+const INTERVALS = 20;
+const MIB = 1_024 * 1_024;
+
+/**
+ * Runs the load and prints the report. Returns false if a request failed, files stay open, or money is lost.
+ */
+async function soak(place, { minutes, rate, nodeArgs }) {
+  const [machine, backend] = [await describeMachine(place.cores), await startInstantBackend(place)];
+  const urls = { instantUrl: backend.url, streamUrl: (await startStreamBackend(place, TEXTS)).url };
+  const sink = await TelemetrySink.start();
+  const path = join(place.dir, 'samples');
+  const preload = ['--expose-gc', '--import', `${INSIDE.href}?file=${path}`];
+  const started = await startOurs(place, { ...urls, env: sink.env, nodeArgs: [...preload, ...nodeArgs] });
+  const gateway = { ...ready(place, started), bodies: [question, streamQuestion] };
+  await prove(gateway);
+  sink.scrape(gateway.metricsUrl);
+  const books = await Books.open(gateway);
+  const load = steadyLoad();
+  const run = async (seconds) => {
+    say(`${fixed(seconds, 0)} s of load`);
+    const fromMs = Date.now();
+    const result = await runLoad(place, load, { gateway, connections: CONNECTIONS, seconds, rate });
+    // A failed request may have been charged.
+    books.loadEnded(result.answers, result.faults);
+    const samples = samplesOf(path).filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + seconds * 1_000);
+    await sleep(IDLE_MS);
+    return { ...result, samples, idleFiles: samplesOf(path).at(-1)?.files };
+  };
+  const warmUp = await run(minutes * 60 * WARM_UP_SHARE);
+  const measured = await run(minutes * 60 * (1 - WARM_UP_SHARE));
+  sink.stop();
+  await books.closeLoad();
+  const money = await books.closeExact(gateway, 0);
+  const options = { seconds: minutes * 60, rounds: 1, connections: CONNECTIONS };
+  console.log(`${headText({ options, machine, backend: backend.name, load: load.name })}\n`);
+  console.log(`${soakText({ warmUp, measured, rate })}\n\n${moneyText(money)}`);
+  return warmUp.faults + measured.faults === 0 && !hasMoreFiles(warmUp, measured) && money.ok;
+}
+
+function samplesOf(path) {
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Without load and its connections, more files are open than after the warm-up. */
+const hasMoreFiles = (warmUp, measured) => measured.idleFiles > warmUp.idleFiles;
+
+function soakText({ warmUp, measured, rate }) {
+  const { samples } = measured;
+  const counts = samples.map(({ files }) => files);
+  const verdict = hasMoreFiles(warmUp, measured) ? 'GROWS' : 'ok';
+  const faults = warmUp.faults + measured.faults;
+  return [
+    `Soak  ${rate} requests/s, half of them streams; the first third is the warm-up`,
+    `  requests     ${warmUp.answers + measured.answers} complete, ${faults} failed${faults ? `: ${warmUp.fault ?? measured.fault}` : ''}`,
+    `  latency      p99 ${fixed(measured.p99Ms, 1)} ms, of the first byte ${fixed(measured.firstByteP99Ms, 1)} ms`,
+    `  CPU          ${fixed(measured.cpuMicros, 0)} us/request`,
+    `  resident     ${growthText(samples, 'rss')}`,
+    `  live memory  ${growthText(samples, 'live')}`,
+    `  open files   ${Math.min(...counts)} to ${Math.max(...counts)}; without load ${warmUp.idleFiles} before and ${measured.idleFiles} after: ${verdict}`,
+  ].join('\n');
+}
+
+/** A figure of the samples in MiB: the first, the last, and the slope of the line. */
+function growthText(samples, figure) {
+  const [first, last] = [samples[0].atMs, samples.at(-1).atMs + 1];
+  const intervals = Object.values(
+    Object.groupBy(samples, ({ atMs }) => Math.floor(((atMs - first) / (last - first)) * INTERVALS)),
+  );
+  const points = intervals.map((interval) => {
+    const least = interval.reduce((a, b) => (b[figure] < a[figure] ? b : a));
+    return [least.atMs / 3_600_000, least[figure] / MIB];
+  });
+  const { slope, least, most } = slopeOf(points);
+  return [
+    `${fixed(points[0][1], 1)} MiB at first, ${fixed(points.at(-1)[1], 1)} MiB at last;`,
+    `${fixed(slope, 1)} MiB/h (${fixed(least, 1)} to ${fixed(most, 1)});`,
+    `target < ${TARGET_MIB_PER_HOUR}: ${verdictOf({ slope, least, most })}`,
+  ].join(' ');
+}
+
+function verdictOf({ slope, least, most }) {
+  if (slope >= TARGET_MIB_PER_HOUR) return least < TARGET_MIB_PER_HOUR ? 'UNCERTAIN, above' : 'ABOVE TARGET';
+  return most < TARGET_MIB_PER_HOUR ? 'ok' : 'uncertain, below';
+}
+
+/** Progress goes to stderr: stdout is the report. */
+function say(text) {
+  console.error(`… ${text}`);
+}
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    rate: { type: 'string', default: '500' },
+    node: { type: 'string', multiple: true, default: [] },
+  },
+});
+const place = await Workplace.open({ isPinned: true });
+process.once('SIGINT', () => void place.close().then(() => process.exit(130)));
+process.once('SIGTERM', () => void place.close().then(() => process.exit(143)));
+try {
+  const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
+  process.exitCode = (await soak(place, { minutes, rate, nodeArgs: values.node })) ? 0 : 1;
+} finally {
+  await place.close();
+}
