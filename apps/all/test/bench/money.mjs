@@ -1,5 +1,5 @@
 // Speed is worthless without correct charges: every completion must be charged, once.
-import { prove } from './gateways.mjs';
+import { prove } from './gateways/gateways.mjs';
 
 /** Requests sent one by one, without load, so that each completion can be counted. */
 const EXACT_ANSWERS = 200;

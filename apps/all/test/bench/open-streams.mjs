@@ -5,8 +5,8 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHoldingBackend, startInstantBackend } from './backend.mjs';
 import { residentMb, untilQuiet } from './cpu.mjs';
-import { prove, ready } from './gateways.mjs';
-import { startOurs } from './ours.mjs';
+import { prove, ready } from './gateways/gateways.mjs';
+import { startOurs } from './gateways/ours.mjs';
 import { fixed } from './report.mjs';
 import { readStream } from './streams.mjs';
 

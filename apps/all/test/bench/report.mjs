@@ -1,5 +1,5 @@
 // The report of a run.
-import { BESIDE } from './gateways.mjs';
+import { BESIDE } from './gateways/gateways.mjs';
 import { median } from './rounds.mjs';
 
 /** The service's targets: requests/s relative to the others, microseconds of CPU per streamed chunk. */

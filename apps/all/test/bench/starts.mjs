@@ -1,8 +1,8 @@
 // How long this service takes to start on the data of an earlier run, and its memory without load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMb } from './cpu.mjs';
-import { prove, ready } from './gateways.mjs';
-import { startOurs } from './ours.mjs';
+import { prove, ready } from './gateways/gateways.mjs';
+import { startOurs } from './gateways/ours.mjs';
 import { medians } from './rounds.mjs';
 
 const STARTS = 3;

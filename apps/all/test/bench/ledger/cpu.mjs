@@ -1,7 +1,7 @@
 // The CPU time of the ledger's process and its PostgreSQL. Linux only; elsewhere there is no figure.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { childrenCpuMs, cpuMs } from './cpu.mjs';
+import { childrenCpuMs, cpuMs } from '../cpu.mjs';
 
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 

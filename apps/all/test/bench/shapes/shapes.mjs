@@ -5,16 +5,16 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Cluster } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
-import { startInstantBackend } from './backend.mjs';
-import { childrenPids } from './cpu.mjs';
-import { prove, ready } from './gateways.mjs';
-import { findLoad, steadyLoad } from './load.mjs';
-import { describeMachine } from './machine.mjs';
-import { Books } from './money.mjs';
-import { Operator, catalog, startOurs } from './ours.mjs';
-import { headText, moneyText } from './report.mjs';
-import { medians, runLoadRounds } from './rounds.mjs';
-import { loadsText, partsText, timesText } from './shapes-report.mjs';
+import { startInstantBackend } from '../backend.mjs';
+import { childrenPids } from '../cpu.mjs';
+import { prove, ready } from '../gateways/gateways.mjs';
+import { findLoad, steadyLoad } from '../load.mjs';
+import { describeMachine } from '../machine.mjs';
+import { Books } from '../money.mjs';
+import { Operator, catalog, startOurs } from '../gateways/ours.mjs';
+import { headText, moneyText } from '../report.mjs';
+import { medians, runLoadRounds } from '../rounds.mjs';
+import { loadsText, partsText, timesText } from './report.mjs';
 
 /** Nothing is streamed here, so it gets no requests. */
 const NO_STREAM_URL = 'http://127.0.0.1:9';

@@ -3,11 +3,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL } from './responses.mjs';
-import { freePort } from './processes.mjs';
+import { BACKEND_MODEL, MODEL } from '../responses.mjs';
+import { freePort } from '../processes.mjs';
 
 /** The packages that its tests as a backend use too, each with its version. */
-const REQUIREMENTS = fileURLToPath(new URL('../servers/requirements.txt', import.meta.url));
+const REQUIREMENTS = fileURLToPath(new URL('../../servers/requirements.txt', import.meta.url));
 const VERSION = /^litellm==(\S+)$/m.exec(readFileSync(REQUIREMENTS, 'utf8'))?.[1];
 
 /** A hundred packages, 700 MB when unpacked. */
@@ -17,7 +17,7 @@ export const LITELLM_MS = 600_000;
 const START_MS = 120_000;
 
 const cache = fileURLToPath(
-  new URL(`../../../../node_modules/.cache/svc-bench/litellm-${VERSION}`, import.meta.url),
+  new URL(`../../../../../node_modules/.cache/svc-bench/litellm-${VERSION}`, import.meta.url),
 );
 const python = join(cache, 'bin', 'python');
 

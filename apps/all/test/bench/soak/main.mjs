@@ -4,17 +4,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startInstantBackend, startStreamBackend } from './backend.mjs';
-import { prove, ready } from './gateways.mjs';
-import { runLoad, steadyLoad } from './load.mjs';
-import { describeMachine } from './machine.mjs';
-import { Books } from './money.mjs';
-import { startOurs } from './ours.mjs';
-import { Workplace } from './processes.mjs';
-import { fixed, headText, moneyText } from './report.mjs';
-import { question, streamQuestion } from './responses.mjs';
+import { startInstantBackend, startStreamBackend } from '../backend.mjs';
+import { prove, ready } from '../gateways/gateways.mjs';
+import { runLoad, steadyLoad } from '../load.mjs';
+import { describeMachine } from '../machine.mjs';
+import { Books } from '../money.mjs';
+import { startOurs } from '../gateways/ours.mjs';
+import { Workplace } from '../processes.mjs';
+import { fixed, headText, moneyText } from '../report.mjs';
+import { question, streamQuestion } from '../responses.mjs';
 import { slopeOf } from './slope.mjs';
-import { TelemetrySink } from './telemetry-sink.mjs';
+import { TelemetrySink } from '../telemetry/sink.mjs';
 
 const INSIDE = new URL('./memory-inside.mjs', import.meta.url);
 

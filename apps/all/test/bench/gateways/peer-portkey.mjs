@@ -3,14 +3,14 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './processes.mjs';
+import { freePort } from '../processes.mjs';
 
 const NAME = '@portkey-ai/gateway';
 const VERSION = '1.15.2';
 const FETCH_MS = { usual: 60_000, quick: 20_000 };
 
 const cache = fileURLToPath(
-  new URL(`../../../../node_modules/.cache/svc-bench/portkey-${VERSION}`, import.meta.url),
+  new URL(`../../../../../node_modules/.cache/svc-bench/portkey-${VERSION}`, import.meta.url),
 );
 const program = join(cache, 'node_modules', NAME, 'build', 'start-server.js');
 

@@ -1,8 +1,8 @@
 // The load for the ledger and its rival, and the measurements.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMeter } from './ledger-cpu.mjs';
-import { chargeInRows, holdInRow } from './ledger-rows.mjs';
-import { chargeOf, nextHold } from './ledger-workload.mjs';
+import { cpuMeter } from './cpu.mjs';
+import { chargeInRows, holdInRow } from './rows.mjs';
+import { chargeOf, nextHold } from './workload.mjs';
 
 /** More concurrent requests would only wait for one of its connections. */
 const ROWS_CONCURRENCY = 64;

@@ -2,9 +2,9 @@
 // few.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { CREDIT_NANO, accountIds, chargeOf } from './audit-charges.mjs';
-import { startLedger } from './audit-ledger.mjs';
-import { describeMachine } from './machine.mjs';
+import { CREDIT_NANO, accountIds, chargeOf } from './charges.mjs';
+import { startLedger } from './ledger.mjs';
+import { describeMachine } from '../machine.mjs';
 
 const USAGE = `Usage: npm run bench:audit -- [options]
 

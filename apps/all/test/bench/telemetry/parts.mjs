@@ -1,6 +1,6 @@
 // The cost of telemetry for a completion without other work: a difference that is not lost in the noise of a
 // full request.
-const PROGRAM = new URL('./telemetry-program.mjs', import.meta.url);
+const PROGRAM = new URL('./program.mjs', import.meta.url);
 
 /**
  * High enough to measure the path of a request, and not work that happens every second or the wake-up of a

@@ -5,10 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { BACKEND_MODEL, MODEL, SHORT_MODEL, SHORT_PATH, STREAM_MODEL, question } from './responses.mjs';
-import { freePort } from './processes.mjs';
+import { BACKEND_MODEL, MODEL, SHORT_MODEL, SHORT_PATH, STREAM_MODEL, question } from '../responses.mjs';
+import { freePort } from '../processes.mjs';
 
-const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url));
+const CHECKOUT = fileURLToPath(new URL('../../../../..', import.meta.url));
 const CREDIT_USD = '500000.00';
 /** An audit of a million charges takes most of a minute. */
 const CALL_MS = 120_000;

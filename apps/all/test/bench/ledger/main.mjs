@@ -1,20 +1,13 @@
 // Measures the ledger and the same work done row by row through Prisma. See ledger.md.
 import { writeFileSync } from 'node:fs';
-import { readOptions } from './ledger-options.mjs';
-import { LedgerPlace } from './ledger-place.mjs';
-import { headText, holdText, moneyText, postText, ratioText } from './ledger-report.mjs';
-import {
-  loadLedger,
-  loadPosting,
-  loadRows,
-  paceHolds,
-  stepsOfLedger,
-  stepsOfRows,
-} from './ledger-rounds.mjs';
-import { proveRows } from './ledger-rows.mjs';
-import { hotAccount, zipfAccounts } from './ledger-workload.mjs';
-import { describeMachine } from './machine.mjs';
-import { median } from './rounds.mjs';
+import { readOptions } from './options.mjs';
+import { LedgerPlace } from './place.mjs';
+import { headText, holdText, moneyText, postText, ratioText } from './report.mjs';
+import { loadLedger, loadPosting, loadRows, paceHolds, stepsOfLedger, stepsOfRows } from './rounds.mjs';
+import { proveRows } from './rows.mjs';
+import { hotAccount, zipfAccounts } from './workload.mjs';
+import { describeMachine } from '../machine.mjs';
+import { median } from '../rounds.mjs';
 
 /** Holds per second on one account, and charges per second of other accounts at the same time. */
 const HOLDS_PER_SECOND = 1_000;

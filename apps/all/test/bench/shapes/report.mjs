@@ -1,6 +1,6 @@
 // The report of a run of both shapes.
-import { fixed, table } from './report.mjs';
-import { median } from './rounds.mjs';
+import { fixed, table } from '../report.mjs';
+import { median } from '../rounds.mjs';
 
 /** The gateway of a cluster may cost this many times as much as the single process. */
 const GATEWAY_TIMES = 1.2;

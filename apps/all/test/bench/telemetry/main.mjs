@@ -3,14 +3,14 @@
 // turns; and first the same for completions without other work. `npm run bench:telemetry -- --rounds 6
 // --seconds 5`. The limit is 10 µs of CPU per request.
 import { parseArgs } from 'node:util';
-import { startInstantBackend } from './backend.mjs';
-import { prove, ready } from './gateways.mjs';
-import { findLoad } from './load.mjs';
-import { startOurs } from './ours.mjs';
-import { Workplace } from './processes.mjs';
-import { median, runLoadRounds } from './rounds.mjs';
-import { telemetryMicros } from './telemetry-parts.mjs';
-import { TelemetrySink } from './telemetry-sink.mjs';
+import { startInstantBackend } from '../backend.mjs';
+import { prove, ready } from '../gateways/gateways.mjs';
+import { findLoad } from '../load.mjs';
+import { startOurs } from '../gateways/ours.mjs';
+import { Workplace } from '../processes.mjs';
+import { median, runLoadRounds } from '../rounds.mjs';
+import { telemetryMicros } from './parts.mjs';
+import { TelemetrySink } from './sink.mjs';
 
 const CONNECTIONS = 32;
 /** Maximum microseconds of CPU per request for telemetry. */

@@ -1,6 +1,6 @@
 // The gateways of a run, in the order of their turns. One that does not start is omitted.
 import { resolve } from 'node:path';
-import { isTheResponse, question } from './responses.mjs';
+import { isTheResponse, question } from '../responses.mjs';
 import { startOurs } from './ours.mjs';
 import { liteLlmName, startLiteLlm } from './peer-litellm.mjs';
 import { portkeyName, startPortkey } from './peer-portkey.mjs';

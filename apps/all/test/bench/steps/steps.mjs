@@ -3,12 +3,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startInstantBackend, startStreamBackend } from './backend.mjs';
-import { prove, ready } from './gateways.mjs';
-import { findLoad, runLoad } from './load.mjs';
-import { startOurs } from './ours.mjs';
+import { startInstantBackend, startStreamBackend } from '../backend.mjs';
+import { prove, ready } from '../gateways/gateways.mjs';
+import { findLoad, runLoad } from '../load.mjs';
+import { startOurs } from '../gateways/ours.mjs';
 import { readProfile, stepShares } from './profile.mjs';
-import { runStreams } from './streams.mjs';
+import { runStreams } from '../streams.mjs';
 import { turnArgs, turnsOf, turnsText } from './turns.mjs';
 
 const PROGRAM = fileURLToPath(new URL('./unbundled-program.mjs', import.meta.url));

@@ -1,4 +1,4 @@
-import { median } from './rounds.mjs';
+import { median } from '../rounds.mjs';
 
 /** Of a normal distribution, for an interval that contains the true value in 95 of 100 cases. */
 const DEVIATIONS = 1.96;

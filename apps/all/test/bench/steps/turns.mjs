@@ -1,7 +1,7 @@
 // The turns of the event loop of this service, and what the long ones did.
 import { readFileSync } from 'node:fs';
 import { stepShares } from './profile.mjs';
-import { fixed, table } from './report.mjs';
+import { fixed, table } from '../report.mjs';
 
 const INSIDE = new URL('./turns-inside.mjs', import.meta.url);
 
