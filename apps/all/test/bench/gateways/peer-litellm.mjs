@@ -33,7 +33,7 @@ export const liteLlmName = `LiteLLM ${VERSION}, one worker, without keys and bud
  * the version that it expects downloads the engines when it is installed.
  */
 const note =
-  "its keys, budgets and limits of customers need its database, which it reaches by Prisma's query engine 5.17.0; no package of PyPI or npm contains that program, so it does less here than this service";
+  "its keys, budgets and limits of customers need its database, which it reaches by Prisma's query engine 5.17.0; neither `prisma` on PyPI nor `@prisma/engines` on npm contains that program, so it does less here than this service";
 
 /** Downloads it if necessary, and starts it in front of the backend: `{ child, url, headers }`. */
 export async function startLiteLlm(place, { backendUrl, say }) {
