@@ -53,7 +53,12 @@ async function soak(place, { minutes, rate, nodeArgs }) {
     const samples = samplesOf(path).filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + seconds * 1_000);
     await sleep(IDLE_MS);
     const idle = samplesOf(path).filter(({ atMs }) => atMs > Date.now() - IDLE_MS / 2);
-    return { ...result, samples, idleFiles: rangeOf(idle) };
+    return {
+      ...result,
+      samples,
+      idleFiles: rangeOf(idle),
+      idleBytes: Math.min(...idle.map(({ live }) => live)),
+    };
   };
   const warmUp = await run(minutes * 60 * WARM_UP_SHARE);
   const measured = await run(minutes * 60 * (1 - WARM_UP_SHARE));
@@ -91,6 +96,7 @@ function soakText({ warmUp, measured, rate }) {
     `  CPU          ${fixed(measured.cpuMicros, 0)} us/request`,
     `  resident     ${growthText(samples, 'rss')}`,
     `  live memory  ${growthText(samples, 'live')}`,
+    `               without load ${fixed(warmUp.idleBytes / MIB, 1)} MiB before and ${fixed(measured.idleBytes / MIB, 1)} MiB after`,
     `  open files   ${files.least} to ${files.most}; without load ${warmUp.idleFiles.most} before and ${measured.idleFiles.least} after: ${verdict}`,
   ].join('\n');
 }
