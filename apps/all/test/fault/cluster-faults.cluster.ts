@@ -269,8 +269,8 @@ describe('a router that fails during responses', () => {
           error: { message: expect.any(String), type: 'api_error', param: null, code: 'INFERENCE_FAILED' },
         });
         expect(text).not.toBe('');
-        const outputNano =
-          Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN) * TEST_MODEL.pricing.output * 1_000;
+        const tokens = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+        const outputNano = Math.round(tokens * TEST_MODEL.pricing.output * 1_000);
         return (charged.get(responses[at]?.headers.get('x-request-id') ?? '') ?? 0) - outputNano;
       });
       // The rest is the price of the prompt, which is the same for all of them.
