@@ -116,7 +116,7 @@ describe('200, to a client that reads slowly', () => {
 
   it('slows the backend, keeps memory bounded, delivers all 50 MB and charges once', async () => {
     const { id, apiKey } = await platform.account('100.00');
-    // Streams that are read at full speed first bring the process to its working size; it is small after a start.
+    // Streams that are read at full speed first bring the process to its working size.
     for (let stream = 0; stream < WARM_UP_STREAMS; stream += 1)
       (await readAll((await openStream(platform, apiKey)).pieces)).whole();
     const spentBefore = await spentNano(platform, id);
