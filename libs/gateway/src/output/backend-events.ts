@@ -23,7 +23,7 @@ export function eventsOf({ bytes }: ChunkStream, idleTimeoutMs: number): Backend
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
   private arrived: string[] = [];
   private done = false;
-  /** Whether whole events have been read, the first of which tells about a byte order mark. */
+  /** Whether the bytes so far end with a whole event. The first one may begin with a byte order mark. */
   private isBetweenEvents = false;
   /** When the last event arrived, or reading began, on the clock of `performance.now()`. */
   private sinceMs = 0;
