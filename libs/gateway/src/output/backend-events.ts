@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type ChunkStream, Problem, type StreamedBytes } from '@svc/contracts';
 import { type EventSourceParser, createParser } from 'eventsource-parser';
+import { DATA } from './event-stream.js';
 
 const DONE = '[DONE]';
 
@@ -133,7 +134,6 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   }
 }
 
-const DATA = 'data: ';
 const LINE_END = 0x0a;
 
 /**

@@ -1,5 +1,8 @@
 import { Problem, errorBody } from '@svc/contracts';
 
+/** What the line of an event begins with. */
+export const DATA = 'data: ';
+
 /** Formats data as a server-sent event. */
 export const frame = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 

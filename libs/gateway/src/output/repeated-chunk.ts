@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Fields, isFields } from '../json/backend-json.js';
 import type { ChoicePiece } from './assembled-choice.js';
+import { DATA } from './event-stream.js';
 
 /** Stands for the text of a chunk. It needs no escapes in JSON and occurs in no response. */
 const PLACEHOLDER = randomUUID();
@@ -15,8 +16,6 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const DELETE = 0x7f;
-
-const DATA = 'data: ';
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
