@@ -187,7 +187,7 @@ it('counts error responses by model, backend and status, and unusual statuses to
   await backend.close();
 });
 
-describe('a backend that fails rests', () => {
+describe('a backend that fails cools down', () => {
   let backends: TestBackend[];
   let router: InferenceRouter;
   let stop: () => Promise<void>;

@@ -335,7 +335,7 @@ export class LocalRouter extends InferenceRouter {
         if (!mode.anyStatus) await refuseFailure(exchange);
         const part = await mode.take(exchange, live);
         attempt.began();
-        live.rest.succeeded();
+        live.cooldown.succeeded();
         router.attempts.add(1, call.model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {
@@ -351,7 +351,7 @@ export class LocalRouter extends InferenceRouter {
         exchange?.abort();
       }
       retries += 1;
-      if (live.rest.begin(refusal.rest, call.accountId, this.settings.ROUTER_COOL_DOWN_MS))
+      if (live.cooldown.begin(refusal.cooldown, call.accountId, this.settings.ROUTER_COOL_DOWN_MS))
         router.ejections.add(1, call.model, live.name);
       if (!refusal.elsewhere || signal.aborted) break;
     }
@@ -387,7 +387,7 @@ function unavailable(why: string): Problem {
 }
 
 /** The outcome of a failed attempt, for metrics. */
-function outcomeOf({ elsewhere, rest }: Refusal, signal: AbortSignal): string {
+function outcomeOf({ elsewhere, cooldown }: Refusal, signal: AbortSignal): string {
   if (signal.aborted) return 'aborted';
-  return elsewhere || rest !== 'nobody' ? 'failed' : 'refused';
+  return elsewhere || cooldown !== 'nobody' ? 'failed' : 'refused';
 }

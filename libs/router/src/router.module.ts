@@ -35,7 +35,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
             .map((live) => [valueOf(live), name, live.name]),
         );
     this.ends = [
-      router.up.observe(each((live) => (live.rest.isOn() || nodes.isWrong(live) ? 0 : 1))),
+      router.up.observe(each((live) => (live.cooldown.isOn() || nodes.isWrong(live) ? 0 : 1))),
       router.inFlight.observe(each((live) => live.inFlight)),
       router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
       router.wrongChain.observe(each((live) => Number(nodes.isWrong(live)), 'json-rpc')),

@@ -1,6 +1,6 @@
 // Measures this service, a bare proxy and its peers, in one run. See README.md.
 import { writeFileSync } from 'node:fs';
-import { startInstantBackend, startStreamBackend } from './backend.mjs';
+import { startInstantBackend, startStreamBackend } from './backends/backend.mjs';
 import { BARE, BESIDE, startGateways, startStreamGateways } from './gateways/gateways.mjs';
 import { firstTokenText, runFirstTokens } from './first-tokens.mjs';
 import { findLoad } from './load.mjs';
@@ -79,7 +79,7 @@ function toJson(found) {
 }
 
 async function main() {
-  const options = readOptions(process.argv.slice(2));
+  const options = readOptions();
   const place = await Workplace.open({ isPinned: options.pin });
   let isEnding = false;
   const end = async (code, reason) => {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startHoldingBackend, startInstantBackend } from './backend.mjs';
+import { startHoldingBackend, startInstantBackend } from './backends/backend.mjs';
 import { residentMb, untilQuiet } from './cpu.mjs';
 import { prove, ready } from './gateways/gateways.mjs';
 import { startOurs } from './gateways/ours.mjs';

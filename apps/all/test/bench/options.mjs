@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { count, counts, readCommandLine } from './command-line.mjs';
 
 const USAGE = `Usage: npm run bench -- [options]
 
@@ -24,20 +24,10 @@ const PEERS = ['portkey', 'all'];
 const MOST = { seconds: 60, rounds: 9, connections: 1024, streams: 1024, 'open-streams': 20_000 };
 
 /** The settings of one run. Exits with a usage message if they are invalid. */
-export function readOptions(args) {
-  try {
-    return parse(args);
-  } catch (error) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function parse(args) {
-  const { values } = parseArgs({
-    args,
-    allowNegative: true,
-    options: {
+export const readOptions = () =>
+  readCommandLine(
+    USAGE,
+    {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       connections: { type: 'string' },
@@ -51,24 +41,17 @@ function parse(args) {
       beside: { type: 'string' },
       shape: { type: 'string', default: 'all' },
       peers: { type: 'string', default: 'portkey' },
-      help: { type: 'boolean', short: 'h', default: false },
     },
-  });
-  if (values.help) {
-    console.log(USAGE);
-    process.exit(0);
-  }
+    settingsOf,
+  );
+
+function settingsOf(values) {
   const { pin, quick, steps, json, profile, beside, shape, peers } = values;
   if (!SHAPES.includes(shape)) throw new Error(`--shape must be one of ${SHAPES.join(', ')}`);
   if (!PEERS.includes(peers)) throw new Error(`--peers must be one of ${PEERS.join(', ')}`);
-  const counts = Object.entries(quick ? QUICK : DEFAULTS).map(([name, usual]) => [
-    name,
-    values[name] === undefined ? usual : count(name, values[name]),
-  ]);
   const open = values['open-streams'];
-  const openStreams = open === undefined ? undefined : count('open-streams', open);
   return {
-    ...Object.fromEntries(counts),
+    ...counts(values, { usual: quick ? QUICK : DEFAULTS, most: MOST }),
     pin,
     quick,
     steps,
@@ -77,14 +60,6 @@ function parse(args) {
     beside,
     shape,
     peers,
-    openStreams,
+    openStreams: open === undefined ? undefined : count('open-streams', open, MOST['open-streams']),
   };
-}
-
-function count(name, text) {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > MOST[name]) {
-    throw new Error(`--${name} must be a whole number from 1 to ${MOST[name]}`);
-  }
-  return number;
 }

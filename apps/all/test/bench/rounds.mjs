@@ -15,7 +15,8 @@ export async function runLoadRounds(place, { gateways, load, options, say, rate 
   const { connections, seconds, quick } = options;
   const run = async (gateway, forSeconds) => {
     const result = await runLoad(place, load, { gateway, connections, seconds: forSeconds, rate });
-    gateway.books?.loadEnded(result.answers, connections);
+    // A load without a rate ends by cutting off the requests in progress.
+    gateway.books?.loadEnded(result.answers, rate === undefined ? connections : result.faults);
     return result;
   };
   const running = gateways.filter(({ problem }) => !problem);

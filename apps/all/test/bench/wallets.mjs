@@ -1,10 +1,10 @@
 // The cost of a wallet's sign-in, with our code and with the library's own in turn, and how long it blocks
 // the event loop.
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { Signatures, readSignIn } from '@svc/gateway/testing';
 import { parseSIWxHeader, validateSIWxMessage, verifySIWxSignature } from '@x402/extensions/sign-in-with-x';
 import { challengeOf, evmWallet, solanaWallet } from '../wallets.ts';
+import { counts, readCommandLine } from './command-line.mjs';
 import { describeMachine } from './machine.mjs';
 
 const USAGE = `Usage: npm run bench:wallets -- [options]
@@ -14,39 +14,24 @@ const USAGE = `Usage: npm run bench:wallets -- [options]
   --json FILE    write the figures to FILE as well
 `;
 
+const USUAL = { rounds: 5, 'sign-ins': 200 };
+const MOST = { rounds: 99, 'sign-ins': 400 };
+
 /** Maximum time that a verification may block the event loop. */
 const TURN_MOST_MS = 2;
 
 const ORIGIN = 'https://api.example.com';
 
 /** Exits with a usage message if the settings are invalid. */
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        rounds: { type: 'string', default: '5' },
-        'sign-ins': { type: 'string', default: '200' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    return { rounds: count(values.rounds, 99), signIns: count(values['sign-ins'], 400), json: values.json };
-  } catch (error) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function count(text, most) {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > most)
-    throw new Error(`${text} must be a whole number from 1 to ${most}`);
-  return number;
-}
+const readOptions = () =>
+  readCommandLine(
+    USAGE,
+    { rounds: { type: 'string' }, 'sign-ins': { type: 'string' }, json: { type: 'string' } },
+    (values) => {
+      const { rounds, 'sign-ins': signIns } = counts(values, { usual: USUAL, most: MOST });
+      return { rounds, signIns, json: values.json };
+    },
+  );
 
 /** Headers of this number of wallets. */
 async function headersOf(newWallet, length) {

@@ -1,6 +1,7 @@
 /**
- * For whom a backend rests after a failure. A failure that the request may have caused, such as an error 500,
- * concerns its account alone: servers such as llama-cpp-python send one for a request that they can't parse.
+ * Whose requests call a backend last after its failure. A failure that the request may have caused, such as
+ * an error 500, concerns its account alone: servers such as llama-cpp-python send one for a request that they
+ * can't parse.
  */
 export type CooldownScope = 'nobody' | 'account' | 'everyone';
 
@@ -11,12 +12,12 @@ export class BackendCooldown {
   private failed: { readonly accountId: string; readonly untilMs: number } | undefined;
 
   /**
-   * Starts a rest after a failed call. Returns whether it is for everyone, as it is after failures of two
+   * Starts a cooldown after a failed call. Returns whether it is for everyone, as it is after failures of two
    * accounts in a row.
    */
-  begin(scope: CooldownScope, accountId: string, restMs: number): boolean {
+  begin(scope: CooldownScope, accountId: string, cooldownMs: number): boolean {
     const nowMs = performance.now();
-    const untilMs = nowMs + restMs;
+    const untilMs = nowMs + cooldownMs;
     const { failed } = this;
     if (scope === 'nobody') return false;
     if (scope === 'account') {
@@ -33,7 +34,7 @@ export class BackendCooldown {
     this.failed = undefined;
   }
 
-  /** Whether it rests for an account or, without one, for everyone. */
+  /** Whether it is on for an account or, without one, for everyone. */
   isOn(accountId?: string): boolean {
     const nowMs = performance.now();
     const { failed } = this;

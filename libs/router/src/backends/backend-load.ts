@@ -21,7 +21,7 @@ export interface Waiter {
  * account waits, none gets more than its share.
  */
 export class BackendLoad {
-  readonly rest = new BackendCooldown();
+  readonly cooldown = new BackendCooldown();
   readonly attested = new AttestedKey();
   private runningCount = 0;
   private waitingCount = 0;

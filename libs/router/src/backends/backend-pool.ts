@@ -48,8 +48,8 @@ export class LiveBackend {
     return this.load.attested;
   }
 
-  get rest(): BackendCooldown {
-    return this.load.rest;
+  get cooldown(): BackendCooldown {
+    return this.load.cooldown;
   }
 }
 
@@ -83,8 +83,8 @@ export class BackendPool {
     if (only) return this.resolve(only, 0);
     return backends
       .flatMap((backend, position) => this.resolve(backend, position))
-      .map((live) => ({ live, rank: rank(live, cacheKey), rests: live.rest.isOn(accountId) }))
-      .toSorted((a, b) => Number(a.rests) - Number(b.rests) || b.rank - a.rank)
+      .map((live) => ({ live, rank: rank(live, cacheKey), isCooling: live.cooldown.isOn(accountId) }))
+      .toSorted((a, b) => Number(a.isCooling) - Number(b.isCooling) || b.rank - a.rank)
       .map(({ live }) => live);
   }
 

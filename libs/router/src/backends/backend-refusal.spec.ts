@@ -32,7 +32,7 @@ describe('a request rejected by a backend', () => {
     expect(refused(status, body)).toMatchObject({
       problem: { code: 'INVALID_REQUEST', status: 400, message, param },
       elsewhere: false,
-      rest: 'nobody',
+      cooldown: 'nobody',
     });
   });
 
@@ -57,7 +57,7 @@ describe('a request rejected by a backend', () => {
         param,
       },
       elsewhere: false,
-      rest: 'nobody',
+      cooldown: 'nobody',
     });
   });
 
@@ -70,7 +70,7 @@ describe('a request rejected by a backend', () => {
     expect(refused(status, body)).toMatchObject({
       problem: { code: 'INFERENCE_FAILED' },
       elsewhere: true,
-      rest: 'nobody',
+      cooldown: 'nobody',
     });
   });
 

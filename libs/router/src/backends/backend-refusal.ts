@@ -10,8 +10,8 @@ export interface Refusal {
   readonly problem: Problem;
   /** Whether to call the next backend. */
   readonly elsewhere: boolean;
-  /** For whom this backend should rest. */
-  readonly rest: CooldownScope;
+  /** Whose requests call this backend last for a while. */
+  readonly cooldown: CooldownScope;
 }
 
 /** A request as sent to a backend. */
@@ -29,16 +29,24 @@ export interface SentRequest {
 export function refusalOf(error: unknown, sent: SentRequest): Refusal {
   if (error instanceof BackendError) return refusalOfError(error, sent);
   if (error instanceof ExchangeAborted) {
-    return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: false, rest: 'nobody' };
+    return {
+      problem: new Problem('INFERENCE_FAILED', { cause: error }),
+      elsewhere: false,
+      cooldown: 'nobody',
+    };
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof ExchangeTimedOut || code === 'UND_ERR_BODY_TIMEOUT') {
-    return { problem: new Problem('REQUEST_TIMEOUT', { cause: error }), elsewhere: false, rest: 'everyone' };
+    return {
+      problem: new Problem('REQUEST_TIMEOUT', { cause: error }),
+      elsewhere: false,
+      cooldown: 'everyone',
+    };
   }
   if (UNREACHABLE.has(code)) {
-    return { problem: new Problem('MODEL_OFFLINE', { cause: error }), elsewhere: true, rest: 'everyone' };
+    return { problem: new Problem('MODEL_OFFLINE', { cause: error }), elsewhere: true, cooldown: 'everyone' };
   }
-  return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: true, rest: 'account' };
+  return { problem: new Problem('INFERENCE_FAILED', { cause: error }), elsewhere: true, cooldown: 'account' };
 }
 
 function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal {
@@ -50,7 +58,7 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
     return {
       problem: new Problem('MODEL_AT_CAPACITY', { cause, ...wait }),
       elsewhere: true,
-      rest: 'nobody',
+      cooldown: 'nobody',
     };
   }
   if (refusal.isOverContext && status < 500)
@@ -66,12 +74,12 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
       }),
     );
   if (status === 504 || status === 408) {
-    return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, rest: 'nobody' };
+    return { problem: new Problem('REQUEST_TIMEOUT', { cause }), elsewhere: true, cooldown: 'nobody' };
   }
   // A rejected key or model name concerns the operator; to a client it is a failure.
   const problem = new Problem('INFERENCE_FAILED', { cause });
-  if (status < 500) return { problem, elsewhere: true, rest: 'nobody' };
-  return { problem, elsewhere: true, rest: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
+  if (status < 500) return { problem, elsewhere: true, cooldown: 'nobody' };
+  return { problem, elsewhere: true, cooldown: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
 }
 
 /** The field of a request that the model reads. */
@@ -88,7 +96,7 @@ const UNDECRYPTED = {
 };
 
 /** Every backend would reject it as well. */
-const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, rest: 'nobody' });
+const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, cooldown: 'nobody' });
 
 /** Statuses by which a backend rejects the request itself. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 415, 422]);

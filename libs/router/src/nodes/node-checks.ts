@@ -104,7 +104,7 @@ export class NodeChecks {
     const right = candidates.filter((live) => this.isRight(live, network));
     if (kind === 'rpc-send') return right;
     const rank = (live: LiveBackend): number =>
-      Number(live.rest.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
+      Number(live.cooldown.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
     return right.toSorted((a, b) => rank(a) - rank(b));
   }
 

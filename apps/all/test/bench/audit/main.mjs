@@ -1,9 +1,9 @@
 // Posts a million charges through the ledger itself and measures the audit of all of them, and of the last
 // few.
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { CREDIT_NANO, accountIds, chargeOf } from './charges.mjs';
 import { startLedger } from './ledger.mjs';
+import { counts, readCommandLine } from '../command-line.mjs';
 import { describeMachine } from '../machine.mjs';
 
 const USAGE = `Usage: npm run bench:audit -- [options]
@@ -12,6 +12,9 @@ const USAGE = `Usage: npm run bench:audit -- [options]
   --recent N    charges of the audit of what is new (10000)
   --json FILE   write the figures to FILE as well
 `;
+
+const USUAL = { charges: 1_000_000, recent: 10_000 };
+const MOST = { charges: 10_000_000, recent: 10_000_000 };
 
 /** The target for a million charges on two cores. */
 const WHOLE_MOST_MS = 60_000;
@@ -24,33 +27,12 @@ function say(text) {
 }
 
 /** Exits with a usage message if the settings are invalid. */
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        charges: { type: 'string', default: '1000000' },
-        recent: { type: 'string', default: '10000' },
-        json: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit(0);
-    }
-    return { charges: count(values.charges), recent: count(values.recent), json: values.json };
-  } catch (error) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function count(text) {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 10_000_000)
-    throw new Error(`${text} must be a whole number from 1 to 10000000`);
-  return number;
-}
+const readOptions = () =>
+  readCommandLine(
+    USAGE,
+    { charges: { type: 'string' }, recent: { type: 'string' }, json: { type: 'string' } },
+    (values) => ({ ...counts(values, { usual: USUAL, most: MOST }), json: values.json }),
+  );
 
 async function timed(work) {
   const startMs = performance.now();

@@ -111,7 +111,7 @@ function toJson(found) {
 }
 
 async function main() {
-  const options = readOptions(process.argv.slice(2));
+  const options = readOptions();
   const place = await LedgerPlace.open({ ...options, say });
   let isEnding = false;
   const end = async (code, reason) => {

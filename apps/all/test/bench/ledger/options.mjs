@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { counts, readCommandLine } from '../command-line.mjs';
 
 const USAGE = `Usage: npm run bench:ledger -- [options]
 
@@ -17,19 +17,10 @@ const MOST = { seconds: 600, rounds: 9, accounts: 100_000, concurrency: 20_000 }
 const PARTS = ['ledger', 'posting', 'holds', 'rows'];
 
 /** The settings of one run. Exits with a usage message if they are invalid. */
-export function readOptions(args) {
-  try {
-    return parse(args);
-  } catch (error) {
-    console.error(`${error.message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
-
-function parse(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
+export const readOptions = () =>
+  readCommandLine(
+    USAGE,
+    {
       seconds: { type: 'string' },
       rounds: { type: 'string' },
       accounts: { type: 'string' },
@@ -37,27 +28,14 @@ function parse(args) {
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
     },
-  });
-  if (values.help) {
-    console.log(USAGE);
-    process.exit(0);
-  }
-  if (values.only !== undefined && !PARTS.includes(values.only))
-    throw new Error(`--only must be one of ${PARTS.join(', ')}`);
-  const counts = Object.entries(values.quick ? QUICK : DEFAULTS).map(([name, usual]) => [
-    name,
-    values[name] === undefined ? usual : count(name, values[name]),
-  ]);
-  const parts = new Set(values.only === undefined ? PARTS : [values.only]);
-  return { ...Object.fromEntries(counts), parts, json: values.json };
-}
+    settingsOf,
+  );
 
-function count(name, text) {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > MOST[name]) {
-    throw new Error(`--${name} must be a whole number from 1 to ${MOST[name]}`);
-  }
-  return number;
+function settingsOf(values) {
+  const { only, quick, json } = values;
+  if (only !== undefined && !PARTS.includes(only))
+    throw new Error(`--only must be one of ${PARTS.join(', ')}`);
+  const parts = new Set(only === undefined ? PARTS : [only]);
+  return { ...counts(values, { usual: quick ? QUICK : DEFAULTS, most: MOST }), parts, json };
 }

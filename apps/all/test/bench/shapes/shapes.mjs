@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Cluster } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
-import { startInstantBackend } from '../backend.mjs';
+import { startInstantBackend } from '../backends/backend.mjs';
 import { childrenPids } from '../cpu.mjs';
 import { prove, ready } from '../gateways/gateways.mjs';
 import { findLoad, steadyLoad } from '../load.mjs';

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { startInstantBackend, startStreamBackend } from '../backend.mjs';
+import { counts, readCommandLine } from '../command-line.mjs';
+import { startInstantBackend, startStreamBackend } from '../backends/backend.mjs';
 import { prove, ready } from '../gateways/gateways.mjs';
 import { runLoad, steadyLoad } from '../load.mjs';
 import { describeMachine } from '../machine.mjs';
@@ -129,19 +129,30 @@ function say(text) {
   console.error(`… ${text}`);
 }
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    rate: { type: 'string', default: '500' },
+const USAGE = `Usage: npm run bench:soak -- [options]
+
+  --minutes N    duration of the load, of which the first third is the warm-up (30)
+  --rate N       requests per second (500)
+  --node OPTION  an option of Node for this service; may be repeated
+`;
+
+const options = readCommandLine(
+  USAGE,
+  {
+    minutes: { type: 'string' },
+    rate: { type: 'string' },
     node: { type: 'string', multiple: true, default: [] },
   },
-});
+  (values) => ({
+    ...counts(values, { usual: { minutes: 30, rate: 500 }, most: { minutes: 1_440, rate: 10_000 } }),
+    nodeArgs: values.node,
+  }),
+);
 const place = await Workplace.open({ isPinned: true });
 process.once('SIGINT', () => void place.close().then(() => process.exit(130)));
 process.once('SIGTERM', () => void place.close().then(() => process.exit(143)));
 try {
-  const [minutes, rate] = [Number(values.minutes), Number(values.rate)];
-  process.exitCode = (await soak(place, { minutes, rate, nodeArgs: values.node })) ? 0 : 1;
+  process.exitCode = (await soak(place, options)) ? 0 : 1;
 } finally {
   await place.close();
 }

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startInstantBackend, startStreamBackend } from '../backend.mjs';
+import { startInstantBackend, startStreamBackend } from '../backends/backend.mjs';
 import { prove, ready } from '../gateways/gateways.mjs';
 import { findLoad, runLoad } from '../load.mjs';
 import { startOurs } from '../gateways/ours.mjs';

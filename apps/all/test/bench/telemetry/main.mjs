@@ -1,9 +1,8 @@
 // The cost of telemetry: the CPU time of a request with everything enabled (traces of 1 %, metrics and traces
 // by OTLP every 5 s, and a Prometheus scrape every second), compared with a process without telemetry, in
-// turns; and first the same for completions without other work. `npm run bench:telemetry -- --rounds 6
-// --seconds 5`. The limit is 10 µs of CPU per request.
-import { parseArgs } from 'node:util';
-import { startInstantBackend } from '../backend.mjs';
+// turns; and first the same for completions without other work. The limit is 10 µs of CPU per request.
+import { counts, readCommandLine } from '../command-line.mjs';
+import { startInstantBackend } from '../backends/backend.mjs';
 import { prove, ready } from '../gateways/gateways.mjs';
 import { findLoad } from '../load.mjs';
 import { startOurs } from '../gateways/ours.mjs';
@@ -18,19 +17,25 @@ const ALLOWED = 10;
 
 const micros = (number) => `${number.toFixed(1)} µs`;
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '6' }, seconds: { type: 'string', default: '5' } },
-});
+const USAGE = `Usage: npm run bench:telemetry -- [options]
+
+  --rounds N   rounds in turn (6)
+  --seconds N  seconds of load in each (5)
+`;
+
+const options = readCommandLine(
+  USAGE,
+  { rounds: { type: 'string' }, seconds: { type: 'string' } },
+  (values) => ({
+    connections: CONNECTIONS,
+    ...counts(values, { usual: { rounds: 6, seconds: 5 }, most: { rounds: 99, seconds: 60 } }),
+  }),
+);
 const place = await Workplace.open({ isPinned: true });
 try {
   const { url: instantUrl } = await startInstantBackend(place);
   const sink = await TelemetrySink.start();
   const on = sink.env;
-  const options = {
-    connections: CONNECTIONS,
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
-  };
   const alone = await telemetryMicros(place, { env: on, ...options });
   console.log(
     `telling alone, round by round: ${alone.map(micros).join(', ')}; middle ${micros(median(alone))} of CPU a completion, of ${ALLOWED} µs: ${median(alone) <= ALLOWED ? 'ok' : 'ABOVE'}`,

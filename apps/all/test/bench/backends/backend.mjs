@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SHORT_PATH, TEXT_CHUNKS, completion, shortStream } from './responses.mjs';
-import { versionOf } from './installed.mjs';
-import { freePort } from './processes.mjs';
+import { SHORT_PATH, TEXT_CHUNKS, completion, shortStream } from '../responses.mjs';
+import { versionOf } from '../installed.mjs';
+import { freePort } from '../processes.mjs';
 
 const PROGRAM = new URL('./backend-program.mjs', import.meta.url);
 

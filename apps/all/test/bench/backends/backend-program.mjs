@@ -10,7 +10,7 @@ import {
   completion,
   shortStream,
   streamEvents,
-} from './responses.mjs';
+} from '../responses.mjs';
 
 const wholeHeaders = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(completion) };
 const streamHeaders = {
