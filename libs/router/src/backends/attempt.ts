@@ -25,6 +25,13 @@ export class Attempt {
   /** Whether the backend works on after its response, so that its slot is not free. */
   private readonly isQueued: boolean;
   private isOver = false;
+  /**
+   * To be called when the exchange has ended. Frees the backend's slot, unless the backend goes on working.
+   * The exchange keeps this function until then, so it is not made where it would keep the body of the call.
+   */
+  readonly ended = (failure: Error | undefined): void => {
+    if (failure || !this.isQueued) this.end(failure);
+  };
 
   constructor(
     private readonly place: Place,
@@ -64,11 +71,6 @@ export class Attempt {
     this.error = errorType(error);
     this.step?.fail(error);
     if (this.isQueued) this.end(undefined);
-  }
-
-  /** The exchange has ended. Frees the backend's slot, unless the backend goes on working. */
-  ended(failure: Error | undefined): void {
-    if (failure || !this.isQueued) this.end(failure);
   }
 
   private end(failure: Error | undefined): void {

@@ -9,6 +9,9 @@ import { BACKEND_MODEL, MODEL, SHORT_MODEL, SHORT_PATH, STREAM_MODEL, question }
 import { freePort } from '../processes.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../../..', import.meta.url));
+/** As `npm start` does. */
+const OWN_ARGS = ['--max-semi-space-size=16'];
+const OWN_ENV = { MALLOC_ARENA_MAX: '1' };
 const CREDIT_USD = '500000.00';
 /** An audit of a million charges takes most of a minute. */
 const CALL_MS = 120_000;
@@ -37,11 +40,17 @@ export async function startOurs(
   // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl, maxInFlight })));
   const child = place.start(name, process.execPath, {
-    args: [...nodeArgs, ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []), program],
+    args: [
+      ...OWN_ARGS,
+      ...nodeArgs,
+      ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []),
+      program,
+    ],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_ENV: 'production',
+      ...OWN_ENV,
       HOST: '127.0.0.1',
       PORT: String(port),
       OPERATOR_PORT: String(operatorPort),
