@@ -20,6 +20,8 @@ const INSIDE = new URL('./memory-inside.mjs', import.meta.url);
 
 const TARGET_MIB_PER_HOUR = 2;
 const WARM_UP_SHARE = 1 / 3;
+/** The first samples of a load are left out: the connections that a pause has closed open again. */
+const RAMP_SHARE = 0.1;
 /** Half of the requests are streams of this number of chunks, which take a tenth of a second. */
 const TEXTS = 20;
 const CONNECTIONS = 256;
@@ -50,7 +52,8 @@ async function soak(place, { minutes, rate, nodeArgs }) {
     const result = await runLoad(place, load, { gateway, connections: CONNECTIONS, seconds, rate });
     // A failed request may have been charged.
     books.loadEnded(result.answers, result.faults);
-    const samples = samplesOf(path).filter(({ atMs }) => atMs >= fromMs && atMs < fromMs + seconds * 1_000);
+    const [beginMs, endMs] = [fromMs + seconds * RAMP_SHARE * 1_000, fromMs + seconds * 1_000];
+    const samples = samplesOf(path).filter(({ atMs }) => atMs >= beginMs && atMs < endMs);
     await sleep(IDLE_MS);
     const idle = samplesOf(path).filter(({ atMs }) => atMs > Date.now() - IDLE_MS / 2);
     return {
