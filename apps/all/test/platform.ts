@@ -48,6 +48,9 @@ export const ABLE_MODEL = {
   },
 } as const;
 
+/** Those of Node in `npm start`, which also sets MALLOC_ARENA_MAX. */
+const OWN_OPTIONS = ['--max-semi-space-size=16'];
+
 const TIERS = {
   XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
   S: { standard: { requestsPerMinute: 3, tokensPerMinute: 10_000 } },
@@ -158,8 +161,11 @@ export class Platform extends Deployment {
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
       // Most files cause many failures on purpose; the file about the protection enables it.
       GATEWAY_FAILURE_BLOCK: 'off',
+      MALLOC_ARENA_MAX: '1',
       ...options.env,
-      NODE_OPTIONS: [options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()].join(' ').trim(),
+      NODE_OPTIONS: [...OWN_OPTIONS, options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()]
+        .join(' ')
+        .trim(),
     };
     try {
       if (!options.isFirstStart) await layServerData(join(dir, 'data'));
