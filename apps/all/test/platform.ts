@@ -9,6 +9,7 @@ import { RunningProcess } from '@svc/testing';
 import { stringify } from 'yaml';
 import { Deployment, OPERATOR_TOKEN } from './deployment.js';
 import { mutantOptions } from './hostile/mutant.js';
+import { OWN_ENV, OWN_OPTIONS } from './own-start.js';
 import { arrange, arrangeAgain, clusterLogs, isClustered } from './target.js';
 
 export { OPERATOR_TOKEN, type OperatorResponse, type TestAccount } from './deployment.js';
@@ -47,9 +48,6 @@ export const ABLE_MODEL = {
     supportsReasoningEffort: true,
   },
 } as const;
-
-/** Those of Node in `npm start`, which also sets MALLOC_ARENA_MAX. */
-const OWN_OPTIONS = ['--max-semi-space-size=16'];
 
 const TIERS = {
   XS: { standard: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 } },
@@ -161,7 +159,7 @@ export class Platform extends Deployment {
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
       // Most files cause many failures on purpose; the file about the protection enables it.
       GATEWAY_FAILURE_BLOCK: 'off',
-      MALLOC_ARENA_MAX: '1',
+      ...OWN_ENV,
       ...options.env,
       NODE_OPTIONS: [...OWN_OPTIONS, options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()]
         .join(' ')

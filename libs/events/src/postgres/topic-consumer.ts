@@ -131,7 +131,7 @@ export class TopicConsumer implements Consumer {
     if (dead.length > 0)
       this.#options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
     const isBehind = rows.length === max;
-    this.#batchSize = isBehind ? Math.min(2 * max, batchMax) : SMALL_BATCH;
+    this.#batchSize = isBehind ? 2 * max : SMALL_BATCH;
     return { idleMs: 0, gatherMs: isBehind ? 0 : GATHER_MS };
   }
 

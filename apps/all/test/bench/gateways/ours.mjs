@@ -5,13 +5,11 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { OWN_ENV, OWN_OPTIONS } from '../../own-start.ts';
 import { BACKEND_MODEL, MODEL, SHORT_MODEL, SHORT_PATH, STREAM_MODEL, question } from '../responses.mjs';
 import { freePort } from '../processes.mjs';
 
 const CHECKOUT = fileURLToPath(new URL('../../../../..', import.meta.url));
-/** As `npm start` does. */
-const OWN_ARGS = ['--max-semi-space-size=16'];
-const OWN_ENV = { MALLOC_ARENA_MAX: '1' };
 const CREDIT_USD = '500000.00';
 /** An audit of a million charges takes most of a minute. */
 const CALL_MS = 120_000;
@@ -41,7 +39,7 @@ export async function startOurs(
   writeFileSync(catalogPath, JSON.stringify(catalog({ instantUrl, streamUrl, maxInFlight })));
   const child = place.start(name, process.execPath, {
     args: [
-      ...OWN_ARGS,
+      ...OWN_OPTIONS,
       ...nodeArgs,
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`] : []),
       program,
