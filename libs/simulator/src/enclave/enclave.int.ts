@@ -45,7 +45,7 @@ interface Chunk {
 const client = newKeyPair();
 const clientKey = Buffer.from(client.publicKey).toString('hex');
 
-function ask(body: object, headers: Record<string, string> = {}): Promise<Response> {
+function ask(body: object, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
   return fetch(`${simulator.url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -55,6 +55,7 @@ function ask(body: object, headers: Record<string, string> = {}): Promise<Respon
       ...headers,
     },
     body: JSON.stringify({ model: 'm', stream: true, ...body }),
+    ...(signal && { signal }),
   });
 }
 
@@ -128,6 +129,19 @@ describe('an encrypted request', () => {
     const pieces = await ciphertextsOf(response);
     expect(pieces.length).toBeGreaterThan(10);
     for (const piece of pieces) open(piece, client.secret);
+  });
+
+  it('ends when its client leaves, even if each piece takes longer than its time', async () => {
+    const messages = await sealedMessages('go [[sim tokens=4000 itl-ms=0.001]]');
+    const leaving = new AbortController();
+    const response = await ask({ messages }, {}, leaving.signal);
+    await response.body?.getReader().read();
+    leaving.abort();
+    const last = async (): Promise<unknown> => {
+      const log = (await (await fetch(`${simulator.url}/sim/requests`)).json()) as { data: object[] };
+      return log.data.at(-1);
+    };
+    await expect.poll(last, { timeout: 30_000 }).toMatchObject({ outcome: 'cancelled' });
   });
 
   it('is signed over its ciphertexts and those of its response', async () => {

@@ -13,6 +13,9 @@ const DEFAULT_AFTER = 3;
 /** Text collected before it is written; one write of many events is far cheaper than many. */
 const FLUSH_LENGTH = 32_768;
 
+/** A stream that is behind its pace yields to the event loop this often, so that it sees its client leave. */
+const TURN_MS = 20;
+
 /** Collects events and writes them in as few writes as the pace allows. */
 class Output {
   #text = '';
@@ -124,15 +127,16 @@ async function streamSteps(streaming: Streaming, connection: ClientConnection): 
   const length = Math.max(...work.completions.map(({ steps }) => steps.length));
   const midFault = MID_FAULTS.find((name) => call.faults.has(name));
   const faultAt = midFault === undefined ? -1 : Math.min(call.overrides.after ?? DEFAULT_AFTER, length);
+  let turnedMs = performance.now();
   for (let i = 0; i < length; i++) {
     if (midFault !== undefined && i === faultAt && !(await breakStream(midFault, streaming, connection)))
       return false;
-    if (!pace.isInstant) {
-      const dueMs = startMs + pace.next();
-      if (dueMs > performance.now()) {
-        await output.flush();
-        await connection.until(dueMs);
-      }
+    const dueMs = startMs + pace.next();
+    const nowMs = performance.now();
+    if (dueMs > nowMs || nowMs - turnedMs > TURN_MS) {
+      await output.flush();
+      await (dueMs > nowMs ? connection.until(dueMs) : connection.turn());
+      turnedMs = performance.now();
     }
     for (const [choice, { steps }] of work.completions.entries()) {
       const step = steps[i];

@@ -75,6 +75,11 @@ export class ClientConnection {
       return () => undefined;
     });
     // Lets the pending corked output go before the next write.
+    await this.turn();
+  }
+
+  /** Waits for a turn of the event loop. Throws `ClientGone`. */
+  async turn(): Promise<void> {
     await this.pause(MAX_WAIT_MS, (resume) => {
       const immediate = setImmediate(resume);
       return () => clearImmediate(immediate);
