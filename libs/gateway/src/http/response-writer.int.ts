@@ -17,22 +17,30 @@ afterEach(() => server?.close());
 /** Stands for a turn of the event loop between two frames. */
 const PAUSE = 'pause';
 
-/** A client's response with these frames. */
-async function responseWith(frames: readonly string[]): Promise<Response> {
+/** A server that responds by this function. */
+async function serve(respond: (writer: ResponseWriter) => Promise<void>): Promise<string> {
   server = Fastify({ forceCloseConnections: true });
   server.decorateRequest('record');
   server.get('/', async (request, reply) => {
     Object.assign(request, { record: { startedMs: performance.now() } });
     const writer = new ResponseWriter(request, reply, BOUNDS);
+    await respond(writer);
+    writer.close();
+  });
+  return server.listen({ port: 0, host: '127.0.0.1' });
+}
+
+/** A client's response with these frames. */
+async function responseWith(frames: readonly string[]): Promise<Response> {
+  const url = await serve(async (writer) => {
     writer.begin();
     for (const frame of frames) {
       if (frame === PAUSE) await turn();
       else void writer.write(frame);
     }
     writer.end('last');
-    writer.close();
   });
-  return fetch(await server.listen({ port: 0 }));
+  return fetch(url);
 }
 
 it.each([
@@ -46,4 +54,17 @@ it.each([
   const response = await responseWith(frames);
   expect(response.status).toBe(200);
   expect(await response.text()).toBe(`${frames.filter((frame) => frame !== PAUSE).join('')}last`);
+});
+
+it('a file that is broken off in the tick of its head is seen to be broken, with what it had', async () => {
+  const url = await serve(async (writer) => {
+    writer.beginFile({ 'content-type': 'audio/mpeg' });
+    void writer.writeBytes([Buffer.from('begun')]);
+    writer.breakOff();
+  });
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  const reader = response.body?.getReader();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('begun');
+  await expect(reader?.read()).rejects.toThrow('terminated');
 });

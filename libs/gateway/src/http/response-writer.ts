@@ -146,7 +146,10 @@ export class ResponseWriter {
 
   /** Disconnects the client, so that what it has received cannot be taken for the whole. */
   breakOff(): void {
-    this.reply.raw.destroy();
+    const { raw } = this.reply;
+    // Node keeps the head until the tick ends.
+    raw.uncork();
+    raw.destroy();
   }
 
   /** Writes a JSON document. Returns a promise if it is compressed first. */
