@@ -86,6 +86,7 @@ const ofOneProcess = [
   // Memory, threads and event loop of its process.
   'apps/all/test/e2e/chat-slow-reader.e2e.ts',
   'apps/all/test/e2e/chat-fuzz.e2e.ts',
+  'apps/all/test/e2e/open-prompts.e2e.ts',
   // Its memory and its data folder; a test of faults searches those of a cluster.
   'apps/all/test/e2e/encryption-privacy.e2e.ts',
   // All that is in its database is counted.

@@ -39,7 +39,8 @@ export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
 export { presentable, redacted } from './redacted.js';
 export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
-export { type JsonText, LongStrings } from './json/long-strings.js';
+export { JsonText } from './json/json-text.js';
+export { LongStrings } from './json/long-strings.js';
 export {
   type ResponseHeaders,
   Exchange,

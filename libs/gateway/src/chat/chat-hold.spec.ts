@@ -1,6 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { Catalog } from '@svc/catalog';
 import { type Caller, CatalogFile, ChatRequest } from '@svc/contracts';
+import { JsonText } from '@svc/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChatPlan, planChat } from '../request/chat-plan.js';
@@ -42,7 +43,7 @@ const ENCRYPTION = {
 };
 
 function planOf(body: object, encryption?: typeof ENCRYPTION): ChatPlan {
-  const json = { text: JSON.stringify(body), strings: { length: 0 } as never };
+  const json = new JsonText(JSON.stringify(body));
   return planChat(ChatRequest.parse(body), { json, caller, encryption }, catalog);
 }
 

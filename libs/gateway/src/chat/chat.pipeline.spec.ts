@@ -1,6 +1,6 @@
 import { Catalog } from '@svc/catalog';
 import { type Caller, CatalogFile, ChatRequest, NO_USAGE, Problem } from '@svc/contracts';
-import type { RequestRecord } from '@svc/runtime';
+import { JsonText, type RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { Ending } from '../output/output-relay.js';
 import { ChatPipeline } from './chat.pipeline.js';
@@ -57,12 +57,11 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
   };
   const record: RequestRecord = { startedMs: 0 };
   const asked = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
-  const text = JSON.stringify(asked);
   const exchange = {
     requestId: 'r',
     caller,
     asked: ChatRequest.parse(asked),
-    json: { text, strings: { length: 0 } },
+    json: new JsonText(JSON.stringify(asked)),
     record,
     client: { headers: {}, isGone: true, isStreaming: false, signal: AbortSignal.abort() },
   } as unknown as ChatExchange;

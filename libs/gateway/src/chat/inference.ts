@@ -69,12 +69,10 @@ export class Inference {
     const call = await inferenceCall(
       plan,
       { requestId, accountId: caller.accountId },
-      {
-        stream,
-        messages: prompt.messages,
-        promptTokens: prompt.tokens,
-      },
+      { stream, promptTokens: prompt.tokens },
     );
+    // Only a follow-up call needs the text again.
+    if (plan.web?.kind !== 'offer') plan.text.forget();
     const asked = traced<BackendOutput>('infer', () =>
       stream ? this.router.stream(call, client.signal) : this.router.complete(call, client.signal),
     );

@@ -19,12 +19,9 @@ const OTHERS: ReadonlySet<string> = new Set([
 const unknownMembers = unknownMembersOf(CompletionRequest.shape);
 
 /** A completion as a chat completion with one message, its prompt. Refuses: INVALID_REQUEST. */
-export async function chatRequestFor(
-  request: CompletionRequest,
-  { text, strings }: JsonText,
-): Promise<TranslatedRequest> {
+export async function chatRequestFor(request: CompletionRequest, json: JsonText): Promise<TranslatedRequest> {
   refuseConflicts(request);
-  const members = membersOf({ value: request, text });
+  const members = membersOf({ value: request, text: json.text });
   const prompt = members.get('prompt');
   const content = prompt && (elementsOf(prompt)[0] ?? prompt);
   const message = objectPart([
@@ -42,7 +39,7 @@ export async function chatRequestFor(
     ['logprobs', wants ? partOf(true) : undefined],
     ['top_logprobs', wants && logprobs > 0 ? partOf(logprobs) : undefined],
   ]);
-  return translated(chat, strings, originOf);
+  return translated(json, chat, originOf);
 }
 
 /** Refuses what only a server that scores or ranks texts can do. */

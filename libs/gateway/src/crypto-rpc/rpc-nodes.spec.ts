@@ -10,7 +10,7 @@ import {
   type Problem,
   type RpcRequest,
 } from '@svc/contracts';
-import { LongStrings, createLogger } from '@svc/runtime';
+import { JsonText, createLogger } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NodeRequests } from './node-requests.js';
 import { RpcNodes, type RpcOutcomes } from './rpc-nodes.js';
@@ -92,12 +92,9 @@ async function call(
   body: RpcRequest,
   { signal = new AbortController().signal, network = 'one' } = {},
 ): Promise<RpcOutcomes> {
-  const strings = new LongStrings();
-  const plan = await planRpc(
-    network,
-    { body, json: { text: JSON.stringify(body), strings }, caller },
-    catalog,
-  );
+  const json = new JsonText(JSON.stringify(body));
+  const { strings } = json;
+  const plan = await planRpc(network, { body, json, caller }, catalog);
   return nodes.call(plan, { strings, caller: { requestId: 'r', accountId: 'a', mayBeSent: false } }, signal);
 }
 

@@ -31,7 +31,7 @@ export class KnownJson {
   private changes = 0;
   /** Path of the value being read. */
   private readonly path: (string | number)[] = [];
-  private kept: ReadonlyMap<string, string> = new Map();
+  private kept: Map<string, string> = new Map();
 
   constructor(private readonly text: string) {}
 
@@ -42,7 +42,7 @@ export class KnownJson {
   }
 
   /** The members of the object that was read, each as the text to pass on. */
-  get members(): ReadonlyMap<string, string> {
+  get members(): Map<string, string> {
     return this.kept;
   }
 

@@ -15,7 +15,7 @@ import {
 import { joinedStates, unsealed } from './reasoning-state.js';
 
 /** Where a chat message and its parts were in the client's request. */
-interface MessageOrigin {
+export interface MessageOrigin {
   readonly path: Path;
   readonly paths: readonly Path[];
 }
@@ -28,7 +28,8 @@ const SHOWN_NEXT = 'The result is in the next message.';
 /** Builds the messages of a chat completion from those of a message request. */
 export class Conversation {
   private readonly messages: JsonPart[] = [];
-  private readonly origins: MessageOrigin[] = [];
+  /** Of each message. */
+  readonly origins: MessageOrigin[] = [];
   private readonly translation: ContentTranslation;
 
   constructor(strings: LongStrings) {
@@ -37,13 +38,6 @@ export class Conversation {
 
   get list(): JsonPart {
     return listPart(this.messages);
-  }
-
-  /** The path in the client's request of what is at a path after `messages`. */
-  originOf([index, member, at]: Path): Path {
-    const origin = this.origins[Number(index)];
-    if (!origin) return ['messages'];
-    return (member === 'content' ? origin.paths[Number(at)] : undefined) ?? origin.path;
   }
 
   async addSystem(content: JsonPart, path: Path): Promise<void> {

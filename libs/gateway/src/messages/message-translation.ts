@@ -5,7 +5,7 @@ import { type JsonPart, elementsOf, membersOf, objectPart, partOf } from '../jso
 import { allEmpty } from '../request/preparation.js';
 import { type Origin, type TranslatedRequest, translated } from '../request/translated-request.js';
 import type { Path } from './content-translation.js';
-import { Conversation } from './conversation.js';
+import { Conversation, type MessageOrigin } from './conversation.js';
 import { showsThinking, thinkingMembers } from './thinking.js';
 import { translatedTools } from './tool-translation.js';
 
@@ -27,11 +27,11 @@ const ORIGINS: Readonly<Record<string, Path>> = {
 /** A message as a chat completion. Refuses: INVALID_REQUEST. */
 export async function chatRequestFor(
   request: MessagesRequest | CountTokensRequest,
-  { text, strings }: JsonText,
+  json: JsonText,
   model: Pick<Model, 'capabilities' | 'reasoning'>,
 ): Promise<TranslatedRequest> {
-  const members = givenMembers({ value: request, text });
-  const conversation = new Conversation(strings);
+  const members = givenMembers({ value: request, text: json.text });
+  const conversation = new Conversation(json.strings);
   const system = members.get('system');
   if (system) await conversation.addSystem(system, ['system']);
   for (const [index, message] of elementsOf(members.get('messages') ?? partOf([])).entries())
@@ -51,13 +51,23 @@ export async function chatRequestFor(
     ...tools.members,
     ['svc_parameters', parametersOf(request, members.get('svc_parameters'), tools.search)],
   ]);
-  const origin: Origin = ([first, ...rest]) => {
+  return translated(json, chat, originWith(conversation.origins, tools.origins));
+}
+
+/** Made here because a closure in the translation would keep its texts in memory. */
+function originWith(messages: readonly MessageOrigin[], tools: readonly number[]): Origin {
+  return ([first, ...rest]) => {
     if (first === undefined) return [];
-    if (first === 'messages') return rest.length === 0 ? ['messages'] : conversation.originOf(rest);
-    if (first === 'tools' && rest[0] !== undefined) return toolPath(tools.origins[Number(rest[0])], rest);
+    if (first === 'messages') return rest.length === 0 ? ['messages'] : messagePath(messages, rest);
+    if (first === 'tools' && rest[0] !== undefined) return toolPath(tools[Number(rest[0])], rest);
     return ORIGINS[first] ?? [first, ...rest];
   };
-  return translated(chat, strings, origin);
+}
+
+function messagePath(origins: readonly MessageOrigin[], [index, member, at]: Path): Path {
+  const origin = origins[Number(index)];
+  if (!origin) return ['messages'];
+  return (member === 'content' ? origin.paths[Number(at)] : undefined) ?? origin.path;
 }
 
 function toolPath(index: number | undefined, [, member, field]: Path): Path {

@@ -23,7 +23,8 @@ export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: Ear
 
 /**
  * The prompt of the follow-up call: the model's tool call and the findings as its result, appended to the
- * unchanged prompt, so that prompt caches of backends keep working.
+ * unchanged prompt, so that prompt caches of backends keep working. They replace the messages of the plan's
+ * text.
  */
 export function promptAfterCall(
   prompt: PreparedPrompt,
@@ -34,13 +35,13 @@ export function promptAfterCall(
   const added = [said.message, { role: 'tool', tool_call_id: said.id, content }].map((message) =>
     JSON.stringify(message),
   );
-  const before = (prompt.messages ?? plan.members.get('messages') ?? '[]').trimEnd();
+  const before = plan.text.messages.trimEnd();
   const bytes = added.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const { tokenizer } = prompt;
   const count = async (): Promise<number> =>
     (await prompt.count()) + (tokenizer ? await tokenizer.count(added) : estimateTokens(bytes));
+  plan.text.messages = `${before.slice(0, -1)},${added.join(',')}]`;
   return {
-    messages: `${before.slice(0, -1)},${added.join(',')}]`,
     tokens: plan.promptTokens + estimateTokens(Buffer.byteLength(content)),
     tokensAtMost: prompt.tokensAtMost + bytes,
     tokensAtLeast: prompt.tokensAtLeast,

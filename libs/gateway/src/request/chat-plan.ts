@@ -17,7 +17,7 @@ import { refuseAnonymous } from '../models/model-privacy.js';
 import { effectiveParameters, refuseUnavailable } from '../models/svc-parameters.js';
 import type { EncryptionHeaders } from '../http/encryption-headers.js';
 import { encryptedParameters, planEncryption } from './encryption.js';
-import { checkedText } from './request-text.js';
+import { RequestText } from './request-text.js';
 import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';
 import { plainBytes } from '../tokens/ciphertext.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
@@ -51,11 +51,9 @@ export interface ChatPlan {
   readonly web?: WebPlan | undefined;
   /** The most output tokens of all choices together. */
   readonly outputTokensAtMost: number;
-  /** The client's request as parsed by its schema, and its JSON as returned by `checkedText`. */
+  /** The client's request as parsed by its schema, and its text. */
   readonly request: ChatRequest;
-  readonly json: JsonText;
-  /** The members of that JSON, each as its text. */
-  readonly members: ReadonlyMap<string, string>;
+  readonly text: RequestText;
   readonly cacheKey: string | undefined;
   /** The keys of a request whose texts are encrypted. */
   readonly encryption?: EncryptionKeys | undefined;
@@ -90,7 +88,7 @@ export function planChat(
   from: { json: JsonText; caller: Caller; encryption?: EncryptionHeaders | undefined },
   catalog: Catalog,
 ): ChatPlan {
-  const { text, members } = checkedText(from.json.text, request);
+  const text = RequestText.checked(from.json, request);
   const { model, suffix, deprecation } = findTextModel(request.model, catalog);
   if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
   refuseAnonymous(from.caller, model);
@@ -119,8 +117,7 @@ export function planChat(
     web: planWeb({ request, parameters, model, promptTokens, outputTokensAtMost }, catalog),
     outputTokensAtMost,
     request,
-    json: { ...from.json, text },
-    members,
+    text,
     cacheKey: request.prompt_cache_key ?? undefined,
     encryption,
   };
@@ -158,11 +155,6 @@ export function offeredTool({ web }: Pick<ChatPlan, 'web'>): OfferedTool | undef
 /** The parts of a backend call that differ from the client's request. */
 export interface BackendRequest {
   readonly stream: boolean;
-  /**
-   * JSON that replaces the client's messages if they were changed; its long strings are kept with the plan's
-   * text.
-   */
-  readonly messages: string | undefined;
   /** Estimated tokens of the prompt that is sent. */
   readonly promptTokens: number;
 }
@@ -173,7 +165,7 @@ export async function inferenceCall(
   { requestId, accountId }: Pick<InferenceCall, 'requestId' | 'accountId'>,
   asked: BackendRequest,
 ): Promise<InferenceCall> {
-  const body = await plan.json.strings.bytesOf(backendBody(plan, asked));
+  const body = await plan.text.strings.bytesOf(backendBody(plan, asked));
   const { encryption } = plan;
   const call = { requestId, accountId, model: plan.model.id, body, ...(encryption && { encryption }) };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
@@ -186,9 +178,8 @@ function outputLimit(request: ChatRequest): number | undefined {
 }
 
 /** The request body for the backend: every member that is not handled here, byte for byte. */
-function backendBody(plan: ChatPlan, { stream, messages, promptTokens }: BackendRequest): string {
-  const members = new Map(plan.members);
-  if (messages) members.set('messages', messages);
+function backendBody(plan: ChatPlan, { stream, promptTokens }: BackendRequest): string {
+  const members = new Map(plan.text.members);
   for (const name of [...OWN_MEMBERS, ...OTHER_LIMITS]) members.delete(name);
   setLimit(members, plan, promptTokens);
   setTools(members, plan.request, offeredTool(plan));

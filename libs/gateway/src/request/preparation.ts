@@ -41,8 +41,6 @@ type ReadyParts = Map<ContentPart, EditedPart | undefined>;
 
 /** A prompt as a backend gets it. */
 export interface PreparedPrompt {
-  /** JSON of the messages; undefined if they are unchanged. */
-  readonly messages: string | undefined;
   /** Estimated tokens. */
   readonly tokens: number;
   /** Upper bound for a backend's count of prompt tokens. */
@@ -64,13 +62,15 @@ export class Preparation {
     private readonly tokenizers: Tokenizers,
   ) {}
 
-  /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE. */
+  /**
+   * Replaces the messages of the plan's text if they must be changed. Refuses: INVALID_REQUEST,
+   * CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE.
+   */
   async prepare(
     plan: ChatPlan,
     findings: Findings | undefined,
     signal: AbortSignal,
   ): Promise<PreparedPrompt> {
-    const { text, strings } = plan.json;
     const ready = await this.ready(plan, findings, signal);
     const offered = offeredTool(plan);
     const request: ChatRequest = {
@@ -81,15 +81,17 @@ export class Preparation {
     const bytesOf = plan.encryption && plainBytes;
     const tokens = ready || offered ? estimatePromptTokens(request, bytesOf) : plan.promptTokens;
     const tokenizer = plan.encryption ? undefined : this.tokenizers.for(plan.model);
+    const { text } = plan;
     // Includes both the client's text and the messages sent to the backend.
     const toolBytes = offered ? Buffer.byteLength(JSON.stringify(offered.tool)) : 0;
-    const bytes = strings.byteLength(text) + (ready ? strings.byteLength(ready.text) : 0) + toolBytes;
+    const bytes = text.byteLength + (ready ? text.strings.byteLength(ready.text) : 0) + toolBytes;
     const hiddenBytes = bytesOf ? promptBytes(request) - promptBytes(request, bytesOf) : 0;
     const tokensAtMost = promptTokensAtMost(request, bytes - hiddenBytes * (ready ? 2 : 1));
     const count = promptCount(request, tokens, tokenizer);
     // Uses only the client's request, which is kept while the response runs; the prepared messages are not.
     const tokensAtLeast = (): number => (plan.encryption ? 0 : leastPromptTokens(plan.request));
-    return { messages: ready?.text, tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
+    if (ready) text.messages = ready.text;
+    return { tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
   }
 
   /**
@@ -118,8 +120,7 @@ export class Preparation {
         : await traced('attachments', () => this.readyAll(toRead, plan, signal));
     for (const part of left) parts.set(part, undefined);
     if (prompt === '' && dropped.size === 0 && parts.size === 0) return undefined;
-    const text = plan.members.get('messages') ?? '[]';
-    return editMessages({ messages, text }, { prompt, untrusted, dropped, parts });
+    return editMessages({ messages, text: plan.text.messages }, { prompt, untrusted, dropped, parts });
   }
 
   /** The changed parts and their replacements. */
@@ -128,7 +129,8 @@ export class Preparation {
     plan: ChatPlan,
     signal: AbortSignal,
   ): Promise<ReadyParts> {
-    const { accountId, model, json } = plan;
+    const { accountId, model } = plan;
+    const { strings } = plan.text;
     const takesImages = model.capabilities.supportsVision === true;
     const changed: ReadyParts = new Map();
     const failed = new AbortController();
@@ -139,8 +141,8 @@ export class Preparation {
       const context = { path, accountId, takesImages, signal: either };
       const ready = await this.attachments.ready(part, context);
       if (ready === part) return;
-      const text = await writtenJson(ready, json.strings);
-      madeBytes += json.strings.byteLength(text);
+      const text = await writtenJson(ready, strings);
+      madeBytes += strings.byteLength(text);
       if (madeBytes > MADE_LIMIT_BYTES) throw tooMuchMade();
       changed.set(part, { part: ready, text });
     };

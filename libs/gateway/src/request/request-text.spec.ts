@@ -1,10 +1,16 @@
 import { ChatRequest, NOT_INT64, Problem } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkedText } from './request-text.js';
+import { JsonText } from '@svc/runtime';
+import { RequestText } from './request-text.js';
 
 /** The text of a valid request that may reach a backend. */
-const checked = (text: string): string => checkedText(text, ChatRequest.parse(JSON.parse(text))).text;
+function checked(text: string): string {
+  const json = new JsonText(text);
+  RequestText.checked(json, ChatRequest.parse(JSON.parse(text)));
+  return json.text;
+}
+
 const request = (members: string): string =>
   `{"model":"m","messages":[{"role":"user","content":"hi"}]${members === '' ? '' : `,${members}`}}`;
 const said = (members: string): string => `{"model":"m","messages":[{"role":"user",${members}}]}`;
@@ -125,7 +131,9 @@ describe('the text for a backend', () => {
       fc.property(members, (given) => {
         const text = `{${given.map(([name, json]) => `${JSON.stringify(name)} : ${json}`).join(' , ')}}`;
         const read = JSON.parse(text) as ChatRequest;
-        expect(JSON.parse(checkedText(text, read).text)).toEqual(read);
+        const checking = new JsonText(text);
+        RequestText.checked(checking, read);
+        expect(JSON.parse(checking.text)).toEqual(read);
       }),
     );
   });

@@ -1,22 +1,65 @@
 import { ChatRequest, NOT_INT64, invalidRequest } from '@svc/contracts';
+import type { JsonText, LongStrings } from '@svc/runtime';
 import { z } from 'zod';
 import { KnownJson } from '../json/known-json.js';
 import type { MemberShape, ObjectShape, Shape } from '../json/shape.js';
 
 /**
- * The text of a request that may reach a backend. It contains nothing unchecked that a backend could mistake
- * for checked content. Refuses: INVALID_REQUEST, naming members that differ from known ones only by case, and
- * a seed beyond 64 bits.
+ * The text of a chat completion request that may reach a backend, as its members. It is kept only until the
+ * last call to a backend is made of it, because prompts take most of the memory of open streams.
  */
-export function checkedText(text: string, request: ChatRequest): CheckedText {
-  const json = new KnownJson(text);
-  const checked = json.read(CHAT_SHAPE, request);
-  const issues = [...json.issues];
-  const seed = json.members.get('seed');
-  if (seed !== undefined && !isInt64(seed))
-    issues.push({ code: 'custom', path: ['seed'], message: NOT_INT64 });
-  if (issues.length > 0) throw invalidRequest(issues);
-  return { text: checked, members: json.members };
+export class RequestText {
+  private constructor(
+    private readonly json: JsonText,
+    private readonly known: Map<string, string>,
+  ) {}
+
+  /**
+   * Replaces a text by what of it may reach a backend: it contains nothing unchecked that a backend could
+   * mistake for checked content. Refuses: INVALID_REQUEST, naming members that differ from known ones only by
+   * case, and a seed beyond 64 bits.
+   */
+  static checked(json: JsonText, request: ChatRequest): RequestText {
+    const known = new KnownJson(json.text);
+    const text = known.read(CHAT_SHAPE, request);
+    const issues = [...known.issues];
+    const seed = known.members.get('seed');
+    if (seed !== undefined && !isInt64(seed))
+      issues.push({ code: 'custom', path: ['seed'], message: NOT_INT64 });
+    if (issues.length > 0) throw invalidRequest(issues);
+    json.replace(text);
+    return new RequestText(json, known.members);
+  }
+
+  get strings(): LongStrings {
+    return this.json.strings;
+  }
+
+  /** The length in bytes of the client's text. */
+  get byteLength(): number {
+    return this.strings.byteLength(this.json.text);
+  }
+
+  /** The members, each as its text. */
+  get members(): ReadonlyMap<string, string> {
+    return this.known;
+  }
+
+  /** The text of the messages. */
+  get messages(): string {
+    return this.known.get('messages') ?? '[]';
+  }
+
+  /** Replaces the messages for the backend; their long strings must be among `strings`. */
+  set messages(text: string) {
+    this.known.set('messages', text);
+  }
+
+  /** Frees the memory. From then on no backend can be called. */
+  forget(): void {
+    this.json.forget();
+    this.known.clear();
+  }
 }
 
 /**
@@ -26,12 +69,6 @@ export function checkedText(text: string, request: ChatRequest): CheckedText {
 function isInt64(text: string): boolean {
   if (!/^-?\d+$/.test(text)) return text === 'null' || Number(text) < 2 ** 63;
   return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
-}
-
-/** A text and the texts of its members. */
-interface CheckedText {
-  readonly text: string;
-  readonly members: ReadonlyMap<string, string>;
 }
 
 /** Members that backends know and the schema of clients does not. */

@@ -17,10 +17,13 @@ export interface TranslatedRequest {
 /** A JSON text up to this length, not counting long strings, is validated at once. */
 const AT_ONCE_CHARACTERS = 16_384;
 
-/** Checks a translation. Refuses: INVALID_REQUEST, naming the fields of the client's request. */
+/**
+ * Checks a translation, which replaces the text of the request. Refuses: INVALID_REQUEST, naming the fields
+ * of the client's request.
+ */
 export async function translated(
+  json: JsonText,
   { value, text }: JsonPart,
-  strings: JsonText['strings'],
   origin: Origin,
 ): Promise<TranslatedRequest> {
   try {
@@ -29,7 +32,8 @@ export async function translated(
         ? await validateInSlices(ChatRequest, value)
         : validate(ChatRequest, value);
     refuseEncryption(asked);
-    return { asked, json: { text, strings }, origin };
+    json.replace(text);
+    return { asked, json, origin };
   } catch (error) {
     throw atOrigin(error, origin);
   }

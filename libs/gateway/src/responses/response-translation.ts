@@ -1,7 +1,12 @@
 import { type Issue, ResponseRequest, SEARCH_TOOLS } from '@svc/contracts';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '../json/json-part.js';
-import { type TranslatedRequest, translated, unknownMembersOf } from '../request/translated-request.js';
+import {
+  type Origin,
+  type TranslatedRequest,
+  translated,
+  unknownMembersOf,
+} from '../request/translated-request.js';
 import { type CustomTool, asFunction, functionName } from './offered-tools.js';
 import { InputMessages } from './input-messages.js';
 
@@ -45,11 +50,8 @@ const unknownMembers = unknownMembersOf(ResponseRequest.shape);
 const isSearch = (type: unknown): boolean => SEARCH_TOOLS.some((name) => name === type);
 
 /** A request for a response as a chat completion. Refuses: INVALID_REQUEST. */
-export function chatRequestFor(
-  request: ResponseRequest,
-  { text, strings }: JsonText,
-): Promise<TranslatedRequest> {
-  const members = membersOf({ value: request, text });
+export function chatRequestFor(request: ResponseRequest, json: JsonText): Promise<TranslatedRequest> {
+  const members = membersOf({ value: request, text: json.text });
   const instructions = request.instructions ? members.get('instructions') : undefined;
   const before = instructions ? [messageOf('system', instructions)] : [];
   const input = members.get('input') ?? partOf('');
@@ -72,8 +74,16 @@ export function chatRequestFor(
     ['top_logprobs', members.get('top_logprobs')],
     ['svc_parameters', parametersOf(request, members)],
   ]);
-  const itemOf = (index: number): number => items?.[index - before.length]?.item ?? 0;
-  return translated(chat, strings, (path) => originOf(path, items ? itemOf : undefined));
+  const itemOf = items?.map(({ item }) => item);
+  return translated(json, chat, originWith(itemOf && [...before.map(() => 0), ...itemOf]));
+}
+
+/**
+ * `itemOf` has the input item of each message, if the input is a list. Made here because a closure in the
+ * translation would keep its texts in memory.
+ */
+function originWith(itemOf: readonly number[] | undefined): Origin {
+  return (path) => originOf(path, itemOf);
 }
 
 type Members = ReadonlyMap<string, JsonPart>;
@@ -158,11 +168,11 @@ function searchOf(request: ResponseRequest): 'on' | 'auto' | 'off' | undefined {
 
 function originOf(
   [first, second, ...rest]: Issue['path'],
-  itemOf: ((message: number) => number) | undefined,
+  itemOf: readonly number[] | undefined,
 ): Issue['path'] {
   if (first === 'messages') {
     if (!itemOf || second === undefined) return ['input'];
-    return ['input', itemOf(Number(second)), ...rest];
+    return ['input', itemOf[Number(second)] ?? 0, ...rest];
   }
   const renamed = first === undefined ? undefined : RENAMED[first];
   if (renamed) return renamed;

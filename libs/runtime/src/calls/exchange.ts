@@ -4,7 +4,13 @@ import type { Dispatcher } from 'undici';
 /** Bytes buffered for a slow reader before its socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** A body given in pieces is written in pieces of at most this size. */
+/**
+ * A body in one piece of at most this size is written with its head, which is fastest. undici keeps it until
+ * the end of the response.
+ */
+const AT_ONCE_BYTES = 32 * 1024;
+
+/** Other bodies in pieces are written in pieces of at most this size, and freed once they are written. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Overhead charged for each buffered piece, so that a flood of single-byte pieces is bounded too. */
@@ -242,14 +248,24 @@ function bodyOf({ headers, body }: ExchangeRequest): Pick<Dispatcher.DispatchOpt
   if (body === undefined) return { headers };
   if (typeof body === 'string' || body instanceof Uint8Array) return { headers, body };
   const [only] = body;
-  if (only && body.length === 1 && only.length <= PIECE_BYTES) return { headers, body: only };
+  if (only && body.length === 1 && only.length <= AT_ONCE_BYTES) return { headers, body: only };
   const size = body.reduce((sum, { length }) => sum + length, 0);
-  return { headers: { ...headers, 'content-length': String(size) }, body: Readable.from(cut(body)) };
+  return { headers: { ...headers, 'content-length': String(size) }, body: streamOf(body) };
 }
 
-function* cut(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
-  for (const piece of pieces)
-    for (let at = 0; at < piece.length; at += PIECE_BYTES) yield piece.subarray(at, at + PIECE_BYTES);
+function streamOf(body: readonly Uint8Array[]): Readable {
+  const left = body.flatMap(cut);
+  return new Readable({
+    read(): void {
+      this.push(left.shift() ?? null);
+    },
+  });
+}
+
+function cut(bytes: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(bytes.subarray(at, at + PIECE_BYTES));
+  return pieces;
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

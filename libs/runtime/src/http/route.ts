@@ -2,7 +2,7 @@ import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestj
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { RouteDefinition } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
-import type { JsonText } from '../json/long-strings.js';
+import type { JsonText } from '../json/json-text.js';
 import type { RequestRecord } from './request-record.js';
 import type { TracedRequest } from './request-trace.js';
 

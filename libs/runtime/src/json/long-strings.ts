@@ -6,12 +6,6 @@ const PIECE_BYTES = 262_144;
 /** Bytes written before yielding to the event loop. */
 const SLICE_BYTES = 1_048_576;
 
-/** A JSON text, and the long strings kept beside it. */
-export interface JsonText {
-  readonly text: string;
-  readonly strings: LongStrings;
-}
-
 /**
  * The long strings of a JSON text, kept beside it as the bytes between their quotes. A short placeholder
  * stands for each in the text, so that reading and editing the text is cheap, and megabytes are neither

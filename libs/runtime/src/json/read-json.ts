@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { invalidRequest } from '@svc/contracts';
-import { type JsonText, LongStrings } from './long-strings.js';
+import { JsonText } from './json-text.js';
+import { LongStrings } from './long-strings.js';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -34,10 +35,9 @@ export interface ReadJson {
  */
 export function readJson(bytes: Buffer): ReadJson | Promise<ReadJson> {
   if (!isUtf8(bytes)) throw new SyntaxError('the text is not UTF-8');
-  const strings = new LongStrings();
-  if (bytes.length > SMALL_BYTES) return new SlicedReader(bytes, strings).read();
+  if (bytes.length > SMALL_BYTES) return new SlicedReader(bytes).read();
   const text = bytes.toString();
-  return { value: JSON.parse(text), json: { text, strings } };
+  return { value: JSON.parse(text), json: new JsonText(text) };
 }
 
 class SlicedReader {
@@ -49,10 +49,9 @@ class SlicedReader {
   private restTo = 0;
   private untilTurn = SLICE;
 
-  constructor(
-    private readonly bytes: Buffer,
-    private readonly strings: LongStrings,
-  ) {}
+  private readonly strings = new LongStrings();
+
+  constructor(private readonly bytes: Buffer) {}
 
   async read(): Promise<ReadJson> {
     const { bytes, strings } = this;
@@ -71,7 +70,7 @@ class SlicedReader {
     await turn();
     const value = this.restore(parsed);
     await turn();
-    return { value, json: { text, strings } };
+    return { value, json: new JsonText(text, strings) };
   }
 
   /**

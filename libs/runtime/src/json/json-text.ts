@@ -1,0 +1,36 @@
+import { LongStrings } from './long-strings.js';
+
+/**
+ * The JSON text of a request, and the long strings kept beside it. All who use it share one object, so that
+ * forgetting it frees its memory, whoever still refers to it.
+ */
+export class JsonText {
+  private kept: { text: string; readonly strings: LongStrings } | undefined;
+
+  constructor(text: string, strings = new LongStrings()) {
+    this.kept = { text, strings };
+  }
+
+  get text(): string {
+    return this.known.text;
+  }
+
+  get strings(): LongStrings {
+    return this.known.strings;
+  }
+
+  /** Replaces the text by one that has some of the same long strings. */
+  replace(text: string): void {
+    this.known.text = text;
+  }
+
+  /** Frees the memory. From then on the text cannot be read. */
+  forget(): void {
+    this.kept = undefined;
+  }
+
+  private get known(): { text: string; readonly strings: LongStrings } {
+    if (!this.kept) throw new Error('the text of the request was forgotten');
+    return this.kept;
+  }
+}
