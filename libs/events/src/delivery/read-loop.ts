@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pause } from './pause.js';
 
 /** The steps a log reader repeats. */
 export interface ReadSteps {
@@ -51,27 +51,18 @@ export class ReadLoop {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
       // Signals during a step count too.
       const wake = (this.#wake = Promise.withResolvers<void>());
       const hurry = (this.#hurry = Promise.withResolvers<void>());
       try {
         const { idleMs, gatherMs = 0 } = await this.#steps.step();
-        await this.#pause(idleMs, wake.promise);
-        await this.#pause(gatherMs, hurry.promise);
+        await pause(idleMs, signal, wake.promise);
+        await pause(gatherMs, signal, hurry.promise);
       } catch (error) {
-        await this.#pause(await this.#steps.recover(error));
+        await pause(await this.#steps.recover(error), signal);
       }
     }
-  }
-
-  /** Waits, but at most until it is stopped. */
-  async #pause(waitMs: number, until?: Promise<void>): Promise<void> {
-    if (waitMs === 0) return;
-    const pause = new AbortController();
-    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
-    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
-    await Promise.race(until ? [waited, until] : [waited]);
-    pause.abort();
   }
 }

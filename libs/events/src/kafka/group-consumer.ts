@@ -7,6 +7,7 @@ import { type Subscription, deliver } from '../delivery/on-events.js';
 import { tracedBatch } from '../delivery/batch-trace.js';
 import type { Positions } from '../delivery/lag-watch.js';
 import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
+import { pause } from '../delivery/pause.js';
 import { FetchedBatches } from './fetched-batches.js';
 import { MemberHeartbeat } from './heartbeat.js';
 import { brokerFault } from './kafka-client.js';
@@ -262,7 +263,7 @@ export class GroupConsumer implements Consumer {
         // The other members wait for this one.
         if (heartbeat.isRebalancing) return;
       }
-      if (batches.size < batchMax) await this.#pause(GATHER_MS, hurry.promise);
+      if (batches.size < batchMax) await pause(GATHER_MS, this.#stop.signal, hurry.promise);
     } finally {
       heartbeat.stop();
     }
@@ -327,14 +328,5 @@ export class GroupConsumer implements Consumer {
     this.#options.logger.error(
       `${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reasonOf(error)}`,
     );
-  }
-
-  /** Waits, but at most until it is stopped. */
-  async #pause(waitMs: number, until?: Promise<void>): Promise<void> {
-    const pause = new AbortController();
-    const signal = AbortSignal.any([pause.signal, this.#stop.signal]);
-    const waited = sleep(waitMs, undefined, { signal }).catch(() => undefined);
-    await Promise.race(until ? [waited, until] : [waited]);
-    pause.abort();
   }
 }

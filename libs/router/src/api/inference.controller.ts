@@ -29,7 +29,10 @@ export class InferenceController {
   async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { raw } = reply;
     const leaving = new AbortController();
-    raw.once('close', () => leaving.abort());
+    raw.once('close', () => {
+      // Every response closes in the end, and an abort is costly.
+      if (!raw.writableFinished) leaving.abort();
+    });
     // A failing socket also emits `close`, which is handled.
     raw.on('error', () => undefined);
     try {
@@ -42,8 +45,11 @@ export class InferenceController {
         await pass(response, raw, leaving.signal);
       } else {
         const response = await this.router.complete(call, leaving.signal);
-        begin(request, reply, { response, 'content-length': String(Buffer.byteLength(response.body)) });
-        raw.end(response.body);
+        const { body } = response;
+        const size = Buffer.byteLength(body);
+        begin(request, reply, { response, 'content-length': String(size) });
+        // ASCII needs no encoding.
+        raw.end(body, size === body.length ? 'latin1' : 'utf8');
       }
     } catch (error) {
       refuse(error, request, reply);
