@@ -7,8 +7,6 @@ import { median, runLoadRounds } from './rounds.mjs';
 
 const TARGET_MS = 1;
 const LOAD_SHARE = 0.5;
-/** More than are ever open, so that no request waits for another one to end. */
-const CONNECTIONS = 1_024;
 const WARM_UP_SECONDS = { usual: 3, quick: 1 };
 
 /**
@@ -23,8 +21,7 @@ export async function runFirstTokens(place, { ours, bare, load, options, say }) 
   const [most] = await runLoadRounds(place, { gateways: [service], load, options: once, say });
   const rate = most.median.perSecond * LOAD_SHARE;
   const gateways = [service, proxy];
-  const open = { ...options, connections: CONNECTIONS };
-  const measured = await runLoadRounds(place, { gateways, load: steadyLoad(), options: open, say, rate });
+  const measured = await runLoadRounds(place, { gateways, load: steadyLoad(), options, say, rate });
   const [own, other] = measured.map(({ rounds }) => rounds.map(({ firstByteP99Ms }) => firstByteP99Ms));
   return {
     rate,

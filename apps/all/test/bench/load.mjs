@@ -19,7 +19,8 @@ export function findLoad() {
 }
 
 /**
- * A load generator that sends requests at random moments, at a fixed average rate. With `autocannon -R`
+ * A load generator that sends requests at random moments, at a fixed average rate, with as many connections
+ * as that takes. With `autocannon -R`
  * each connection sends its share of a second at once, so a gateway alternates between full load and none.
  * If the gateway has several `bodies`, they are sent in turn. The result also has the time to the first byte.
  */
@@ -111,11 +112,8 @@ function quote(text) {
   return `"${text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
-async function runSteadily(place, { url, headers, body, bodies = [body], connections, seconds, rate }) {
-  const args = [
-    fileURLToPath(STEADY_PROGRAM),
-    JSON.stringify({ url, headers, bodies, connections, seconds, rate }),
-  ];
+async function runSteadily(place, { url, headers, body, bodies = [body], seconds, rate }) {
+  const args = [fileURLToPath(STEADY_PROGRAM), JSON.stringify({ url, headers, bodies, seconds, rate })];
   const output = await place.run('load', process.execPath, { args, deadlineMs: deadlineMs(seconds) });
   return JSON.parse(output.slice(output.lastIndexOf('{"answers"')));
 }

@@ -19,7 +19,7 @@ export function headText({ options, machine, backend, load }) {
     `Machine  ${cores} cores, ${cpu}, Node ${node}`,
     `Cores    ${pinned ? `a gateway on ${pinned.measured}, all else on ${pinned.others}` : 'not pinned'}`,
     `Backend  ${backend}, a fixed answer`,
-    `Load     ${load}, ${connections} kept-alive connections, ${rounds} rounds of ${seconds} s in turn; medians`,
+    `Load     ${load}, ${connections === undefined ? '' : `${connections} kept-alive connections, `}${rounds} rounds of ${seconds} s in turn; medians`,
     ...(otherWork > CALM_SHARE ? [`Note     other work takes ${percent(otherWork)} of this machine`] : []),
   ].join('\n');
 }

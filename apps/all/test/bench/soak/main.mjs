@@ -24,7 +24,6 @@ const WARM_UP_SHARE = 1 / 3;
 const RAMP_SHARE = 0.1;
 /** Half of the requests are streams of this number of chunks, which take a tenth of a second. */
 const TEXTS = 20;
-const CONNECTIONS = 256;
 /** After this time without load, all idle connections are closed; those to the database take 30 s. */
 const IDLE_MS = 45_000;
 /** Each has one point of the line: the least memory of its samples. */
@@ -49,7 +48,7 @@ async function soak(place, { minutes, rate, nodeArgs }) {
   const run = async (seconds) => {
     say(`${fixed(seconds, 0)} s of load`);
     const fromMs = Date.now();
-    const result = await runLoad(place, load, { gateway, connections: CONNECTIONS, seconds, rate });
+    const result = await runLoad(place, load, { gateway, seconds, rate });
     // A failed request may have been charged.
     books.loadEnded(result.answers, result.faults);
     const [beginMs, endMs] = [fromMs + seconds * RAMP_SHARE * 1_000, fromMs + seconds * 1_000];
@@ -68,7 +67,7 @@ async function soak(place, { minutes, rate, nodeArgs }) {
   sink.stop();
   await books.closeLoad();
   const money = await books.closeExact(gateway, 0);
-  const options = { seconds: minutes * 60, rounds: 1, connections: CONNECTIONS };
+  const options = { seconds: minutes * 60, rounds: 1 };
   console.log(`${headText({ options, machine, backend: backend.name, load: load.name })}\n`);
   console.log(`${soakText({ warmUp, measured, rate })}\n\n${moneyText(money)}`);
   return warmUp.faults + measured.faults === 0 && !hasMoreFiles(warmUp, measured) && money.ok;
