@@ -74,7 +74,13 @@ class LongestFirst extends BaseSequencer {
 
 const clustered = {
   extends: true as const,
-  test: { name: 'cluster', include: cluster, testTimeout: 120_000 },
+  test: {
+    name: 'cluster',
+    include: cluster,
+    // In this order: the first says where the second keeps what it builds.
+    globalSetup: ['libs/storage/test/run-setup.ts', 'libs/media-jobs/test/s3-setup.ts'],
+    testTimeout: 120_000,
+  },
 };
 
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */

@@ -23,7 +23,7 @@ const BUCKET = 'media';
 
 /**
  * A server of S3 on this machine: the Versity S3 Gateway, on a folder of its own. It checks signatures and
- * checksums. Needs Go 1.26 or later at its first start, which builds it.
+ * checksums. Needs Go 1.26 or later at its first start, unless `buildS3` has built it.
  */
 export class LocalS3 {
   private constructor(
@@ -33,7 +33,7 @@ export class LocalS3 {
   ) {}
 
   static async start(env: ServerEnvironment): Promise<LocalS3> {
-    const program = await findProgram(env);
+    const program = await buildS3(env);
     const folder = await mkdtemp(join(tmpdir(), 'svc-s3-'));
     await mkdir(join(folder, 'data', BUCKET), { recursive: true });
     await mkdir(join(folder, 'metadata'));
@@ -106,8 +106,8 @@ async function spawned(
   throw new Error('the S3 server did not start');
 }
 
-/** The program, built by Go into the cache at its first use. */
-async function findProgram(env: ServerEnvironment): Promise<string> {
+/** The path of the program, which Go builds into the cache unless it is there. */
+export async function buildS3(env: ServerEnvironment): Promise<string> {
   const folder = join(cacheFolder(env), `versitygw-${VERSION}`);
   const program = join(folder, 'versitygw');
   const isThere = (): Promise<boolean> =>
