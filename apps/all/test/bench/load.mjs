@@ -20,9 +20,9 @@ export function findLoad() {
 
 /**
  * A load generator that sends requests at random moments, at a fixed average rate, with as many connections
- * as that takes. With `autocannon -R`
- * each connection sends its share of a second at once, so a gateway alternates between full load and none.
- * If the gateway has several `bodies`, they are sent in turn. The result also has the time to the first byte.
+ * as that takes. With `autocannon -R` each connection sends its share of a second at once, so a gateway
+ * alternates between full load and none. If the gateway has several `bodies`, they are sent in turn. The
+ * result also has the time to the first byte.
  */
 export const steadyLoad = () => ({ name: 'requests at random moments', run: runSteadily });
 

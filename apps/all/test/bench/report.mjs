@@ -15,11 +15,12 @@ const CALM_SHARE = 0.1;
 export function headText({ options, machine, backend, load }) {
   const { seconds, rounds, connections } = options;
   const { cores, cpu, node, pinned, otherWork } = machine;
+  const kept = connections === undefined ? '' : `${connections} kept-alive connections, `;
   return [
     `Machine  ${cores} cores, ${cpu}, Node ${node}`,
     `Cores    ${pinned ? `a gateway on ${pinned.measured}, all else on ${pinned.others}` : 'not pinned'}`,
     `Backend  ${backend}, a fixed answer`,
-    `Load     ${load}, ${connections === undefined ? '' : `${connections} kept-alive connections, `}${rounds} rounds of ${seconds} s in turn; medians`,
+    `Load     ${load}, ${kept}${rounds} rounds of ${seconds} s in turn; medians`,
     ...(otherWork > CALM_SHARE ? [`Note     other work takes ${percent(otherWork)} of this machine`] : []),
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import {
   encodeProblemTrailer,
   routes,
 } from '@svc/contracts';
-import { Serves } from '@svc/runtime';
+import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type RawReply = FastifyReply['raw'];
@@ -27,32 +27,30 @@ export class InferenceController {
 
   @Serves(routes.infer)
   async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { raw } = reply;
-    const leaving = new AbortController();
-    raw.once('close', () => {
-      // Every response closes in the end, and an abort is costly.
-      if (!raw.writableFinished) leaving.abort();
-    });
     // A failing socket also emits `close`, which is handled.
-    raw.on('error', () => undefined);
+    reply.raw.on('error', () => undefined);
     try {
-      const { call, stream } = decodeInferenceCall(request.headers, [request.body as Buffer]);
-      request.record.model = call.model;
-      request.record.stream = stream;
-      if (stream) {
-        const response = await this.router.stream(call, leaving.signal);
-        begin(request, reply, { response, trailer: PROBLEM_TRAILER });
-        await pass(response, raw, leaving.signal);
-      } else {
-        const response = await this.router.complete(call, leaving.signal);
-        const { body } = response;
-        const size = Buffer.byteLength(body);
-        begin(request, reply, { response, 'content-length': String(size) });
-        // ASCII needs no encoding.
-        raw.end(body, size === body.length ? 'latin1' : 'utf8');
-      }
+      await whileConnected(request, (signal) => this.respond(request, reply, signal));
     } catch (error) {
       refuse(error, request, reply);
+    }
+  }
+
+  private async respond(request: FastifyRequest, reply: FastifyReply, signal: AbortSignal): Promise<void> {
+    const { call, stream } = decodeInferenceCall(request.headers, [request.body as Buffer]);
+    request.record.model = call.model;
+    request.record.stream = stream;
+    if (stream) {
+      const response = await this.router.stream(call, signal);
+      begin(request, reply, { response, trailer: PROBLEM_TRAILER });
+      await pass(response, reply.raw, signal);
+    } else {
+      const response = await this.router.complete(call, signal);
+      const { body } = response;
+      const size = Buffer.byteLength(body);
+      begin(request, reply, { response, 'content-length': String(size) });
+      // ASCII needs no encoding.
+      reply.raw.end(body, size === body.length ? 'latin1' : 'utf8');
     }
   }
 }

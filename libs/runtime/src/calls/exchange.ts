@@ -5,12 +5,12 @@ import type { Dispatcher } from 'undici';
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /**
- * A body in one piece of at most this size is written with its head, which is fastest. undici keeps it until
- * the end of the response.
+ * A body in one piece of at most this size is written together with its head, which is fastest. undici keeps
+ * it until the end of the response.
  */
 const AT_ONCE_BYTES = 32 * 1024;
 
-/** Other bodies in pieces are written in pieces of at most this size, and freed once they are written. */
+/** Any other list of pieces is written in pieces of at most this size, each freed once it is written. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Overhead charged for each buffered piece, so that a flood of single-byte pieces is bounded too. */

@@ -1,8 +1,8 @@
 import { LongStrings } from './long-strings.js';
 
 /**
- * The JSON text of a request, and the long strings kept beside it. All who use it share one object, so that
- * forgetting it frees its memory, whoever still refers to it.
+ * The JSON text of a request, and the long strings kept beside it. Everything that uses the text shares this
+ * object, so `forget` frees its memory even while the object itself is still in use.
  */
 export class JsonText {
   private kept: { text: string; readonly strings: LongStrings } | undefined;
