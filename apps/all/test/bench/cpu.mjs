@@ -46,8 +46,24 @@ export function childrenPids(pid) {
 }
 
 /** The sum for several processes, without those that have exited. */
-export function allCpuMs(pids) {
+function allCpuMs(pids) {
   return sum(pids.map((pid) => cpuMs(pid) ?? 0));
+}
+
+/** Milliseconds of CPU of each other part of a gateway so far. */
+export async function partsCpuMs({ parts = {} }) {
+  const pids = await Promise.all(Object.values(parts).map((find) => find()));
+  return Object.fromEntries(Object.keys(parts).map((name, at) => [name, allCpuMs(pids[at])]));
+}
+
+/** The difference of each figure. */
+export function minus(now, start) {
+  return mapped(now, (figure, name) => figure - start[name]);
+}
+
+/** Each figure, changed. */
+export function mapped(figures, change) {
+  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, change(figure, name)]));
 }
 
 /** Milliseconds that cores were busy so far, for any process; time stolen by the hypervisor counts too. */

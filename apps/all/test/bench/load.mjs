@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { allCpuMs, childrenCpuMs, coresMs, cpuMs, residentMb, untilQuiet } from './cpu.mjs';
+import { childrenCpuMs, coresMs, cpuMs, mapped, minus, partsCpuMs, residentMb, untilQuiet } from './cpu.mjs';
 import { versionOf } from './installed.mjs';
 
 const STEADY_PROGRAM = new URL('./steady-load-program.mjs', import.meta.url);
@@ -34,14 +34,14 @@ export const steadyLoad = () => ({ name: 'requests at random moments', run: runS
  */
 export async function runLoad(place, load, { gateway, connections, seconds, rate }) {
   const usage = () => usageOf(gateway.child.pid, place.cores?.measured ?? []);
-  const parts = await partsOf(gateway);
+  const parts = await partsCpuMs(gateway);
   const start = usage();
   const result = await load.run(place, { ...gateway, connections, seconds, rate });
   const under = minus(usage(), start);
   const rssMb = residentMb(gateway.child.pid);
   await untilQuiet(gateway.child.pid, QUIET_MS);
   const whole = minus(usage(), start);
-  const used = minus(await partsOf(gateway), parts);
+  const used = minus(await partsCpuMs(gateway), parts);
   return {
     ...result,
     rssMb,
@@ -57,20 +57,6 @@ export async function runLoad(place, load, { gateway, connections, seconds, rate
 function usageOf(pid, cores) {
   const figures = { own: cpuMs(pid), children: childrenCpuMs(pid), cores: coresMs(cores) };
   return { ...figures, at: performance.now() };
-}
-
-/** Milliseconds of CPU of each other part of a gateway so far. */
-async function partsOf({ parts = {} }) {
-  const pids = await Promise.all(Object.values(parts).map((find) => find()));
-  return Object.fromEntries(Object.keys(parts).map((name, at) => [name, allCpuMs(pids[at])]));
-}
-
-function minus(now, start) {
-  return mapped(now, (figure, name) => figure - start[name]);
-}
-
-function mapped(figures, change) {
-  return Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, change(figure, name)]));
 }
 
 /** Ends after the load's own time and a grace period for its start and its last responses. */

@@ -1,7 +1,7 @@
 // Requests many streamed responses at once and checks that each is complete.
 import { Agent, request } from 'node:http';
 import { STREAM_PACE_MS, TEXT_CHUNKS, TEXT_MARK, events, streamQuestion } from './responses.mjs';
-import { cpuMs, untilQuiet } from './cpu.mjs';
+import { cpuMs, mapped, minus, partsCpuMs, untilQuiet } from './cpu.mjs';
 
 const DONE = 'data: [DONE]\n\n';
 /** Longer than a marker cut in two, and enough of a refusal to show its reason. */
@@ -12,12 +12,14 @@ const DEADLINE_MS = events.length * STREAM_PACE_MS * 8;
 
 /**
  * Requests this number of streams at once. Returns how many were requested, how many were complete (every
- * text chunk, and `[DONE]` at the end), the first fault, the time to the first byte, and the gateway's CPU
- * per chunk in microseconds.
+ * text chunk, and `[DONE]` at the end), the first fault, the time to the first byte, and microseconds of CPU
+ * per chunk: of the gateway, and of its other parts if it lists them.
  */
 export async function runStreams({ gateway, streams }) {
   const agent = new Agent({ keepAlive: true, maxSockets: streams });
   const { pid } = gateway.child;
+  const chunks = streams * events.length;
+  const parts = await partsCpuMs(gateway);
   const before = cpuMs(pid);
   const started = performance.now();
   try {
@@ -25,14 +27,16 @@ export async function runStreams({ gateway, streams }) {
     const tookMs = performance.now() - started;
     await untilQuiet(pid, QUIET_MS);
     const cpu = cpuMs(pid) - before;
+    const used = minus(await partsCpuMs(gateway), parts);
     return {
       asked: streams,
       whole: answers.filter(({ fault }) => fault === undefined).length,
       fault: answers.find(({ fault }) => fault !== undefined)?.fault,
-      chunksPerSecond: (streams * events.length * 1000) / tookMs,
-      readsPerChunk: sum(answers.map(({ reads }) => reads)) / (streams * events.length),
+      chunksPerSecond: (chunks * 1000) / tookMs,
+      readsPerChunk: sum(answers.map(({ reads }) => reads)) / chunks,
       firstByteMs: sum(answers.map(({ firstByteMs }) => firstByteMs)) / streams,
-      cpuMicros: (cpu * 1000) / (streams * events.length),
+      cpuMicros: (cpu * 1000) / chunks,
+      parts: mapped(used, (ms) => (ms * 1000) / chunks),
     };
   } finally {
     agent.destroy();

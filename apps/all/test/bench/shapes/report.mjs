@@ -25,14 +25,23 @@ export function partsText([one, cluster]) {
   return table(['CPU us/request', one.name, cluster.name], partRows(one, cluster)).join('\n');
 }
 
-function partRows(one, cluster) {
+/** The CPU time of a streamed chunk in each process, and the first fault of a stream. */
+export function chunksText([one, cluster]) {
+  const rows = table(['CPU us/chunk', one.name, cluster.name], partRows(one, cluster, 1));
+  const faults = [one, cluster].flatMap(({ name, whole, asked, fault }) =>
+    whole === asked ? [] : [`  ${name}: ${asked - whole} of ${asked} streams incomplete: ${fault}`],
+  );
+  return ['Streams', ...rows, ...faults].join('\n');
+}
+
+function partRows(one, cluster, digits = 0) {
   const [inOne, inCluster] = [one, cluster].map(({ median: { cpuMicros }, parts }) => ({
     [ASKED]: cpuMicros,
     ...parts,
   }));
   const names = [...new Set([...Object.keys(inCluster), ...Object.keys(inOne)])];
-  const rows = names.map((name) => [name, fixed(inOne[name], 0), fixed(inCluster[name], 0)]);
-  return [...rows, ['together', fixed(sum(inOne), 0), fixed(sum(inCluster), 0)]];
+  const rows = names.map((name) => [name, fixed(inOne[name], digits), fixed(inCluster[name], digits)]);
+  return [...rows, ['together', fixed(sum(inOne), digits), fixed(sum(inCluster), digits)]];
 }
 
 /** The cost of the process that gets the requests in the cluster, relative to the single process. */

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Cluster } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
-import { startInstantBackend } from '../backends/backend.mjs';
+import { startInstantBackend, startStreamBackend } from '../backends/backend.mjs';
 import { childrenPids } from '../cpu.mjs';
 import { prove, ready } from '../gateways/gateways.mjs';
 import { findLoad, steadyLoad } from '../load.mjs';
@@ -13,11 +13,11 @@ import { describeMachine } from '../machine.mjs';
 import { Books } from '../money.mjs';
 import { Operator, catalog, startOurs } from '../gateways/ours.mjs';
 import { headText, moneyText } from '../report.mjs';
-import { medians, runLoadRounds } from '../rounds.mjs';
-import { loadsText, partsText, timesText } from './report.mjs';
+import { medians, runLoadRounds, runStreamRounds } from '../rounds.mjs';
+import { chunksText, loadsText, partsText, timesText } from './report.mjs';
 
-/** Nothing is streamed here, so it gets no requests. */
-const NO_STREAM_URL = 'http://127.0.0.1:9';
+/** The address of the catalogue's simulator, which nothing uses here. */
+const NO_SIMULATOR_URL = 'http://127.0.0.1:9/v1';
 
 /**
  * Code is compiled after a number of runs, and the cluster serves a third of the requests of one process:
@@ -37,7 +37,8 @@ export async function benchShapes(place, { options, say }) {
   const machine = await describeMachine(place.cores);
   const { url: instantUrl, name: backend } = await startInstantBackend(place);
   const load = findLoad();
-  const urls = { instantUrl, streamUrl: NO_STREAM_URL };
+  const { url: streamUrl } = await startStreamBackend(place);
+  const urls = { instantUrl, streamUrl };
   const shapes = [];
   const starts = [
     { name: 'one process', start: startOne, warmUp: WARM_UP_SECONDS.one },
@@ -51,10 +52,10 @@ export async function benchShapes(place, { options, say }) {
   }
   const head = { options, machine, backend, load: load.name };
   console.log(`${headText(head)}\n`);
-  const run = async (gateways, how) => {
-    const measured = await runLoadRounds(place, { gateways, options, say, ...how });
-    return measured.map((shape) => ({ ...shape, parts: medians(shape.rounds.map(({ parts }) => parts)) }));
-  };
+  const withParts = (measured) =>
+    measured.map((shape) => ({ ...shape, parts: medians(shape.rounds.map(({ parts }) => parts)) }));
+  const run = async (gateways, how) =>
+    withParts(await runLoadRounds(place, { gateways, options, say, ...how }));
   const full = await run(shapes, { load });
   console.log(`As many requests as each can answer\n${loadsText(full)}\n${partsText(full)}\n`);
   // A process with little load has a higher cost per request, so only the same load is comparable.
@@ -68,10 +69,12 @@ export async function benchShapes(place, { options, say }) {
   console.log(
     `The same requests/s for both\n${loadsText(steady)}\n${partsText(steady)}\n\n${timesText(steady)}\n`,
   );
-  let isGood = true;
-  for (const { name, books, ...shape } of shapes) {
-    await books.closeLoad();
-    const money = await books.closeExact(shape, 0);
+  for (const { books } of shapes) await books.closeLoad();
+  const streams = withParts(await runStreamRounds({ gateways: shapes, options, say }));
+  console.log(`${chunksText(streams)}\n`);
+  let isGood = streams.every(({ whole, asked }) => whole === asked);
+  for (const [at, { name, books, ...shape }] of shapes.entries()) {
+    const money = await books.closeExact(shape, streams[at].whole);
     console.log(`${name}: ${moneyText(money)}`);
     isGood &&= money.ok;
   }
@@ -101,8 +104,7 @@ async function startCluster(place, { profile, ...urls }) {
       SVC_DRAIN_MS: '2000',
       // All load comes from one account.
       GATEWAY_ACCOUNT_CONCURRENCY: '0',
-      // It does not exist.
-      ROUTER_SIMULATOR_URL: `${NO_STREAM_URL}/v1`,
+      ROUTER_SIMULATOR_URL: NO_SIMULATOR_URL,
       ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),
     },
     folder: join(place.dir, 'cluster'),
