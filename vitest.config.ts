@@ -72,6 +72,19 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/**
+ * A file with settings of its own restarts processes of its worker's cluster, and so does the next file
+ * without.
+ */
+class SettingsLast extends LongestFirst {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const hasSettings = ({ moduleId }: TestSpecification): boolean =>
+      /(?<!process\.)\benv\b/.test(readFileSync(moduleId, 'utf8'));
+    const sorted = await super.sort(files);
+    return [...sorted.filter((file) => !hasSettings(file)), ...sorted.filter(hasSettings)];
+  }
+}
+
 const clustered = {
   extends: true as const,
   test: {
@@ -128,12 +141,14 @@ export default defineConfig(({ mode }) => {
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
       testTimeout: 60_000,
       hookTimeout: 120_000,
+      // By default it is 1 s, which a busy machine may need for anything.
+      expect: { poll: { timeout: 30_000 } },
       // Each file has servers and ports of its own, so files may run side by side: six on two processors,
       // because a file spends most of its time waiting for outages, deadlines and other processes.
       maxWorkers: PROCESSORS + 4,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
-      sequence: { sequencer: LongestFirst },
+      sequence: { sequencer: mode === 'cluster' ? SettingsLast : LongestFirst },
       projects:
         mode === 'cluster'
           ? [clustered, clusteredEndToEnd]
@@ -159,6 +174,7 @@ export default defineConfig(({ mode }) => {
                 test: {
                   name: 'e2e',
                   include: isLong ? repeating(endToEnd) : endToEnd,
+                  globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
                   setupFiles: 'apps/all/test/described-responses.ts',
                 },
               },

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { clusterLogs } from './target.js';
+import { sharedLogs } from './target.js';
 
 const MOST_LINES = 5;
 const LINE_CHARS = 160;
@@ -22,7 +22,7 @@ afterEach(async ({ task }) => {
   const { state, startTime } = task.result ?? {};
   if (state !== 'fail' || startTime === undefined) return;
   const since = new Date(startTime).toISOString();
-  const faults = (await clusterLogs())
+  const faults = (await sharedLogs())
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as LogLine)

@@ -3,7 +3,7 @@ import { Platform, type PlatformOptions } from './platform.js';
 
 /** A platform for one test, stopped after it. A concurrent test passes its own `onTestFinished`. */
 export async function ownPlatform(options?: PlatformOptions, finished = onTestFinished): Promise<Platform> {
-  const platform = await Platform.start(options);
+  const platform = await Platform.start({ ...options, hasOwnProcess: true });
   finished(() => platform.stop());
   return platform;
 }

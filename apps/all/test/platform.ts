@@ -2,20 +2,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { layServerData } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
 import { stringify } from 'yaml';
-import { Deployment, OPERATOR_TOKEN } from './deployment.js';
-import { mutantOptions } from './hostile/mutant.js';
-import { OWN_ENV, OWN_OPTIONS } from './own-start.js';
-import { arrange, arrangeAgain, clusterLogs, isClustered } from './target.js';
+import { Deployment } from './deployment.js';
+import { BASE_ENV, MAIN, ownEnv } from './own-env.js';
+import { arrange, isClustered, isTargetFree, sharedLogs } from './target.js';
 
 export { OPERATOR_TOKEN, type OperatorResponse, type TestAccount } from './deployment.js';
 
-/** The process as an operator starts it. */
-export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+export { MAIN } from './own-env.js';
 
 /** Default members of the tests' models. */
 export const TEST_MODEL = {
@@ -90,6 +87,8 @@ export interface PlatformOptions {
   readonly cryptoRpc?: object;
   /** The available characters. Default: none. */
   readonly characters?: readonly object[];
+  /** Set for tests of its process or its data folder; others may share a process with other files. */
+  readonly hasOwnProcess?: boolean;
   /** Set for tests of the very first start; others get a database with existing tables. */
   readonly isFirstStart?: boolean;
   /** The parent of its data folder; default: the system's folder for temporary files. */
@@ -138,9 +137,8 @@ export class Platform extends Deployment {
     await writeFile(join(dir, 'catalog.yaml'), catalog);
     const characters = stringify({ characters: options.characters ?? [] });
     await writeFile(join(dir, 'characters.yaml'), characters);
-    if (isClustered()) {
-      // Most files fail on purpose, many times over; the one about the protection switches it on.
-      const env = { GATEWAY_FAILURE_BLOCK: 'off', ...options.env };
+    if (isClustered() || (isSharable(options) && isTargetFree())) {
+      const env = { ...BASE_ENV, ...options.env };
       const { leave, ...deployed } = await arrange({ env, catalog, characters });
       return new Platform(
         simulator,
@@ -148,23 +146,12 @@ export class Platform extends Deployment {
         { ...deployed, service: undefined },
       );
     }
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-      PORT: '0',
-      OPERATOR_PORT: '0',
+    const env = ownEnv({
       SVC_DATA_DIR: join(dir, 'data'),
       SVC_CATALOG: join(dir, 'catalog.yaml'),
       SVC_CHARACTERS: join(dir, 'characters.yaml'),
-      SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
-      // Most files cause many failures on purpose; the file about the protection enables it.
-      GATEWAY_FAILURE_BLOCK: 'off',
-      ...OWN_ENV,
       ...options.env,
-      NODE_OPTIONS: [...OWN_OPTIONS, options.env?.['NODE_OPTIONS'] ?? '', ...mutantOptions()]
-        .join(' ')
-        .trim(),
-    };
+    });
     try {
       if (!options.isFirstStart) await layServerData(join(dir, 'data'));
       return new Platform(simulator, { dir, env }, await startProcess(env, options.whileStarting));
@@ -199,16 +186,16 @@ export class Platform extends Deployment {
     return `the service has ended with ${service.exitCode}:\n${service.output.slice(-2_000)}`;
   }
 
-  /** Its process; undefined for a cluster. */
+  /** Its own process. */
   get service(): RunningProcess {
     const { service } = this.process;
-    if (!service) throw new Error('a cluster has many processes');
+    if (!service) throw new Error('a cluster has many processes, and others are shared unless hasOwnProcess');
     return service;
   }
 
   /** The output of its processes. */
   log(): Promise<string> {
-    return isClustered() ? clusterLogs() : Promise.resolve(this.service.output);
+    return this.home.leave ? sharedLogs() : Promise.resolve(this.service.output);
   }
 
   /** The environment of its process. */
@@ -222,8 +209,7 @@ export class Platform extends Deployment {
 
   /** Restarts the process on the same data, after it was stopped or killed. */
   async restart(): Promise<void> {
-    if (this.home.leave) await arrangeAgain();
-    else this.process = await startProcess(this.home.env);
+    this.process = await startProcess(this.home.env);
   }
 
   /**
@@ -259,6 +245,11 @@ export class Platform extends Deployment {
     await this.simulator.close();
     await rm(this.home.dir, { recursive: true, force: true });
   }
+}
+
+/** Whether the process of the worker can be configured so without a restart. */
+function isSharable({ env, hasOwnProcess, isFirstStart, folder, whileStarting }: PlatformOptions): boolean {
+  return !env && !hasOwnProcess && !isFirstStart && folder === undefined && !whileStarting;
 }
 
 async function startProcess(

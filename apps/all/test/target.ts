@@ -3,15 +3,19 @@ import { inject } from 'vitest';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * Where each worker controls the cluster that its end-to-end tests run against; without it each test has
-     * a process of its own. Takes an `Arrangement` by POST and returns a `Deployed` once the cluster is
-     * configured so; returns all logs by GET.
+     * Where each worker controls the deployment that its end-to-end tests share. Takes an `Arrangement` by
+     * POST and returns a `Deployed` once the deployment is configured so; returns all logs by GET.
      */
     readonly controlUrls: readonly string[] | undefined;
+    /**
+     * Whether that is a cluster. Otherwise it is a process, and files with settings of their own start
+     * another one.
+     */
+    readonly isClustered: boolean | undefined;
   }
 }
 
-/** A running cluster. */
+/** A running deployment. */
 export interface Deployed {
   readonly apiUrl: string;
   /** Of each gateway, without the balancer. */
@@ -32,31 +36,32 @@ export interface Arrangement {
 }
 
 /** Whether this run's tests run against clusters. */
-export const isClustered = (): boolean => inject('controlUrls') !== undefined;
+export const isClustered = (): boolean => inject('isClustered') === true;
 
-/** The configurations of this worker's cluster, latest last: a file may start a second platform. */
+/** The configurations of this worker's deployment, latest last: a file may start a second platform. */
 const arrangements: Arrangement[] = [];
 
-/** Configures the worker's cluster as a test needs it. `leave` restores the previous configuration. */
+/** Whether the worker has a deployment that no other platform of the file uses. */
+export const isTargetFree = (): boolean => inject('controlUrls') !== undefined && arrangements.length === 0;
+
+/** Configures the worker's deployment as a test needs it. `leave` restores the previous configuration. */
 export async function arrange(wanted: Arrangement): Promise<Deployed & { leave: () => Promise<void> }> {
   arrangements.push(wanted);
-  const deployed = await configure(wanted);
   const leave = async (): Promise<void> => {
     arrangements.splice(arrangements.indexOf(wanted), 1);
     const before = arrangements.at(-1);
     if (before) await configure(before);
   };
-  return { ...deployed, leave };
+  try {
+    return { ...(await configure(wanted)), leave };
+  } catch (error) {
+    await leave();
+    throw error;
+  }
 }
 
-/** Configures the cluster as it is, so that its processes start again. */
-export async function arrangeAgain(): Promise<void> {
-  const latest = arrangements.at(-1);
-  if (latest) await configure(latest);
-}
-
-/** The logs of all processes. */
-export async function clusterLogs(): Promise<string> {
+/** The logs of all processes of the worker's deployment. */
+export async function sharedLogs(): Promise<string> {
   return (await fetch(controlUrl())).text();
 }
 
@@ -70,6 +75,6 @@ async function configure(wanted: Arrangement): Promise<Deployed> {
 function controlUrl(): string {
   const urls = inject('controlUrls') ?? [];
   const url = urls[Number(process.env['VITEST_POOL_ID']) % urls.length];
-  if (url === undefined) throw new Error('there is no cluster for this worker');
+  if (url === undefined) throw new Error('there is no deployment for this worker');
   return url;
 }

@@ -15,6 +15,7 @@ export default defineConfig(({ mode }) => ({
     include: [`apps/all/test/${mode}/**/*.{clients,e2e}.ts`],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Each client needs a core to load, and so does the service that it calls.
     fileParallelism: false,
   },

@@ -48,8 +48,6 @@ type EnvironmentOf = (process: Planned, env: Environment, instead?: Environment)
  * gateways.
  */
 export class Cluster {
-  private arrangedFor = '';
-
   private constructor(
     private readonly processes: ReadonlyMap<Kind, readonly ReplicaProcess[]>,
     private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
@@ -151,20 +149,17 @@ export class Cluster {
   }
 
   /**
-   * Restarts processes, all at once, with these settings in addition to the cluster's: gateways and routers,
-   * and all others too if a setting that is not only for those two has changed.
+   * Sets the settings in addition to the cluster's own. Restarts the processes whose settings change, all at
+   * once, and returns them.
    */
-  async rearrange(env: Environment): Promise<void> {
-    const shared = JSON.stringify(Object.entries(env).filter(([name]) => !/^(GATEWAY|ROUTER)_/.test(name)));
-    const wanted = shared === this.arrangedFor ? (['router', 'gateway'] as const) : kinds;
-    this.arrangedFor = shared;
-    const services = wanted.flatMap((kind) => this.replicas(kind));
-    await Promise.all(
-      services.map(async (service) => {
-        const planned = this.layout.planned.find(({ name }) => name === service.name);
-        if (planned) await service.restart(await this.layout.envOf(planned, env));
-      }),
-    );
+  async rearrange(env: Environment): Promise<readonly ReplicaProcess[]> {
+    const changed: ReplicaProcess[] = [];
+    for (const planned of this.layout.planned) {
+      const service = this.all.find(({ name }) => name === planned.name);
+      if (service?.setEnv(await this.layout.envOf(planned, env))) changed.push(service);
+    }
+    await Promise.all(changed.map((service) => service.restart()));
+    return changed;
   }
 
   /** Resolves when everything is ready. */

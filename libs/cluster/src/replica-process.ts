@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@svc/runtime';
 
 /**
@@ -82,6 +83,13 @@ export class ReplicaProcess {
   signal(signal: NodeJS.Signals): void {
     if (signal === 'SIGKILL') this.isResponding = false;
     this.child?.kill(signal);
+  }
+
+  /** Sets the settings of its next start. Returns whether they differ from those of this one. */
+  setEnv(env: Environment): boolean {
+    const differs = !isDeepStrictEqual(env, this.env);
+    this.env = env;
+    return differs;
   }
 
   /** Lets it finish and starts it again, with other settings if given; resolves when it is ready. */

@@ -12,7 +12,7 @@ let platform: Platform;
 
 beforeAll(async () => {
   // The refusals in these tests would add up. On a slow machine, spending is counted late.
-  const env = { GATEWAY_FAILURE_BLOCK: 'off', LEDGER_READ_WAIT_MS: '20000' };
+  const env = { LEDGER_READ_WAIT_MS: '20000' };
   platform = await Platform.start({ env });
 });
 

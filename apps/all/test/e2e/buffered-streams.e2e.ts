@@ -23,7 +23,6 @@ beforeAll(async () => {
       { id: 'scripted', pricing: PRICING, backends: [{ url: scripted.url, model: 'scripted' }] },
       { id: 'nobody-there', pricing: PRICING, backends: [{ url: 'http://127.0.0.1:9/v1', model: 'x' }] },
     ],
-    env: { GATEWAY_FAILURE_BLOCK: 'off' },
   });
   rich = await platform.account('100.00');
 });

@@ -212,7 +212,7 @@ describe.skipIf(isClustered())('the characters file', () => {
   const pathOf = ({ dataDir }: Platform): string => join(dataDir, '..', 'characters.yaml');
 
   it('is reloaded when it changes, and the previous characters stay if it is invalid', async () => {
-    const changed = await Platform.start({ characters: [ANN] });
+    const changed = await Platform.start({ characters: [ANN], hasOwnProcess: true });
     try {
       const { apiKey } = await changed.account();
       const headers = { authorization: `Bearer ${apiKey}` };
@@ -233,7 +233,7 @@ describe.skipIf(isClustered())('the characters file', () => {
 
   it('with errors ends the start, reporting every error', async () => {
     const characters = [ANN, { slug: 'Not A Slug', name: 'X', systemPrompt: '' }];
-    const fault = await Platform.start({ characters }).catch(String);
+    const fault = await Platform.start({ characters, hasOwnProcess: true }).catch(String);
     expect(fault).toMatch(/it ended with 1:/);
     expect(fault).toContain('characters.1.slug');
     expect(fault).toContain('characters.1.systemPrompt');

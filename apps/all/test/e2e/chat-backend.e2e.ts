@@ -18,7 +18,6 @@ beforeAll(async () => {
       { id: 'twice', pricing: PRICING, backends: ['a', 'b'].map((model) => ({ url: scripted.url, model })) },
       { id: 'scripted', pricing: PRICING, backends: [{ url: scripted.url, model: 'scripted' }] },
     ],
-    env: { GATEWAY_FAILURE_BLOCK: 'off' },
   });
   account = await platform.account('100.00');
 });

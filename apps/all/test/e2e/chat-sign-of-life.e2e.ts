@@ -40,7 +40,6 @@ beforeAll(async () => {
     env: {
       GATEWAY_FIRST_TOKEN_WAIT_MS: '200',
       GATEWAY_KEEP_ALIVE_MS: '100',
-      GATEWAY_FAILURE_BLOCK: 'off',
       ROUTER_COOL_DOWN_MS: '1',
     },
   });

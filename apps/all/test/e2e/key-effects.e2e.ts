@@ -13,7 +13,6 @@ beforeAll(async () => {
   platform = await Platform.start({
     models: [{ id: 'anonymous-model', privacy: 'anonymized' }],
     // The refusals in these tests would add up.
-    env: { GATEWAY_FAILURE_BLOCK: 'off' },
   });
 });
 

@@ -44,7 +44,6 @@ beforeAll(async () => {
         backends: [{ url: `${backend.url}/v1`, model: 'song;delay-ms=0;media=mp3' }],
       },
     ],
-    env: { GATEWAY_FAILURE_BLOCK: 'off' },
   });
   account = await platform.account('100.00');
 });

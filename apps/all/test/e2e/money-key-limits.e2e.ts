@@ -8,7 +8,7 @@ const DEAR = { id: 'dear', pricing: { input: 1, output: OUTPUT_NANO / 1_000 } };
 let platform: Platform;
 
 beforeAll(async () => {
-  platform = await Platform.start({ models: [DEAR], env: { GATEWAY_FAILURE_BLOCK: 'off' } });
+  platform = await Platform.start({ models: [DEAR] });
 });
 
 afterAll(() => platform.stop());

@@ -32,7 +32,7 @@ let platform: Platform;
 
 beforeAll(async () => {
   // All refusals are for one key, and money is their only allowed reason.
-  const env = { GATEWAY_FAILURE_BLOCK: 'off', GATEWAY_ACCOUNT_CONCURRENCY: '0' };
+  const env = { GATEWAY_ACCOUNT_CONCURRENCY: '0' };
   platform = await Platform.start({ models: [DEAR], env });
 });
 

@@ -14,7 +14,7 @@ let platform: Platform;
 beforeAll(async () => {
   // The refusals of suspended accounts would trigger the failure block.
   platform = await Platform.start({
-    env: { X402_PUBLIC_ORIGIN: ORIGIN, GATEWAY_FAILURE_BLOCK: 'off' },
+    env: { X402_PUBLIC_ORIGIN: ORIGIN },
   });
 });
 

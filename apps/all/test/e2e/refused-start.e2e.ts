@@ -26,9 +26,13 @@ describe('a failed start', () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const fault = await ownPlatform({ env: { PORT: String(port) } }).catch(String);
+    const fault = await ownPlatform({ env: { PORT: String(port) } }).then(() => 'it started', String);
     server.close();
-    expect(fault).toMatch(new RegExp(`it ended with 1:\\s+Port ${port} is taken\\.[^\\n]*\\n$`));
+    expect(fault).toContain('it ended with 1:');
+    // A busy database may be in the log.
+    const lines = fault.trimEnd().split('\n').slice(1);
+    const said = lines.filter((line) => line.trim() !== '' && !line.startsWith('{'));
+    expect(said).toEqual([expect.stringMatching(`^Port ${port} is taken\\.`)]);
   });
 
   it('reports every error in the catalogue', async () => {
