@@ -149,8 +149,9 @@ export class Cluster {
   }
 
   /**
-   * Sets the settings in addition to the cluster's own. Restarts the processes whose settings change, all at
-   * once, and returns them.
+   * Sets the settings in addition to the cluster's own, and restarts processes, all at once: gateways and
+   * routers whose settings change, or every process if those of another one do, because its neighbours may
+   * remember what it said. Returns the restarted ones.
    */
   async rearrange(env: Environment): Promise<readonly ReplicaProcess[]> {
     const changed: ReplicaProcess[] = [];
@@ -158,8 +159,10 @@ export class Cluster {
       const service = this.all.find(({ name }) => name === planned.name);
       if (service?.setEnv(await this.layout.envOf(planned, env))) changed.push(service);
     }
-    await Promise.all(changed.map((service) => service.restart()));
-    return changed;
+    const alone = [...this.replicas('gateway'), ...this.replicas('router')];
+    const restarted = changed.every((service) => alone.includes(service)) ? changed : this.all;
+    await Promise.all(restarted.map((service) => service.restart()));
+    return restarted;
   }
 
   /** Resolves when everything is ready. */

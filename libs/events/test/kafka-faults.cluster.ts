@@ -176,7 +176,8 @@ describe('with three brokers', () => {
         await finish.promise;
       },
     });
-    await harness.publish(harness.openLog(), 1, 1);
+    // A busy machine is slow to elect leaders for a new topic.
+    await harness.publish(harness.openLog({ publishMs: 30_000 }), 1, 1);
     await eventually(() => expect(handled.numbers).toEqual([1]));
     // The fetchers of the other brokers rejoin on their own.
     await server.widen(harness.topic, 7);

@@ -12,7 +12,7 @@ import { eventually } from '../response-bodies.js';
 import { ClusterDeployment } from './cluster-deployment.js';
 
 /** Gigabytes of memory are searched. */
-const TIMEOUT = { timeout: 300_000 };
+const TIMEOUT = { timeout: 900_000 };
 
 let enclave: Simulator;
 let receiver: OtlpReceiver;
