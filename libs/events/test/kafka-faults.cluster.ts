@@ -199,7 +199,8 @@ describe('with three brokers', () => {
       },
       () => Promise.resolve(),
     );
-    await expect(following).rejects.toThrow('it fails');
+    // A broker that is slow to respond is a failure too.
+    await expect(following).rejects.toThrow(/it fails|no response/);
     await reader.close();
     asked.length = 0;
     await sleep(2_000);
