@@ -73,13 +73,13 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * A file with settings of its own restarts processes of its worker's cluster, and so does the next file
- * without.
+ * An end-to-end test with settings of its own restarts processes of its worker's cluster, and so does the
+ * next one without.
  */
 class SettingsLast extends LongestFirst {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const hasSettings = ({ moduleId }: TestSpecification): boolean =>
-      /(?<!process\.)\benv\b/.test(readFileSync(moduleId, 'utf8'));
+      moduleId.endsWith('.e2e.ts') && /(?<!process\.)\benv\b/.test(readFileSync(moduleId, 'utf8'));
     const sorted = await super.sort(files);
     return [...sorted.filter((file) => !hasSettings(file)), ...sorted.filter(hasSettings)];
   }

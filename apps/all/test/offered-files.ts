@@ -1,11 +1,9 @@
-import { open, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { eventually } from './response-bodies.js';
 import type { Arrangement } from './target.js';
-
-/** Processes look for changes every 2 s; the rest is for busy machines. */
-const RELOAD_MS = 60_000;
-const POLL_MS = 50;
 
 const FILES = { SVC_CATALOG: 'catalog', SVC_CHARACTERS: 'characters' } as const;
 
@@ -65,7 +63,10 @@ export class OfferedFiles {
         .filter(({ name }) => !restarted.has(name))
         .map(({ name }) => {
           const path = join(logs, `${name}.log`);
-          return reloaded(name, this.env[file], () => textFrom(path, before.get(path) ?? 0));
+          const start = before.get(path) ?? 0;
+          return eventually(`${name} reloads its ${FILES[file]}`, async () =>
+            isReloaded(this.env[file], await text(createReadStream(path, { start }))),
+          );
         }),
     );
     await Promise.all(reloads);
@@ -86,24 +87,10 @@ async function lengths(folder: string): Promise<ReadonlyMap<string, number>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, (await stat(path)).size] as const)));
 }
 
-async function textFrom(path: string, start: number): Promise<string> {
-  const file = await open(path);
-  try {
-    return (await file.createReadStream({ start, encoding: 'utf8' }).toArray()).join('');
-  } finally {
-    await file.close();
-  }
-}
-
-/** Resolves once a process has logged that it reloaded the file. */
-async function reloaded(name: string, path: string, log: () => Promise<string>): Promise<void> {
-  const deadline = performance.now() + RELOAD_MS;
-  for (;;) {
-    const lines = (await log()).split('\n').filter((line) => line.includes(JSON.stringify(path)));
-    const fault = lines.find((line) => line.includes('the changed file is invalid'));
-    if (fault !== undefined) throw new Error(fault);
-    if (lines.some((line) => line.includes('file reloaded'))) return;
-    if (performance.now() > deadline) throw new Error(`${name} did not reload ${path} in time`);
-    await sleep(POLL_MS);
-  }
+/** Whether a log tells that a file was reloaded. Throws if the file was found invalid. */
+function isReloaded(path: string, log: string): boolean {
+  const lines = log.split('\n').filter((line) => line.includes(JSON.stringify(path)));
+  const fault = lines.find((line) => line.includes('the changed file is invalid'));
+  if (fault !== undefined) throw new Error(fault);
+  return lines.some((line) => line.includes('file reloaded'));
 }

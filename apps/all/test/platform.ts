@@ -12,8 +12,6 @@ import { arrange, isClustered, isTargetFree, sharedLogs } from './target.js';
 
 export { OPERATOR_TOKEN, type OperatorResponse, type TestAccount } from './deployment.js';
 
-export { MAIN } from './own-env.js';
-
 /** Default members of the tests' models. */
 export const TEST_MODEL = {
   id: 'test-model',

@@ -112,9 +112,16 @@ export function streamText(gateways, { streams, rounds }) {
   return [
     `Streams  ${streams} at once, ${rounds} rounds in turn; medians`,
     ...table(head, rows),
-    ...gateways.filter(({ fault }) => fault).map(({ name, fault }) => `  ${name}: a stream failed: ${fault}`),
+    ...streamFaults(gateways),
     ...chunkVerdict(gateways),
   ].join('\n');
+}
+
+/** A line for each gateway of which a stream failed. */
+export function streamFaults(gateways) {
+  return gateways
+    .filter(({ fault }) => fault)
+    .map(({ name, fault }) => `  ${name}: a stream failed: ${fault}`);
 }
 
 function chunkVerdict(gateways) {

@@ -7,8 +7,8 @@ import { startTestDatabase } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../response-bodies.js';
+import { MAIN } from '../own-env.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
-import { MAIN } from '../platform.js';
 
 describe('a failed start', () => {
   it('reports in one line that Node is too old', async () => {

@@ -1,5 +1,5 @@
 // The report of a run of both shapes.
-import { fixed, table } from '../report.mjs';
+import { fixed, streamFaults, table } from '../report.mjs';
 import { median } from '../rounds.mjs';
 
 /** The gateway of a cluster may cost this many times as much as the single process. */
@@ -28,10 +28,7 @@ export function partsText([one, cluster]) {
 /** The CPU time of a streamed chunk in each process, and the first fault of a stream. */
 export function chunksText([one, cluster]) {
   const rows = table(['CPU us/chunk', one.name, cluster.name], partRows(one, cluster, 1));
-  const faults = [one, cluster].flatMap(({ name, whole, asked, fault }) =>
-    whole === asked ? [] : [`  ${name}: ${asked - whole} of ${asked} streams incomplete: ${fault}`],
-  );
-  return ['Streams', ...rows, ...faults].join('\n');
+  return ['Streams', ...rows, ...streamFaults([one, cluster])].join('\n');
 }
 
 function partRows(one, cluster, digits = 0) {
