@@ -22,6 +22,7 @@ beforeAll(async () => {
       { id: 'small', tier: 'S' },
       { id: 'shared', globalLimits: { requestsPerMinute: 2 } },
       { id: 'gone', backends: [{ url: 'http://127.0.0.1:9/v1', model: 'x' }] },
+      { id: 'wide', backends: [{ url: `${narrow.url}/v1`, model: 'wide', maxInFlight: 32 }] },
       { id: 'narrow', backends: [{ url: `${narrow.url}/v1`, model: 'test-model', maxInFlight: 2 }] },
       {
         id: 'vectors',
@@ -109,6 +110,28 @@ describe('a model whose backends are full', () => {
     over.abort();
     await Promise.all(loops);
     expect(statuses).toEqual(Array(12).fill(200));
+  });
+
+  it('serves every request of an account without running calls, while four others hold all the slow streams that they get', async () => {
+    const hogs = await Promise.all(Array.from({ length: 4 }, () => keyWith({})));
+    const other = await keyWith({});
+    const slow = { messages: [{ role: 'user', content: '[[sim tokens=1000 itl-ms=500]]' }], stream: true };
+    const over = new AbortController();
+    const streams = hogs.flatMap(({ apiKey }) =>
+      Array.from({ length: 8 }, () =>
+        platform.chat(apiKey, { ...hello('wide'), ...slow }, { signal: over.signal }).catch(() => undefined),
+      ),
+    );
+    await eventually('most slots are taken', () => narrow.stats().inFlight >= 28);
+    const statuses: number[] = [];
+    for (let time = 0; time < 8; time += 1) {
+      const response = await platform.chat(other.apiKey, hello('wide'));
+      await response.text();
+      statuses.push(response.status);
+    }
+    over.abort();
+    await Promise.all(streams);
+    expect(statuses).toEqual(Array(8).fill(200));
   });
 });
 

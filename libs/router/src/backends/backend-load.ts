@@ -4,10 +4,22 @@ import { BackendCooldown } from './backend-cooldown.js';
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
 const LEAST_WAITING = 16;
 
+/**
+ * The slots that an account with this many running calls leaves free for accounts with fewer: at most an
+ * eighth of all, but up to 4 of a small number. Half of these are for accounts without any running call. So a
+ * lone account has most slots, while a few accounts with slow streams never have all. Of fewer than 4 slots
+ * none is spared.
+ */
+function sparedSlots(running: number, maxInFlight: number): number {
+  if (running === 0) return 0;
+  const most = Math.max(Math.floor(maxInFlight / 8), Math.min(4, Math.floor(maxInFlight / 4)));
+  return Math.min(running + Math.floor(most / 2), most);
+}
+
 /** A call waiting for a backend's slot. It is granted or refused once, unless it leaves first. */
 export interface Waiter {
   readonly accountId: string;
-  /** It gets a slot only while fewer calls than this are running. */
+  /** The slots of the backend. */
   readonly maxInFlight: number;
   /** Takes the slot; called with the function that frees it. */
   readonly grant: (giveBack: () => void) => void;
@@ -18,7 +30,8 @@ export interface Waiter {
 /**
  * The calls running at one URL and model, by account, and those waiting for a slot. A free slot goes to the
  * waiting account with the fewest running calls, and among equals to the least recently served one: while any
- * account waits, none gets more than its share.
+ * account waits, none gets more than its share. The last free slots are for accounts with few running calls,
+ * so that a few accounts with slow streams don't keep a backend from all others.
  */
 export class BackendLoad {
   readonly cooldown = new BackendCooldown();
@@ -37,13 +50,13 @@ export class BackendLoad {
     return this.runningCount === 0 && this.waitingCount === 0;
   }
 
-  /** Takes a slot, if one is free. Call the returned function once, to free it. */
+  /** Takes a slot, if one is free for this account. Call the returned function once, to free it. */
   take(accountId: string, maxInFlight: number): (() => void) | undefined {
-    return this.runningCount < maxInFlight ? this.start(accountId) : undefined;
+    return this.hasSlotFor({ accountId, maxInFlight }) ? this.start(accountId) : undefined;
   }
 
   /**
-   * Queues a call that found no free slot. When too many wait, the account with the most calls, running and
+   * Queues a call that found no slot. When too many wait, the account with the most calls, running and
    * waiting, loses its latest, which may be this one. The returned function leaves the queue.
    */
   join(waiter: Waiter): () => void {
@@ -95,13 +108,17 @@ export class BackendLoad {
       const running = this.runningOf(accountId);
       if (running >= fewest) continue;
       for (const waiter of queue) {
-        if (this.runningCount >= waiter.maxInFlight) continue;
+        if (!this.hasSlotFor(waiter)) continue;
         best = waiter;
         fewest = running;
         break;
       }
     }
     return best;
+  }
+
+  private hasSlotFor({ accountId, maxInFlight }: Pick<Waiter, 'accountId' | 'maxInFlight'>): boolean {
+    return this.runningCount + sparedSlots(this.runningOf(accountId), maxInFlight) < maxInFlight;
   }
 
   /** The latest waiting call of the account with the most calls, running and waiting. */
