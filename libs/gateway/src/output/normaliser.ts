@@ -1,4 +1,4 @@
-import type { Problem, Usage } from '@svc/contracts';
+import type { Problem } from '@svc/contracts';
 import {
   type Fields,
   backendError,
@@ -20,7 +20,7 @@ import { isTextParts, placeTexts } from './message-texts.js';
 import type { Repetition } from './repeated-chunk.js';
 import { ThinkBlocks } from './think-blocks.js';
 import { ToolCallStream, adoptFunctionCall, wholeToolCalls } from './tool-calls.js';
-import { readUsage } from './usage.js';
+import { type ReportedUsage, readUsage } from './usage-reading.js';
 
 /** The most choices in one response, equal to the highest `n` of a request. */
 const CHOICES_LIMIT = 128;
@@ -63,7 +63,7 @@ export class OutputNormaliser {
   /** Characters of JSON received from the backend; a lower bound for the bytes. */
   received = 0;
   /** The backend's own token counts, if reported. */
-  reported: Usage | undefined;
+  reported: ReportedUsage | undefined;
   /** Passed through to a response that is not streamed. */
   promptLogprobs: unknown = null;
   /** What a backend reports as the reason for the end, such as a stop sequence. */
@@ -91,7 +91,7 @@ export class OutputNormaliser {
   }
 
   /** Everything known about the size of the response. */
-  get counts(): { reported: Usage | undefined; meter: Meter; received: number } {
+  get counts(): { reported: ReportedUsage | undefined; meter: Meter; received: number } {
     const { reported, meter } = this;
     // Ciphertexts are longer than what they say.
     return { reported, meter, received: this.how.isEncrypted ? meter.bytes : this.received };
@@ -103,7 +103,7 @@ export class OutputNormaliser {
     const said = parseBackendJson(text);
     if (said['error'] && (this.how.saying === 'delta' || !said['choices'])) throw this.error(said['error']);
     if (said['object'] === 'error') throw this.error(said);
-    this.reported = readUsage(said['usage']) ?? this.reported;
+    this.reported = readUsage(said) ?? this.reported;
     this.promptLogprobs = said['prompt_logprobs'] ?? this.promptLogprobs;
     if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
     const pieces: ChoicePiece[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type EndedCompletion, estimatedUsage, usageOf } from './usage.js';
+import { type EndedCompletion, estimatedUsage, usageOf, usageView } from './usage.js';
 import { Meter } from '../tokens/meter.js';
 
 const NO_DETAILS = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -76,8 +76,10 @@ describe('token counts', () => {
     cacheWriteTokens: 0,
     reasoningTokens,
   });
-  const given = (reported: ReturnType<typeof said>, more: Partial<EndedCompletion> = {}) =>
-    usageOf({ ...rest, reported, isWhole: true, meter, ...more });
+  const given = (
+    reported: ReturnType<typeof said> & { confirmedReasoning?: number },
+    more: Partial<EndedCompletion> = {},
+  ) => usageOf({ ...rest, reported, isWhole: true, meter, ...more });
 
   it('of more output than requested are not charged', async () => {
     expect(await given(said(9, 100))).toMatchObject({ usage: { completionTokens: 100 }, doubted: [] });
@@ -89,7 +91,7 @@ describe('token counts', () => {
     }
   });
 
-  it('of more output tokens than received bytes are not charged, unless a model hides its reasoning', async () => {
+  it('of more output tokens than received bytes are not charged, unless a model hides its reasoning or the total confirms it', async () => {
     expect(await given(said(9, 51), { received: 50 })).toMatchObject({
       usage: { completionTokens: 3 },
       doubted: ['output too high'],
@@ -98,6 +100,11 @@ describe('token counts', () => {
     expect((await given(thought, { received: 50 })).usage.completionTokens).toBe(3);
     expect((await given(thought, { received: 50, mayThink: true })).usage.completionTokens).toBe(90);
     expect((await given(said(9, 101, 60), { received: 50, mayThink: true })).usage.completionTokens).toBe(3);
+    const confirmed = { ...thought, confirmedReasoning: 60 };
+    expect((await given(confirmed, { received: 50 })).usage.completionTokens).toBe(90);
+    expect((await given({ ...confirmed, completionTokens: 101 }, { received: 50 })).doubted).toEqual([
+      'output too high',
+    ]);
   });
 
   it('of a larger prompt than was sent are not charged, and its cached tokens are ignored', async () => {
@@ -143,6 +150,19 @@ describe('token counts', () => {
       (await usageOf({ ...rest, reported: undefined, isWhole: false, meter: long })).usage,
     ).toMatchObject({
       completionTokens: 100,
+    });
+  });
+});
+
+describe('usageView', () => {
+  it('calculates the total itself', () => {
+    const view = usageView({ promptTokens: 9, completionTokens: 4, ...NO_DETAILS, reasoningTokens: 1 });
+    expect(view).toMatchObject({
+      prompt_tokens: 9,
+      completion_tokens: 4,
+      total_tokens: 13,
+      prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 1 },
     });
   });
 });

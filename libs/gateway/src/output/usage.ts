@@ -1,34 +1,7 @@
 import { NO_USAGE, type Usage, type UsageView } from '@svc/contracts';
-import { isFields } from '../json/backend-json.js';
 import type { Meter } from '../tokens/meter.js';
+import type { ReportedUsage } from './usage-reading.js';
 import { SLACK_TOKENS, type TrustedPrompt, trustedPrompt } from '../tokens/trusted-prompt.js';
-
-/** The first positive integer among the counts that a backend reported, or 0. */
-const count = (...values: readonly unknown[]): number =>
-  Number(values.find((value) => Number.isSafeInteger(value) && Number(value) > 0) ?? 0);
-
-/** A backend's `usage`; undefined if invalid. Details may also be next to the totals, under several names. */
-export function readUsage(value: unknown): Usage | undefined {
-  if (!isFields(value) || !('prompt_tokens' in value)) return undefined;
-  const prompt = isFields(value['prompt_tokens_details']) ? value['prompt_tokens_details'] : {};
-  const completion = isFields(value['completion_tokens_details']) ? value['completion_tokens_details'] : {};
-  return {
-    promptTokens: count(value['prompt_tokens']),
-    completionTokens: count(value['completion_tokens']),
-    cachedTokens: count(
-      prompt['cached_tokens'],
-      value['cache_read_input_tokens'],
-      value['prompt_cache_hit_tokens'],
-      value['cached_tokens'],
-    ),
-    cacheWriteTokens: count(
-      prompt['cache_creation_input_tokens'],
-      prompt['cache_write_tokens'],
-      value['cache_creation_input_tokens'],
-    ),
-    reasoningTokens: count(completion['reasoning_tokens'], value['reasoning_tokens']),
-  };
-}
 
 /** Usage as clients see it. */
 export function usageView(usage: Usage): UsageView {
@@ -47,7 +20,7 @@ export function usageView(usage: Usage): UsageView {
 /** A response that has ended, and its prompt. */
 export interface EndedCompletion {
   /** The backend's counts. */
-  readonly reported: Usage | undefined;
+  readonly reported: ReportedUsage | undefined;
   /** Whether everything the backend generated was delivered. If not, its output count does not apply. */
   readonly isWhole: boolean;
   readonly meter: Meter;
@@ -126,10 +99,10 @@ function raisedOutput(reported: number, { isEncrypted, meter, outputTokensAtMost
 }
 
 function isCredible(
-  { completionTokens, reasoningTokens }: Usage,
+  { completionTokens, reasoningTokens, confirmedReasoning = 0 }: ReportedUsage,
   { received, outputTokensAtMost, mayThink }: EndedCompletion,
 ): boolean {
-  const hidden = mayThink ? Math.min(reasoningTokens, completionTokens) : 0;
+  const hidden = mayThink ? Math.min(reasoningTokens, completionTokens) : confirmedReasoning;
   return completionTokens <= outputTokensAtMost && completionTokens - hidden <= received;
 }
 
