@@ -97,7 +97,8 @@ export class Catalog {
 
   /** Replaces the catalogue atomically; requests in flight keep the model they found. */
   replace(file: CatalogFile): void {
-    this.models = new Map(TYPES.map((type) => [type, new NamedModels(ofType(file, type))]));
+    const find = (name: string): CatalogEntry | undefined => this.find(name);
+    this.models = new Map(TYPES.map((type) => [type, new NamedModels(ofType(file, type), find)]));
     this.rpc = file.cryptoRpc;
     this.backendsById = new Map([
       ...file.models.map(({ id, backends }) => [id, backends] as const),

@@ -6,8 +6,14 @@ export class NamedModels<Model extends CatalogEntry> {
   private readonly byName = new Map<string, Model>();
   private readonly byLooseName: ReadonlyMap<string, Model | undefined>;
 
-  /** `list` is in catalogue order: a trait belongs to the first model that has it. */
-  constructor(readonly list: readonly Model[]) {
+  /**
+   * `list` is in catalogue order: a trait belongs to the first model that has it. `all` looks names up among
+   * the models of every type.
+   */
+  constructor(
+    readonly list: readonly Model[],
+    private readonly all: (name: string) => CatalogEntry | undefined = () => undefined,
+  ) {
     const { byName } = this;
     for (const model of list) {
       for (const trait of model.traits) if (!byName.has(trait)) byName.set(trait, model);
@@ -22,6 +28,12 @@ export class NamedModels<Model extends CatalogEntry> {
   find(name: string): Model | undefined {
     const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());
     return exact ?? this.byLooseName.get(looseName(name));
+  }
+
+  /** The model of another type with this id or alias. Each type has its own traits. */
+  ofOtherType(name: string): CatalogEntry | undefined {
+    const other = this.all(name);
+    return other?.traits.includes(name) ? undefined : other;
   }
 
   /** The closest model name, for a "did you mean". */

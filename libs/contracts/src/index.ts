@@ -77,6 +77,8 @@ export {
   type CharacterList,
   CharacterQuery,
   type CharacterReply,
+  CharacterReviewQuery,
+  type CharacterReviews,
   type CharacterView,
   CharactersFile,
 } from './http/characters/characters.js';
@@ -94,7 +96,7 @@ export { CompletionRequest } from './http/completions/completions.js';
 export type { InputItem } from './http/responses/response-items.js';
 export { ResponseRequest, SEARCH_TOOLS } from './http/responses/response-request.js';
 export type { AssistantBlock, MessageParam, UserBlock } from './http/messages/message-blocks.js';
-export { messageError } from './http/messages/message-errors.js';
+export { MESSAGE_ERRORS, messageError } from './http/messages/message-errors.js';
 export type { MessageUsage, TokenCount } from './http/messages/message-reply.js';
 export { type MessageToolChoice, isWebSearch } from './http/messages/message-tools.js';
 export { type CountTokensRequest, MessagesRequest } from './http/messages/messages-request.js';
@@ -355,7 +357,7 @@ export {
 export { type PageRequest, PageUnread, type WebPage, WebPages } from './ports/web-pages.js';
 export { PageRequestOnWire, WebPageReply, decodePage, encodePage } from './ports/web-pages-wire.js';
 export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
-export { type Access, type RouteDefinition } from './http/route/route-definition.js';
+export { type Access, type ErrorShape, type RouteDefinition } from './http/route/route-definition.js';
 export { FILE_LIMIT_BYTES, FormFile, isFormFileSchema } from './http/route/form-file.js';
 export { routes } from './http/routes.js';
 export { NO_USAGE, UsageRecorded, chargeLine, decodeCharge, encodeCharge } from './messages/usage.js';

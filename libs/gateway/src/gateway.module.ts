@@ -78,6 +78,7 @@ import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { SpeechController } from './speech/speech.controller.js';
 import { SpeechPipeline } from './speech/speech.pipeline.js';
+import { VoicesController } from './speech/voices.controller.js';
 import { TranscriptionsController } from './transcriptions/transcriptions.controller.js';
 import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
 import { MediaOrders } from './media-jobs/media-orders.js';
@@ -126,6 +127,7 @@ const CONTROLLERS = [
   TeeController,
   EmbeddingsController,
   SpeechController,
+  VoicesController,
   TranscriptionsController,
   ImagesController,
   MediaJobsController,

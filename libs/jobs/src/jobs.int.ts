@@ -112,7 +112,7 @@ for (const { name, skip, start } of servers)
       const older = defineJob({ ...job, payload: z.strictObject({ count: z.string() }) });
       await jobs.add(older, { count: 'five' });
       await vi.waitFor(() => expect(error).toHaveBeenCalledOnce(), WAIT);
-      expect(JSON.stringify(error.mock.calls)).toMatch(/payload of count is faulty.*Unrecognized key/);
+      expect(JSON.stringify(error.mock.calls)).toMatch(/payload of count is faulty.*unknown members/);
       expect(seen).toEqual([]);
     });
 

@@ -18,7 +18,7 @@ import {
 import type { Logger } from '@svc/runtime';
 import type { PaymentsAudit } from './audit/payments-audit.js';
 import type { BaseChain } from './chains/base-chain.js';
-import { ChainAway } from './chains/chain.js';
+import { ChainAway, type SimulationOutcome } from './chains/chain.js';
 import { type SignedPayment, paymentKey, readPayment } from './header/payment-header.js';
 import type { OperatorActions } from './operator/operator-actions.js';
 import type { Payment, PaymentStore } from './records/payment.store.js';
@@ -38,6 +38,9 @@ const LEFT_AT_ONCE = 20;
 
 /** Parallel signature checks on the chain, limited because anyone can send wrong signatures. */
 const SIGNATURE_CALLS_AT_ONCE = 20;
+
+/** A clock may be a little ahead of the chain's, which has a new block every 2 s. */
+const EARLY_MS = 3_000;
 
 /** When a client waiting for a payment should retry. */
 const RETRY_SECONDS = 5;
@@ -162,7 +165,8 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   /** Stores a payment that could be settled. Any other is rejected and leaves nothing. */
   private async receive(authorization: SignedPayment, { chain }: Rail): Promise<KnownPayment> {
     const seenBlock = await chain.head();
-    const simulation = await chain.simulate(authorization, seenBlock);
+    const first = await chain.simulate(authorization, seenBlock);
+    const simulation = first === 'early' ? await this.simulateLater(authorization, seenBlock, chain) : first;
     if (typeof simulation === 'object') {
       // It may fail because it was settled just now, by a call that stored it before.
       const known = await stored(this.parts.store.find(paymentKey(authorization)));
@@ -173,6 +177,21 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     }
     const payment = await stored(this.parts.store.receive(authorization, seenBlock));
     return { payment, isFromPayer: simulation === 'good' };
+  }
+
+  /** Simulates a payment again after a few blocks. Throws: UNAVAILABLE, if it is still too early for it. */
+  private async simulateLater(
+    authorization: SignedPayment,
+    seenBlock: bigint,
+    chain: Rail['chain'],
+  ): Promise<Exclude<SimulationOutcome, 'early'>> {
+    await sleep(EARLY_MS, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+    const simulation = await chain.simulate(authorization, seenBlock);
+    if (simulation !== 'early') return simulation;
+    throw new Problem('UNAVAILABLE', {
+      message: 'The payment is not valid yet by its validAfter. Retry with the same payment header.',
+      retryAfterSeconds: RETRY_SECONDS,
+    });
   }
 
   /** Advances a payment until it ends, or the wait is over. */

@@ -1,4 +1,5 @@
 import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';
 import { type PaymentFixture, startPaymentFixture } from './payment-fixture.js';
@@ -90,7 +91,7 @@ describe('a contract wallet', () => {
 });
 
 describe('a payment that stays valid for long', () => {
-  it('is rejected, and leaves nothing; less than an hour is accepted', async () => {
+  it('is rejected, and leaves nothing; an hour by a clock that is a little ahead is accepted', async () => {
     const [from = '0x'] = await fixture.harness.payers();
     const { signature: _signature, ...unsigned } = (await offerOf(fixture.harness, from, 5)).authorization;
     const now = await fixture.harness.time();
@@ -100,7 +101,40 @@ describe('a payment that stays valid for long', () => {
       message: expect.stringContaining('validBefore'),
     });
     expect(await fixture.times.payment(long)).toBeUndefined();
-    const short = await fixture.harness.sign({ ...unsigned, validBefore: now + 3_500n });
+    const short = await fixture.harness.sign({ ...unsigned, validBefore: now + 3_640n });
     expect(await fixture.service.payments.topUp(headerOf(short))).toMatchObject({ state: 'open' });
+  });
+});
+
+describe('a payment that is valid from now on', () => {
+  it('is not refused for ever: it waits for the next blocks, or is to be sent again', async () => {
+    const [from = '0x'] = await fixture.harness.payers();
+    const { signature: _signature, ...unsigned } = (await offerOf(fixture.harness, from, 5)).authorization;
+    const now = await fixture.harness.time();
+    const soon = headerOf(await fixture.harness.sign({ ...unsigned, validAfter: now }));
+    await expect(fixture.service.payments.topUp(soon)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      retryAfterSeconds: expect.any(Number),
+    });
+    await fixture.harness.mine(1);
+    expect(await fixture.service.payments.topUp(soon)).toMatchObject({ state: 'open' });
+
+    const nonce = randomHex(32);
+    const next = await fixture.harness.sign({ ...unsigned, nonce, validAfter: await fixture.harness.time() });
+    const [outcome] = await Promise.all([
+      fixture.service.payments.topUp(headerOf(next)),
+      sleep(1_000).then(() => fixture.harness.mine(1)),
+    ]);
+    expect(outcome).toMatchObject({ state: 'open' });
+  });
+
+  it('is refused if it becomes valid later than a clock may be ahead', async () => {
+    const [from = '0x'] = await fixture.harness.payers();
+    const { signature: _signature, ...unsigned } = (await offerOf(fixture.harness, from, 5)).authorization;
+    const validAfter = (await fixture.harness.time()) + 100_000n;
+    const later = await fixture.harness.sign({ ...unsigned, validAfter, validBefore: validAfter + 100n });
+    await expect(fixture.service.payments.topUp(headerOf(later))).rejects.toMatchObject({
+      code: 'PAYMENT_VERIFICATION_FAILED',
+    });
   });
 });

@@ -218,7 +218,7 @@ describe('400', () => {
     [{ consumptionLimit: { usd: 10_000_000_000 } }, 'consumptionLimit.usd'],
     [{ limitPeriod: 'WEEK' }, 'limitPeriod'],
     [{ modelPrivacy: 'SOME' }, 'modelPrivacy'],
-    [{ note: 'hello' }, null],
+    [{ note: 'hello' }, 'note'],
   ])('rejects a key with %j', async (more, param) => {
     const keys = await AccountKeys.of(platform);
     const { status, body } = await keys.ask('POST', {

@@ -207,7 +207,7 @@ describe('a file', () => {
       new File([Buffer.alloc(25_000_001, 'x')], 'x.txt'),
       'The file could not be read: the file is over 25 MB.',
     ],
-    ['a text', 'expected a file'],
+    ['a text', 'must be a file'],
   ])('that cannot be read is rejected by field name, and not charged: %#', async (file, message) => {
     const { id, apiKey } = await platform.account('1.00');
     const response = await parse(apiKey, { file });

@@ -248,7 +248,7 @@ describe('200', () => {
     await expect(
       walked(`pageSize=10&startTimestamp=${from}&endTimestamp=${until}&currency=USD`),
     ).resolves.toEqual(all.filter(({ timestamp }) => timestamp >= from && timestamp < until));
-    await expect(walked('currency=DIEM')).resolves.toEqual([]);
+    expect([...(await walked('currency=DIEM')), ...(await walked('currency=BUNDLED_CREDITS'))]).toEqual([]);
   });
 
   it('usage-history is also available as CSV, with the cursor in a header, except on the last page', async () => {

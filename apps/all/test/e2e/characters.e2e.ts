@@ -61,6 +61,21 @@ async function sentFor(body: object): Promise<unknown> {
   return sent.messages;
 }
 
+describe('the reviews of a character', () => {
+  it('are an empty page', async () => {
+    const response = await ask('/ann/reviews?page=2&pageSize=5');
+    expect(response.headers.get('x-pagination-total')).toBe('0');
+    expect(await response.json()).toEqual({
+      object: 'list',
+      data: [],
+      pagination: { page: 2, pageSize: 5, total: 0, totalPages: 0 },
+      summary: { averageRating: 0, totalReviews: 0 },
+    });
+    expect((await ask('/nobody/reviews')).status).toBe(404);
+    expect((await errorOf(await ask('/ann/reviews?pageSize=101'))).error.param).toBe('pageSize');
+  });
+});
+
 describe('200', () => {
   it('lists characters to the holder of a key, featured ones first, without their prompts and authors', async () => {
     const response = await ask('');

@@ -72,7 +72,7 @@ describe('a request with an Idempotency-Key', () => {
       await post('base', call, { key }),
     ])
       expect([response.status, (await errorOf(response)).error.code]).toEqual([
-        409,
+        400,
         'IDEMPOTENCY_KEY_REUSED',
       ]);
     const invalid = await post('scripted', call, { key: 'é' });

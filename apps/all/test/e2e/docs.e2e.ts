@@ -104,7 +104,6 @@ describe('404', () => {
     '/docs/__proto__',
     '/docs/constructor',
     '/docs/a/b',
-    '/docs/',
   ])('serves no file at %s', async (path) => {
     expect(await statusOf(path)).toBe(404);
   });

@@ -17,12 +17,15 @@ const UPSCALER = { type: 'upscale', pricing: { upscale: { '2x': 0.02, '4x': 0.08
 beforeAll(async () => {
   images = await ImagePlatform.start((backend) => {
     const webUi = { kind: 'sdapi', url: backend.url, model: 'R-ESRGAN 4x+' };
+    const simulated = { backends: [{ kind: 'simulator', url: `${backend.url}/v1`, model: 'any' }] };
     const rembg = (settings = '') => ({
       backends: [{ kind: 'rembg', url: backend.url, model: `u2net${settings}` }],
     });
     return [
       imageModel(backend, 'upscaler', { ...UPSCALER, traits: ['default'], backends: [webUi] }),
       imageModel(backend, 'no-upscaler', UPSCALER),
+      imageModel(backend, 'sim-upscaler', { ...UPSCALER, ...simulated }),
+      imageModel(backend, 'sim-remover', simulated),
       imageModel(backend, 'painter'),
       imageModel(backend, 'remover', { traits: ['background-removal'], ...rembg() }),
       ...['broken', 'black', 'small', 'huge', 'html-image', '500'].map((fault) =>
@@ -56,6 +59,13 @@ function formOf(fields: Readonly<Record<string, string>>): RequestInit {
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return { method: 'POST', headers: { authorization: `Bearer ${images.account.apiKey}` }, body: form };
 }
+
+describe('the simulator of a catalogue', () => {
+  it('enlarges pictures and removes backgrounds', async () => {
+    expect(await fileOf(await upscale({ model: 'sim-upscaler', scale: 2 }))).toMatchObject({ width: 600 });
+    expect(await fileOf(await cutOut({ model: 'sim-remover' }))).toMatchObject({ width: 300, format: 'png' });
+  });
+});
 
 describe('POST /image/upscale', () => {
   it.each([

@@ -20,7 +20,8 @@ const drawn = (width: number, height: number): Promise<Buffer> =>
 
 beforeAll(async () => {
   images = await ImagePlatform.start((backend) => [
-    imageModel(backend, 'editor', EDITOR),
+    imageModel(backend, 'editor', { ...EDITOR, aliases: ['shared'] }),
+    imageModel(backend, 'painter', { aliases: ['shared'] }),
     imageModel(backend, 'tiers', {
       ...EDITOR,
       constraints: {
@@ -68,6 +69,33 @@ describe('POST /images/edits', () => {
     expect(path).toBe('/v1/images/edits');
     expect(body).toMatchObject({ prompt: 'at night', n: '1', size: '1280x640', response_format: 'b64_json' });
     expect(body['image']).toEqual([{ type: 'image/png', bytes: picture.length }]);
+  });
+
+  it('changes pictures in the JSON form of OpenAI, whose name for image models it may have in common', async () => {
+    const url = `data:image/png;base64,${picture.toString('base64')}`;
+    const body = { model: 'shared', image: undefined, images: [{ image_url: url }, { image_url: url }] };
+    const response = await edit(body);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-svc-model-id')).toBe('editor');
+    expect((await images.received()).body['image']).toHaveLength(2);
+    const masked = await edit({
+      ...body,
+      model: 'masked',
+      images: [{ image_url: url }],
+      mask: { image_url: url },
+    });
+    expect(masked.status).toBe(200);
+    expect((await images.received()).body['mask']).toHaveLength(1);
+    const made = await images.generate({ model: 'shared' });
+    expect(made.headers.get('x-svc-model-id')).toBe('painter');
+  });
+
+  it.each([
+    [{ images: [{ file_id: 'file-1' }] }, 'images.0.image_url'],
+    [{ images: [{ image_url: 'data:image/png;base64,eA==' }] }, 'images.0'],
+    [{}, 'image'],
+  ])('refuses other pictures of that form by their field: %j', async (body, param) => {
+    expect((await errorOf(await edit(body))).error.param).toBe(param);
   });
 
   it('changes several pictures of the openai client together', async () => {

@@ -234,6 +234,7 @@ describe('a request for pictures', () => {
     [{ model: undefined }, 'model'],
     [{ prompt: '' }, 'prompt'],
     [{ model: 'terse', prompt: 'more than ten' }, 'prompt'],
+    [{ model: 'terse', prompt: 'short', negative_prompt: 'more than ten' }, 'negative_prompt'],
     [{ width: 1_288 }, 'width'],
     [{ height: 100 }, 'height'],
     [{ aspect_ratio: '16:9' }, 'aspect_ratio'],

@@ -163,7 +163,7 @@ describe('a video', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(await again.json()).toEqual({ model: 'clip', queue_id: id });
     const other = await post('video/queue', { ...ORDER, prompt: 'A dog' }, headers);
-    expect([other.status, (await errorOf(other)).code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect([other.status, (await errorOf(other)).code]).toEqual([400, 'IDEMPOTENCY_KEY_REUSED']);
     const own = { ...ORDER, prompt: 'A horse' };
     const first = await queue(own);
     expect(await queue(own, 'video', { 'x-stainless-retry-count': '1' })).toBe(first);

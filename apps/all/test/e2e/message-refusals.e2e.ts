@@ -20,17 +20,17 @@ describe('an invalid message', () => {
   const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
 
   it.each<[path: string, message: string, body: object]>([
-    ['max_tokens', 'expected', { max_tokens: undefined }],
-    ['max_tokens', '>=1', { max_tokens: 0 }],
-    ['messages', '>=1', { messages: [] }],
+    ['max_tokens', 'must be a number', { max_tokens: undefined }],
+    ['max_tokens', 'must be at least 1', { max_tokens: 0 }],
+    ['messages', 'must not be empty', { messages: [] }],
     ['messages', 'Every message is empty', { messages: [{ role: 'system', content: '' }] }],
-    ['messages.0.role', "'assistant'", { messages: [{ role: 'tool', content: 'x' }] }],
-    ['messages.2.content.0.type', "'image'", user({ type: 'hologram' })],
-    ['messages.2.content.0.type', "'image'", user({ type: 'container_upload', file_id: 'f' })],
-    ['messages.2.content.0.text', '>=1', user({ type: 'text', text: '' })],
+    ['messages.0.role', '"assistant"', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['messages.2.content.0.type', '"image"', user({ type: 'hologram' })],
+    ['messages.2.content.0.type', '"image"', user({ type: 'container_upload', file_id: 'f' })],
+    ['messages.2.content.0.text', 'must not be empty', user({ type: 'text', text: '' })],
     [
       'messages.2.content.0.source.type',
-      "'base64'",
+      '"base64"',
       user({ type: 'image', source: { type: 'file', file_id: 'f' } }),
     ],
     [
@@ -54,7 +54,7 @@ describe('an invalid message', () => {
     ],
     [
       'messages.2.content.0.content.0.type',
-      "'image'",
+      '"image"',
       user({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference', tool_name: 'x' }] }),
     ],
     ['tools.0.type', 'bash_20250124', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
@@ -68,7 +68,7 @@ describe('an invalid message', () => {
         ],
       },
     ],
-    ['tools.0.input_schema', 'Required', { tools: [{ name: 'f' }] }],
+    ['tools.0.input_schema', 'is required', { tools: [{ name: 'f' }] }],
     [
       'tools.0.allowed_domains',
       'allowed_domains',
@@ -80,10 +80,10 @@ describe('an invalid message', () => {
       'text-only does not support tools',
       { model: 'text-only', tools: [{ name: 'f', input_schema: {} }] },
     ],
-    ['stop_sequences', '<=4', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }],
+    ['stop_sequences', 'must have at most 4 items', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }],
     ['mcp_servers', 'not offered', { mcp_servers: [{ type: 'url' }] }],
-    ['thinking.budget_tokens', 'expected', { thinking: { type: 'enabled' } }],
-    ['temperature', '<=2', { temperature: 3 }],
+    ['thinking.budget_tokens', 'must be a number', { thinking: { type: 'enabled' } }],
+    ['temperature', 'must be at most 2', { temperature: 3 }],
   ])('is refused naming %s (%s)', async (path, message, body) => {
     const { error } = await caller.refusal(body);
     expect(error.type).toBe('invalid_request_error');

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI from 'openai';
+import { request } from 'undici';
 import { errorOf } from '../response-bodies.js';
 import { Platform, TEST_MODEL, type TestAccount } from '../platform.js';
 
@@ -235,6 +236,56 @@ describe('404', () => {
     const response = await fetch(`${platform.apiUrl}/nothing`);
     expect(response.status).toBe(404);
     expect((await errorOf(response)).code).toBe('NOT_FOUND');
+  });
+
+  it.each([
+    ['/v1/models', 'did you mean /api/v1/models? Check the base URL'],
+    ['/chat/completions', 'did you mean /api/v1/chat/completions?'],
+    ['/api/v1/v1/messages', 'did you mean /api/v1/messages?'],
+    ['/api/v1/api/v1/embeddings', 'did you mean /api/v1/embeddings?'],
+    ['/api/v1/threads', 'the API is below /api/v1 and described at /docs'],
+  ])('names an unknown path and the right one: %s', async (path, hint) => {
+    const response = await fetch(platform.rootUrl + path);
+    expect(response.status).toBe(404);
+    const { message } = (await errorOf(response)).error;
+    expect(message).toContain(`There is no ${path} here`);
+    expect(message).toContain(hint);
+  });
+
+  it("is in Anthropic's envelope for its clients, so that they show what to change", async () => {
+    const { statusCode, headers, body } = await request(`${platform.apiUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'anthropic-version': '2023-06-01' },
+    });
+    expect([statusCode, headers['request-id']]).toEqual([404, expect.stringMatching(/^req-/)]);
+    const message: unknown = expect.stringContaining('did you mean /api/v1/messages?');
+    expect(await body.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error', message, details: { error_code: 'NOT_FOUND' } },
+    });
+  });
+
+  it.each(['/models/', '//models', '/models/?type=all'])('is not for a slash too many: %s', async (path) => {
+    const { statusCode, body } = await request(platform.apiUrl + path);
+    await body.dump();
+    expect(statusCode).toBe(200);
+  });
+
+  it('names the type of a model that is used on the route of another, and its route', async () => {
+    const chatted = await chat('painter');
+    expect(chatted.status).toBe(404);
+    const { code, error } = await errorOf(chatted);
+    expect([code, error.param]).toEqual(['MODEL_NOT_FOUND', 'model']);
+    expect(error.message).toBe(
+      'painter is a model of the type image; use it with POST /api/v1/image/generate.',
+    );
+    const drawn = await fetch(`${platform.apiUrl}/image/generate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
+      // A trait of a type is no name of another.
+      body: JSON.stringify({ model: 'default_code', prompt: 'x' }),
+    });
+    expect((await errorOf(drawn)).error.message).toContain('Specified model not found: default_code');
   });
 
   it('suggests a model with a similar name', async () => {

@@ -242,7 +242,7 @@ describe('a refund', () => {
       ['usd', { usd: '-1' }],
       ['usd', { usd: 1 }],
       ['diem', { diem: '0.0000000001' }],
-      ['', { amount: '1' }],
+      ['amount', { amount: '1' }],
     ])('reports the field %s in %j', async (field, fault) => {
       const { id } = await platform.account('0');
       const { status, body } = await refund(id, { requestId: 'chatcmpl-1', reference: 'r', ...fault });

@@ -115,7 +115,6 @@ describe('a request to POST /responses', () => {
   const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`) as unknown;
 
   it.each([
-    ['storing', { store: true }, 'store'],
     ['a stored response', { previous_response_id: 'resp_1' }, 'previous_response_id'],
     ['a conversation', { conversation: 'conv_1' }, 'conversation'],
     ['work in the background', { background: true }, 'background'],

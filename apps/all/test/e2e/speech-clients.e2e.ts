@@ -37,6 +37,22 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
+describe('what Open WebUI asks for', () => {
+  it('is the list of voices and of the models that have them, without a key', async () => {
+    const listed = async (name: string): Promise<unknown> =>
+      (await fetch(`${platform.apiUrl}/audio/${name}`)).json();
+    expect(await listed('voices')).toEqual({
+      voices: expect.arrayContaining([
+        { id: 'anna', name: 'anna' },
+        { id: 'ben', name: 'ben' },
+      ]),
+    });
+    expect(await listed('models')).toMatchObject({
+      models: expect.arrayContaining([expect.objectContaining({ id: 'voice' })]),
+    });
+  });
+});
+
 describe('GET /models', () => {
   const get = async (path: string): Promise<unknown> =>
     (await fetch(`${platform.apiUrl}/models${path}`)).json();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CatalogModel } from './catalog.js';
+import { CatalogFile, CatalogModel } from './catalog.js';
 
 const modelWith = (reasoning: string): unknown =>
   parse(`
@@ -28,6 +28,21 @@ describe('the catalogue', () => {
     expect(isTaken('same', 'same')).toBe(false);
     expect(isTaken('backend-2', undefined)).toBe(false);
     expect(isTaken('10.0.0.1:8000')).toBe(false);
+  });
+
+  it('accepts a name twice only as an alias of an image and an inpaint model', () => {
+    const image = { type: 'image', tier: 'XS', name: 'A', pricing: { generation: 0.01 } };
+    const inpaint = { type: 'inpaint', tier: 'XS', name: 'B', pricing: { inpaint: 0.01 } };
+    const faultOf = (...models: object[]): string | undefined =>
+      CatalogFile.safeParse({
+        models,
+        tiers: { XS: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } },
+      }).error?.issues[0]?.message;
+    const aliases = ['shared'];
+    expect(faultOf({ ...image, id: 'a', aliases }, { ...inpaint, id: 'b', aliases })).toBeUndefined();
+    expect(faultOf({ ...image, id: 'a', aliases }, { ...image, id: 'b', aliases })).toContain('shared');
+    expect(faultOf({ ...image, id: 'shared' }, { ...inpaint, id: 'b', aliases })).toContain('shared');
+    expect(faultOf({ ...inpaint, id: 'a', aliases }, { ...image, id: 'SHARED' })).toContain('shared');
   });
 
   describe('with enclaves', () => {

@@ -314,6 +314,15 @@ const RequestLimits = z.strictObject({
   partner: z.strictObject({ requestsPerMinute: PositiveCount }).optional(),
 });
 
+/**
+ * Whether two models may have a name in common: an alias of an image and an inpaint model, between which the
+ * route chooses. OpenAI has such names for both.
+ */
+function canShare(name: string, a: CatalogEntry, b: CatalogEntry): boolean {
+  const types = new Set([a.type, b.type]);
+  return types.has('image') && types.has('inpaint') && ![a, b].some(({ id }) => id.toLowerCase() === name);
+}
+
 /** The catalogue file: the models, their prices and their backends. */
 export const CatalogFile = z
   .strictObject({
@@ -333,18 +342,19 @@ export const CatalogFile = z
     housePrompts: HousePrompts,
   })
   .superRefine((catalog, context) => {
-    const names = new Map<string, string>();
+    const names = new Map<string, CatalogEntry[]>();
     for (const [index, model] of catalog.models.entries()) {
-      for (const name of [model.id, ...model.aliases]) {
-        const owner = names.get(name.toLowerCase());
-        if (owner) {
+      for (const name of new Set([model.id, ...model.aliases].map((each) => each.toLowerCase()))) {
+        const owners = names.get(name) ?? [];
+        const other = owners.find((owner) => !canShare(name, owner, model));
+        if (other) {
           context.addIssue({
             code: 'custom',
             path: ['models', index],
-            message: `the name ${name} is already used by ${owner}`,
+            message: `the name ${name} is already used by ${other.id}`,
           });
         }
-        names.set(name.toLowerCase(), model.id);
+        names.set(name, [...owners, model]);
       }
       if (!catalog.tiers[model.tier]) {
         context.addIssue({

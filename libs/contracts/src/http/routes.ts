@@ -5,7 +5,14 @@ import { mediaJobRoutes } from './media-jobs/media-job-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
 import { imageRoutes } from './images/image-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
-import { CharacterList, CharacterParams, CharacterQuery, CharacterReply } from './characters/characters.js';
+import {
+  CharacterList,
+  CharacterParams,
+  CharacterQuery,
+  CharacterReply,
+  CharacterReviewQuery,
+  CharacterReviews,
+} from './characters/characters.js';
 import { ChatCompletionChunk } from './chat/chat-chunk.js';
 import { ChatRequest } from './chat/chat-request.js';
 import { ChatCompletion } from './chat/chat-response.js';
@@ -24,7 +31,7 @@ import { accountRoutes } from './operator/operator-accounts.js';
 import { operatorKeyRoutes } from './operator/operator-keys.js';
 import { actionRoutes } from './operator/operator-actions.js';
 import { chargeRoutes } from './operator/operator-charges.js';
-import { operatorRoutes } from './operator/operator-routes.js';
+import { Health, operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
 import { responseRoutes } from './responses/response-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
@@ -146,6 +153,32 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     reply: CharacterReply,
     headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'CHARACTER_NOT_FOUND'],
+  },
+  characterReviews: {
+    method: 'GET',
+    path: '/api/v1/characters/:slug/reviews',
+    operationId: 'listCharacterReviews',
+    tag: 'Characters',
+    summary: 'Lists the reviews of a character',
+    description: 'Reviews are not collected here, so the list is empty.',
+    access: 'key',
+    status: 200,
+    params: CharacterParams,
+    query: CharacterReviewQuery,
+    reply: CharacterReviews,
+    headers: ['balances', 'pagination'],
+    refusals: ['INVALID_REQUEST', 'CHARACTER_NOT_FOUND'],
+  },
+  health: {
+    method: 'GET',
+    path: '/api/v1/health',
+    operationId: 'getHealth',
+    tag: 'Description',
+    summary: 'Reports that the service is alive, for load tests that ask for it below the base URL',
+    access: 'probe',
+    status: 200,
+    reply: Health,
+    refusals: [],
   },
   openApi: {
     method: 'GET',

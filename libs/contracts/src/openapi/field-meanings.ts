@@ -40,7 +40,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     prompt_cache_key: 'Requests with the same key go to the same backend, where their prompts may be cached.',
     prompt_cache_retention: 'How long the prompt should stay cached.',
     user: 'Accepted but not used.',
-    store: 'Completions are not stored: true is rejected.',
+    store: 'Accepted but not used: completions are not stored.',
     include: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
     fallbacks: 'Accepted but not used.',
@@ -64,7 +64,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     include:
       '`message.output_text.logprobs` has an effect. `encrypted_content` is always sent if the backend signs its reasoning.',
     truncation: 'Only `disabled`.',
-    store: 'Responses are not stored: true is rejected.',
+    store: 'Accepted but not used: responses are not stored, and `store` in a response is false.',
     previous_response_id: 'Not supported; send the earlier items as `input`.',
     conversation: 'Not supported; send the earlier items as `input`.',
     background: 'Not supported; use `stream` for long responses.',

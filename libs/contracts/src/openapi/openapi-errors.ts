@@ -126,7 +126,7 @@ const SAMPLE_ID = 'req_0199f3a1c2d37b8e';
 const SAMPLE_ISSUE: Issue = {
   code: 'too_big',
   path: ['temperature'],
-  message: 'Too big: expected number to be <=2',
+  message: 'must be at most 2',
 };
 
 /** An error body with this code, produced by the production code. */

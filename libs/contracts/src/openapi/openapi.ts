@@ -116,8 +116,9 @@ const OF_OPERATORS: ReadonlySet<RouteDefinition['access']> = new Set([
 
 /** The readers to whom a route is described, if any. */
 function audienceOf({ path, access }: RouteDefinition): OpenApiAudience | undefined {
-  if (OF_OPERATORS.has(access)) return 'operator';
-  return access !== 'internal' && path.startsWith(`${PUBLIC_BASE}/`) ? 'public' : undefined;
+  if (access === 'internal') return undefined;
+  if (path.startsWith(`${PUBLIC_BASE}/`)) return 'public';
+  return OF_OPERATORS.has(access) ? 'operator' : undefined;
 }
 
 function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): string {

@@ -164,7 +164,7 @@ export const PROBLEMS = {
     isRepeatWanted: true,
   },
   IDEMPOTENCY_KEY_REUSED: row(
-    409,
+    400,
     'invalid_request_error',
     'This Idempotency-Key has already been used for a different request.',
   ),

@@ -1,6 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Issue, Problem } from './problem.js';
+import { insteadIn, isAboutMissing, oneOf, unionOf, usePlainWords } from './validator-words.js';
+
+usePlainWords();
 
 /** The value as parsed by its schema; throws the detailed INVALID_REQUEST that names every faulty field. */
 export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
@@ -102,6 +105,8 @@ interface RawIssue {
   readonly expected?: unknown;
   /** For literals and enums. */
   readonly values?: readonly unknown[];
+  /** For unknown members. */
+  readonly keys?: readonly string[];
   /** For a union: the issues of each option. */
   readonly errors?: readonly (readonly RawIssue[])[];
 }
@@ -114,17 +119,31 @@ export function invalidRequest(raw: readonly RawIssue[]): Problem {
   const issues = raw
     .slice(0, ISSUES_AT_MOST)
     .flatMap(innermost)
+    .flatMap(unknownMembers)
     .slice(0, ISSUES_AT_MOST)
     .map((issue): Issue => ({
       code: issue.code ?? 'custom',
       path: (issue.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))),
-      message: issue.message.replace(/^Invalid input: (expected .+), received undefined$/, 'Required: $1'),
+      message: issue.message,
     }));
   const [first] = issues;
   const param = first?.path.join('.') || undefined;
   // Most clients print only the message, so it contains the first issue.
-  const message = first && (param === undefined ? first.message : `${param}: ${first.message}`);
+  const message = first && sentence(param, first.message);
   return new Problem('INVALID_REQUEST', { issues, param, message });
+}
+
+/** An unknown member has an issue of its own, whose path names it. */
+function unknownMembers(issue: RawIssue): RawIssue[] {
+  const { keys, path = [] } = issue;
+  if (keys === undefined) return [issue];
+  return keys.map((key) => ({ code: issue.code, path: [...path, key], message: 'is not a known field' }));
+}
+
+/** Most messages are the end of a sentence that begins with the name of the field. */
+function sentence(param: string | undefined, message: string): string {
+  if (/^(?:must|is|has) /.test(message)) return `${param ?? 'The request'} ${message}`;
+  return param === undefined || message.startsWith(`${param} `) ? message : `${param}: ${message}`;
 }
 
 /** Replaces an issue of a union by those of the intended option, so that paths are the innermost ones. */
@@ -160,7 +179,7 @@ const differsBy =
     option.some((issue) => isMismatch(issue) && issue.path?.[0] === tag);
 
 const missing = (option: readonly RawIssue[]): number =>
-  option.filter(({ message }) => message.endsWith('received undefined')).length;
+  option.filter(({ message }) => isAboutMissing(message)).length;
 
 const depth = (option: readonly RawIssue[]): number =>
   Math.max(0, ...option.map(({ path = [] }) => path.length));
@@ -172,20 +191,15 @@ function mismatch(options: readonly RawIssue[][]): RawIssue {
   const [tag, tagged] = byRole.length > 0 ? (['role', byRole.flat()] as const) : (['type', found] as const);
   const tags = tagged.filter((issue) => isMismatch(issue) && issue.path?.[0] === tag);
   if (tags.length > 0) {
-    const words = new Set(tags.flatMap(({ values = [] }) => values.map((value) => JSON.stringify(value))));
-    return {
-      code: 'invalid_value',
-      path: [tag],
-      message: `Invalid option: expected one of ${[...words].join('|')}`,
-    };
+    const words = new Set(tags.flatMap(({ values = [] }) => values));
+    return { code: 'invalid_value', path: [tag], message: oneOf([...words]) };
   }
   const word = found.find(({ code }) => code === 'invalid_value');
   if (word) return word;
   const types = new Set(found.map(({ expected }) => String(expected)));
-  const received = /, received .+$/.exec(found[0]?.message ?? '')?.[0] ?? '';
   return {
     code: 'invalid_type',
     path: [],
-    message: `Invalid input: expected ${[...types].join(' or ')}${received}`,
+    message: `${unionOf(types)}${insteadIn(found[0]?.message ?? '')}`,
   };
 }

@@ -74,7 +74,7 @@ describe('operator tokens', () => {
 describe('SVC_OPERATOR_TOKENS', () => {
   it.each([
     ['no JSON', /must be a JSON array/],
-    [{}, /expected array/],
+    [{}, /must be a list/],
     [[ann, { ...bob, name: 'ann' }], /must name each token once/],
     [[ann, { ...ann, name: 'eve' }], /must not contain the same token under two names/],
     [[{ ...ann, name: 'operator' }], /0\.name must not be `operator`/],

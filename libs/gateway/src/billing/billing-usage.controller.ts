@@ -29,8 +29,11 @@ export class BillingUsageController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsage | string> {
     const { currency, limit, page, sortOrder: order } = query;
-    const filter = { accountId, ...spanOfUsage(query), ...(currency && { currency }) };
-    const { entries, total } = await this.history.page(filter, { limit, page, order });
+    const span = { accountId, ...spanOfUsage(query) };
+    const { entries, total } =
+      currency === 'BUNDLED_CREDITS'
+        ? NONE
+        : await this.history.page({ ...span, ...(currency && { currency }) }, { limit, page, order });
     const totalPages = Math.ceil(total / limit);
     void reply.headers({
       'x-pagination-limit': limit,
@@ -52,9 +55,9 @@ export class BillingUsageController {
     @Query() query: BillingUsageHistoryQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsageHistory | string> {
-    const { filter, pageSize, after } = stepOf(query, accountId);
-    const { entries, next } = await this.history.walk(filter, { limit: pageSize, ...(after && { after }) });
-    const nextCursor = next ? writeCursor({ filter, pageSize, after: next }) : null;
+    const step = stepOf(query, accountId);
+    const { entries, next } = step ? await this.history.walk(step.filter, limitsOf(step)) : NONE;
+    const nextCursor = step && next ? writeCursor({ ...step, after: next }) : null;
     const csv = csvFor(reply, entries, `billing-usage-history-${compactUtc(new Date())}.csv`);
     if (csv !== undefined && nextCursor !== null) void reply.header('x-next-cursor', nextCursor);
     return csv ?? { data: entries.map(usageEntryView), nextCursor };
@@ -63,12 +66,28 @@ export class BillingUsageController {
 
 const PAGE_SIZE = 1_000;
 
-/** The start of a walk, or its continuation from a cursor. Refuses: INVALID_REQUEST. */
+/** What there is in a currency that no charge is paid in. */
+const NONE: { readonly entries: readonly UsageEntry[]; readonly total: number; readonly next?: undefined } = {
+  entries: [],
+  total: 0,
+};
+
+const limitsOf = ({ pageSize: limit, after }: NonNullable<ReturnType<typeof stepOf>>) => ({
+  limit,
+  ...(after && { after }),
+});
+
+/**
+ * The start of a walk, or its continuation from a cursor; `undefined` if there is nothing to find. Refuses:
+ * INVALID_REQUEST.
+ */
 function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
   const { cursor, ...first } = query;
   if (cursor === undefined) {
     const { currency, pageSize = PAGE_SIZE } = first;
-    const filter = { accountId, ...spanOfHistory(query), ...(currency && { currency }) };
+    const span = spanOfHistory(query);
+    if (currency === 'BUNDLED_CREDITS') return undefined;
+    const filter = { accountId, ...span, ...(currency && { currency }) };
     return { filter, pageSize, after: undefined };
   }
   if (Object.keys(first).length > 0)

@@ -13,6 +13,11 @@ export class DocsController {
     return { api: '/api/v1', docs: routes.docs.path, openapi: routes.openApi.path };
   }
 
+  @Serves(routes.health)
+  health(): z.infer<typeof routes.health.reply> {
+    return { status: 'ok' };
+  }
+
   @Serves(routes.docs)
   page(@Res() reply: FastifyReply): void {
     void reply

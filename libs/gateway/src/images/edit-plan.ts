@@ -61,14 +61,16 @@ export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: C
   const quality =
     constraints.qualities?.find((each) => each === request.quality) ?? constraints.defaultQuality;
   const size = sizeIn(request.size);
+  const { image, images, mask } = request;
+  if (!image === !images) throw refusal('image', 'image or images is required, and not both of them');
   return checked({
     ...sale,
     count,
     tier: { resolution, quality },
     output: openAiOutput(request),
-    pictures: [request.image].flat(),
-    field: 'image',
-    mask: request.mask ?? undefined,
+    pictures: images ? images.map(({ image_url: url }) => url) : [image ?? []].flat(),
+    field: images ? 'images' : 'image',
+    mask: (mask && typeof mask === 'object' && 'image_url' in mask ? mask.image_url : mask) ?? undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageEditsRequest.shape) },
     sizeFor: (picture) =>
       size ? nearestSize(size, constraints, resolution) : editedSize(picture, constraints, resolution),

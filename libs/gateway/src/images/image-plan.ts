@@ -153,6 +153,7 @@ function shared(
 
 function promptOf(request: ImageRequest, model: CatalogImageModel): string {
   refuseLongPrompt(request.prompt, model);
+  refuseLongPrompt(request.negative_prompt ?? '', model, 'negative_prompt');
   const { style_preset: style } = request;
   if (style === null || style === undefined) return request.prompt;
   const prompt = styled(request.prompt, style);
@@ -161,9 +162,13 @@ function promptOf(request: ImageRequest, model: CatalogImageModel): string {
   return prompt;
 }
 
-export function refuseLongPrompt(prompt: string, { id, constraints }: DrawingModel): void {
+export function refuseLongPrompt(
+  prompt: string,
+  { id, constraints }: DrawingModel,
+  field: 'prompt' | 'negative_prompt' = 'prompt',
+): void {
   const most = constraints.promptCharacterLimit;
-  if (prompt.length > most) throw refusal('prompt', `A prompt of ${id} has at most ${most} characters.`);
+  if (prompt.length > most) throw refusal(field, `must have at most ${most} characters for ${id}`);
 }
 
 /** A model without resolutions ignores them. */

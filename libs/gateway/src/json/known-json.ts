@@ -113,7 +113,7 @@ export class KnownJson {
     if (name.length > LONGEST_NAME) return;
     const known = foldedNamesOf(shape).get(foldedName(name));
     if (known === undefined) return;
-    const message = `Names are spelled exactly: expected ${known}`;
+    const message = `must be spelled ${known}`;
     this.issues.push({ code: 'unrecognized_keys', path: [...this.path], message });
   }
 }

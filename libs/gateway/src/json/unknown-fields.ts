@@ -19,7 +19,7 @@ export function unknownFieldsOf(shape: Fields): (request: Fields) => Record<stri
         {
           code: 'unrecognized_keys',
           path: [name],
-          message: `Names are spelled exactly: expected ${expected}`,
+          message: `must be spelled ${expected}`,
         },
       ];
     });

@@ -124,7 +124,7 @@ function videoShape({ constraints }: CatalogVideoModel, options: VideoOptions, i
     value === undefined || isIgnored(values) ? undefined : oneOf(field, value, values);
   const aspectRatio = chosen('aspect_ratio', ratio, aspectRatios);
   if (aspectRatio === undefined && aspectRatios.length > 0 && !isQuote)
-    throw fault('aspect_ratio', `Required: one of ${listed(aspectRatios)}.`);
+    throw fault('aspect_ratio', `is required and must be one of ${listed(aspectRatios)}`);
   if (sound !== undefined && !audioConfigurable && !isQuote && sound !== audio)
     throw fault('audio', 'The model does not let requests choose it.');
   return {

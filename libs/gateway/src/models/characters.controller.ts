@@ -1,7 +1,16 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Res } from '@nestjs/common';
 import { Catalog, Characters } from '@svc/catalog';
-import { type CharacterList, CharacterQuery, type CharacterReply, routes } from '@svc/contracts';
+import {
+  type Character,
+  type CharacterList,
+  CharacterQuery,
+  type CharacterReply,
+  CharacterReviewQuery,
+  type CharacterReviews,
+  routes,
+} from '@svc/contracts';
 import { Serves } from '@svc/runtime';
+import type { FastifyReply } from 'fastify';
 import { characterNotFound, characterView, searchCharacters } from './character-search.js';
 
 /** Lists the available characters. */
@@ -20,9 +29,34 @@ export class CharactersController {
 
   @Serves(routes.character)
   one(@Param() { slug }: { slug: string }): CharacterReply {
+    return { object: 'character', data: characterView(this.named(slug), this.modelId) };
+  }
+
+  @Serves(routes.characterReviews)
+  reviews(
+    @Param() { slug }: { slug: string },
+    @Query() { page, pageSize }: CharacterReviewQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): CharacterReviews {
+    this.named(slug);
+    void reply.headers({
+      'x-pagination-limit': pageSize,
+      'x-pagination-page': page,
+      'x-pagination-total': 0,
+      'x-pagination-total-pages': 0,
+    });
+    return {
+      object: 'list',
+      data: [],
+      pagination: { page, pageSize, total: 0, totalPages: 0 },
+      summary: { averageRating: 0, totalReviews: 0 },
+    };
+  }
+
+  private named(slug: string): Character {
     const character = this.characters.find(slug);
     if (!character) throw characterNotFound('slug');
-    return { object: 'character', data: characterView(character, this.modelId) };
+    return character;
   }
 
   /** Resolves the name of a model at present. */

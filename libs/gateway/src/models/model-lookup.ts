@@ -1,5 +1,5 @@
 import type { Catalog, Model, NamedModels } from '@svc/catalog';
-import { type CatalogEntry, type Deprecation, Problem } from '@svc/contracts';
+import { type CatalogEntry, type Deprecation, Problem, type RouteDefinition, routes } from '@svc/contracts';
 import { splitModelName } from './svc-parameters.js';
 
 /** The notice for clients that request a deprecated model. */
@@ -52,8 +52,30 @@ export function findModel<Offered extends CatalogEntry>(
   return { model, deprecation: deprecationNotice(asked, nowMs) };
 }
 
-/** The error for an unknown model, with a suggestion. */
-export function modelNotFound(name: string, models: Pick<NamedModels<never>, 'suggest'>): Problem {
+/** Where models of each type are used. */
+const ROUTE_OF_TYPE: Readonly<Record<CatalogEntry['type'], RouteDefinition>> = {
+  text: routes.chatCompletions,
+  embedding: routes.embeddings,
+  tts: routes.speech,
+  asr: routes.transcription,
+  image: routes.generateImage,
+  inpaint: routes.editImage,
+  upscale: routes.upscaleImage,
+  video: routes.queueVideo,
+  music: routes.queueMusic,
+};
+
+/** The error for a name that no model of this type has: with the route of its type, or a suggestion. */
+export function modelNotFound(
+  name: string,
+  models: Pick<NamedModels<never>, 'suggest' | 'ofOtherType'>,
+): Problem {
+  const other = models.ofOtherType(name);
+  if (other) {
+    const { method, path } = ROUTE_OF_TYPE[other.type];
+    const message = `${other.id} is a model of the type ${other.type}; use it with ${method} ${path}.`;
+    return new Problem('MODEL_NOT_FOUND', { param: 'model', message });
+  }
   const suggestion = models.suggest(name);
   const hint = suggestion === undefined ? '' : `. Did you mean ${suggestion}?`;
   return new Problem('MODEL_NOT_FOUND', {

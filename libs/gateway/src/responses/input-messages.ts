@@ -128,7 +128,7 @@ export class InputMessages {
     const signatures = decodedSignatures(signed);
     if (!signatures) {
       const path = ['input', this.item, 'encrypted_content'];
-      const message = 'Invalid input: expected the encrypted_content of a response of this service';
+      const message = 'must be the encrypted_content of a response of this service';
       throw invalidRequest([{ code: 'custom', path, message }]);
     }
     turn.isSigned = true;

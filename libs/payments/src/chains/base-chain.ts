@@ -31,7 +31,7 @@ import { MOST_GAS, higher, revertOf } from './gas.js';
 import { timedCall } from './node-calls.js';
 import { wholeFetch } from './post-json.js';
 import { senderOf } from './signers.js';
-import { CANCELED, TRANSFER, USDC, USED, transferData } from './usdc.js';
+import { CANCELED, TRANSFER, type Timing, USDC, USED, timingOf, transferData } from './usdc.js';
 import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
 
 const CHAIN_ID = 8_453;
@@ -47,11 +47,6 @@ const RECENT_BLOCKS = 64n;
 
 /** Margin for a lagging chain clock and for replaced last blocks. */
 const EXPIRY_MARGIN_SECONDS = 120n;
-
-/**
- * A payment valid for longer is rejected, since it could be kept open on purpose. Clients sign for minutes.
- */
-const AHEAD_MOST_SECONDS = 3_600n;
 
 /** Suffix of the signature of a wallet that is not deployed yet. Source: EIP-6492. */
 const UNDEPLOYED = '6492'.repeat(16);
@@ -107,15 +102,15 @@ export class BaseChain extends Chain {
     return this.read(async () => {
       try {
         await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
-        return (await this.isFarAhead(authorization))
+        return (await this.timingOf(authorization)) === 'far ahead'
           ? { bad: 'validBefore is more than an hour ahead' }
           : 'good';
       } catch (error) {
         const reason = revertOf(error);
         if (reason === undefined) throw error;
-        return (await this.isSpent(authorization))
-          ? this.simulateSpent({ authorization, seenBlock, transaction: undefined })
-          : { bad: reason };
+        if (await this.isSpent(authorization))
+          return this.simulateSpent({ authorization, seenBlock, transaction: undefined });
+        return (await this.timingOf(authorization)) === 'early' ? 'early' : { bad: reason };
       }
     });
   }
@@ -174,11 +169,9 @@ export class BaseChain extends Chain {
     return this.read(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
   }
 
-  /** Uses the later of both clocks, because the chain may have had no block for long. */
-  private async isFarAhead({ validBefore }: Authorization): Promise<boolean> {
+  private async timingOf(authorization: Authorization): Promise<Timing> {
     const { timestamp } = await this.client.getBlock();
-    const ours = BigInt(Math.floor(Date.now() / 1_000));
-    return validBefore > (ours > timestamp ? ours : timestamp) + AHEAD_MOST_SECONDS;
+    return timingOf(authorization, timestamp);
   }
 
   private async lastSure(): Promise<bigint> {

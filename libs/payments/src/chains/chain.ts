@@ -44,8 +44,8 @@ export interface Blocks {
   readonly to: bigint;
 }
 
-/** The simulation of a payment: whether it could be settled now. */
-export type SimulationOutcome = 'good' | 'spent' | { readonly bad: string };
+/** The simulation of a payment: whether it could be settled now, or `early`: with one of the next blocks. */
+export type SimulationOutcome = 'good' | 'spent' | 'early' | { readonly bad: string };
 
 /** The node failed, or does not know. */
 export class ChainAway extends Error {

@@ -29,3 +29,21 @@ export function transferData(authorization: Authorization): Hex {
     args: [from, to, value, validAfter, validBefore, nonce, signature],
   });
 }
+
+/** How far the clock of a client may be ahead of the chain's or ours. */
+const CLOCKS_SECONDS = 60n;
+
+/** A payment valid for longer is rejected: it could be kept open on purpose. Clients sign for minutes. */
+const AHEAD_MOST_SECONDS = 3_600n + CLOCKS_SECONDS;
+
+/** Whether an authorization becomes valid within a minute, or stays valid for too long. */
+export type Timing = 'early' | 'far ahead' | 'usual';
+
+/** Uses the later of the block's time and ours, because the chain may have had no block for long. */
+export function timingOf({ validAfter, validBefore }: Authorization, blockSeconds: bigint): Timing {
+  const ours = BigInt(Math.floor(Date.now() / 1_000));
+  const now = ours > blockSeconds ? ours : blockSeconds;
+  if (validBefore > now + AHEAD_MOST_SECONDS) return 'far ahead';
+  // The contract demands that a block is later than `validAfter`.
+  return validAfter >= blockSeconds && validAfter <= now + CLOCKS_SECONDS ? 'early' : 'usual';
+}

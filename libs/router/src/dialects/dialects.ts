@@ -9,12 +9,26 @@ import { sdapi } from './sdapi.js';
 import { vllmProxy } from './vllm-proxy.js';
 import { whisperCpp } from './whisper-cpp.js';
 
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
+
+/** The simulator has OpenAI's API and, below the same URL, the calls of others that change pictures. */
+const simulator: Dialect = {
+  ...openai,
+  paths: { ...openai.paths, ...rembg.paths, 'image-upscale': sdapi.paths['image-upscale'] },
+  upscaleBody: (model, picture, factor) => sdapi.upscaleBody(model, picture, factor),
+  cutoutForm: (model, picture) => rembg.cutoutForm(model, picture),
+  readImages(body) {
+    if (body.subarray(0, PNG.length).equals(PNG)) return rembg.readImages(body);
+    return body.includes('"image":') ? sdapi.readImages(body) : openai.readImages(body);
+  },
+};
+
 export function dialectOf({ kind, tee }: Backend): Dialect {
   switch (kind) {
     case 'openai':
       return openai;
     case 'simulator':
-      return tee ? vllmProxy : openai;
+      return tee ? vllmProxy : simulator;
     case 'vllm-proxy':
       return vllmProxy;
     case 'comfyui':

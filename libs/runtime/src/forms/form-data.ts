@@ -77,7 +77,7 @@ function valueOf({ name, content, file }: FormPart, { mayBeFile, types }: FieldS
   }
   // A member that may be a file may also be its base64.
   if (content.length > TEXT_BYTES && !mayBeFile)
-    throw refusal(name, 'too_big', `Too big: expected at most ${TEXT_BYTES.toLocaleString('en')} bytes`);
+    throw refusal(name, 'too_big', `must have at most ${TEXT_BYTES.toLocaleString('en')} bytes`);
   const text = content.toString('utf8');
   if (types.has('number') && NUMBER.test(text)) return Number(text);
   if (types.has('boolean') && BOOLEAN.test(text)) return text.toLowerCase() === 'true';

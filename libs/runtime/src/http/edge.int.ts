@@ -199,6 +199,15 @@ describe('methods', () => {
     expect([said.status, said.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
+  it.each(['/api/things/', '/api//things', '//api/things?x=1'])(
+    'the path %s is that without its further slashes',
+    async (path) => {
+      expect((await say(api, get(path))).status).toBe(200);
+      const put = await say(api, `PUT ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(put.status).toBe(405);
+    },
+  );
+
   it('HEAD works wherever GET does', async () => {
     expect((await fetch(`${api}/api/things`, { method: 'HEAD' })).status).toBe(200);
   });

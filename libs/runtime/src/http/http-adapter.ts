@@ -7,13 +7,14 @@ import { VERSION } from '../version.js';
 import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
-import { methodsOf } from './known-paths.js';
+import { methodsOf, notFound } from './known-paths.js';
 import { headerFault, refuseMalformed, refuseUnsupportedOn } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';
 import { newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
 import { type RequestRecord, requestLine } from './request-record.js';
 import { endTrace, enterTraced, continueTraced } from './request-trace.js';
+import { errorsOf } from './route.js';
 import { sendProblem } from './send-problem.js';
 import { validateRequest } from './validation.js';
 
@@ -57,7 +58,8 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
     http: SERVER_OPTIONS,
     // A route's schema limits the length of names; the size of headers limits a URL as a whole.
-    routerOptions: { maxParamLength: 4_000 },
+    // Some clients put a slash between a base URL that ends with one and a path, or behind the path.
+    routerOptions: { maxParamLength: 4_000, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     clientErrorHandler: refuseMalformed(options.logger),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       begin(request, reply);
@@ -161,7 +163,8 @@ function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | 
   if (route?.access === 'internal') leaveOut(reply);
   // Set on the reply, not the socket: they are then written once, with the head.
   else reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
-  if (route?.errors?.idHeader !== undefined) reply.header(route.errors.idHeader, request.id);
+  const idHeader = errorsOf(request)?.idHeader;
+  if (idHeader !== undefined) reply.header(idHeader, request.id);
   return route;
 }
 
@@ -179,7 +182,7 @@ function turnAway(request: FastifyRequest, reply: FastifyReply, options: HttpOpt
   const there = options.access.paths
     .at(request.url)
     .filter(({ access }) => options.access.serves(access, request.operatorSide));
-  if (there.length === 0) return new Problem('NOT_FOUND');
+  if (there.length === 0) return notFound(request, options.access.paths);
   if (options.crossOrigin.responses(request, reply, there)) return undefined;
   if (there.some(isForClients)) options.crossOrigin.allow(request, reply);
   const allowed = methodsOf(there);

@@ -12,8 +12,8 @@ import { routeOf } from './route.js';
 const LIMITS: JsonLimits = { levels: 500, members: 40_000 };
 
 const TOO_MUCH = {
-  levels: `Too deep: expected at most ${LIMITS.levels} levels`,
-  members: `Too big: expected at most ${LIMITS.members} members in all`,
+  levels: `must have at most ${LIMITS.levels} levels`,
+  members: `must have at most ${LIMITS.members} members in all`,
 };
 
 /** Chunks from this size on are kept as they are; smaller ones are joined to blocks. */

@@ -1,4 +1,11 @@
-import type { RouteDefinition } from '@svc/contracts';
+import { Problem, type RouteDefinition, routes } from '@svc/contracts';
+import type { FastifyRequest } from 'fastify';
+
+/** The beginning of the path of every route for clients, apart from the pages that describe them. */
+const BASE = '/api/v1';
+
+/** The most characters of an unknown path that are repeated to its client. */
+const SHOWN_CHARACTERS = 200;
 
 interface KnownPath {
   readonly segments: readonly string[];
@@ -20,6 +27,24 @@ export class KnownPaths {
   }
 }
 
+/**
+ * The error for a path without a route. Many clients have a base URL with a part too many or too few, so it
+ * names the path that they may mean, or else the place of the description.
+ */
+export function notFound({ url, operatorSide }: FastifyRequest, paths: KnownPaths): Problem {
+  const path = pathOf(url);
+  const message = `There is no ${path.slice(0, SHOWN_CHARACTERS)} here`;
+  const { path: docs } = routes.docs;
+  if (operatorSide || paths.at(docs).length === 0)
+    return new Problem('NOT_FOUND', { message: `${message}.` });
+  const meant = `${BASE}${path.replace(/^(?:\/(?:api|v1))+(?=\/)/, '')}`;
+  const hint =
+    meant !== path && paths.at(meant).length > 0
+      ? `did you mean ${meant}? Check the base URL`
+      : `the API is below ${BASE} and described at ${docs}`;
+  return new Problem('NOT_FOUND', { message: `${message}: ${hint}.` });
+}
+
 /** The methods of these routes, for `Allow`. */
 export function methodsOf(routes: readonly RouteDefinition[]): string {
   const methods = new Set<string>(routes.map(({ method }) => method));
@@ -27,9 +52,14 @@ export function methodsOf(routes: readonly RouteDefinition[]): string {
   return [...methods].toSorted().join(', ');
 }
 
-/** The decoded path segments of a URL. The host of an absolute URL is ignored. */
+/** The path of a URL. The host of an absolute URL is ignored. */
+const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
+
+/** The decoded path segments of a URL. Further slashes between them and at the end change nothing. */
 function segmentsOf(url: string): string[] {
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
+  const path = pathOf(url)
+    .replaceAll(/\/+/g, '/')
+    .replace(/(?<=.)\/$/, '');
   return path.split('/').map((segment) => {
     try {
       return decodeURIComponent(segment);

@@ -1,6 +1,6 @@
 import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { RouteDefinition } from '@svc/contracts';
+import { type ErrorShape, MESSAGE_ERRORS, type RouteDefinition } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { JsonText } from '../json/json-text.js';
 import type { RequestRecord } from './request-record.js';
@@ -41,4 +41,14 @@ export function Serves(route: RouteDefinition): MethodDecorator {
 /** The route that matches the request's path and method, if any. */
 export function routeOf(request: FastifyRequest): RouteDefinition | undefined {
   return request.matchedRoute;
+}
+
+/**
+ * The errors that the client expects: those of the route, and where there is no route those of Anthropic's
+ * API for its clients, all of which send this header. `undefined` for the common envelope.
+ */
+export function errorsOf(request: FastifyRequest): ErrorShape | undefined {
+  const { matchedRoute } = request;
+  if (matchedRoute) return matchedRoute.errors;
+  return request.headers['anthropic-version'] === undefined ? undefined : MESSAGE_ERRORS;
 }

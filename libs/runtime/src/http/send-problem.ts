@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Problem, errorBody } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { routeOf } from './route.js';
+import { errorsOf } from './route.js';
 
 /** The host that produced an error, for operators of many hosts. */
 export const HOST_NAME = hostname();
@@ -29,7 +29,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
 }
 
 function bodyOf(problem: Problem, request: FastifyRequest): object {
-  const shape = routeOf(request)?.errors;
+  const shape = errorsOf(request);
   return shape
     ? { ...problem.body, ...shape.bodyOf(problem, request.id) }
     : (problem.body ?? errorBody(problem));

@@ -152,7 +152,7 @@ class SlicedReader {
 }
 
 function tooMuch(): Error {
-  const message = `Too big: expected at most ${REST_LIMIT_BYTES} bytes beside the texts of more than ${SHORT_STRING}`;
+  const message = `must have at most ${REST_LIMIT_BYTES} bytes beside the texts of more than ${SHORT_STRING}`;
   return invalidRequest([{ code: 'too_big', path: [], message }]);
 }
 

@@ -12,7 +12,7 @@ describe('loadConfig', () => {
   it('reports every missing or invalid setting on its own line, with its purpose', () => {
     expect(() => loadConfig(shape, { PORT: '70000', LEDGER_URL: '' })).toThrow(
       [
-        'PORT: Too big: expected number to be <=65535',
+        'PORT: must be at most 65535',
         'LEDGER_URL is not set. Where the ledger listens',
         'PLAIN is not set',
       ].join('\n'),

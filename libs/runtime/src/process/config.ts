@@ -43,7 +43,7 @@ const address = z.url({ protocol: /^https?$/ });
 
 /** The URL of a neighbour without a path, or several separated by commas. */
 export const neighbourUrl = z.string().refine((text) => text.split(',').every((url) => isAddress(url)), {
-  error: 'Invalid URL: expected http://host:port, or several separated by commas',
+  error: 'must be http://host:port, or several separated by commas',
 });
 
 function isAddress(text: string): boolean {

@@ -104,10 +104,11 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
       const call = openAiCall(body, faults);
       return send(call, reply, (images) => ({ data: images.map((image) => itemOf(image, call)) }));
     });
-    scope.post('/api/remove', async (request, reply) => {
-      const { faults } = (await begin(request))[1];
-      return reply.type('image/png').send(imageOf(cutoutCall(request, faults), 0));
-    });
+    for (const path of ['/api/remove', '/v1/api/remove'])
+      scope.post(path, async (request, reply) => {
+        const call = cutoutCall(request, (await begin(request))[1].faults);
+        return reply.type('image/png').send(imageOf(call, 0));
+      });
     done();
   });
   app.post('/sdapi/v1/txt2img', async (request, reply) => {
@@ -115,12 +116,11 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
     const call = webUiCall(body, faults);
     return send(call, reply, (images) => ({ images: images.map(base64), parameters: body, info: '' }));
   });
-
-  app.post('/sdapi/v1/extra-single-image', async (request, reply) => {
-    const [{ body }, { faults }] = await begin(request);
-    const call = upscaleCall(body, faults);
-    return send(call, reply, ([image = Buffer.of()]) => ({ image: base64(image), html_info: '' }));
-  });
+  for (const path of ['/sdapi/v1/extra-single-image', '/v1/sdapi/v1/extra-single-image'])
+    app.post(path, async (request, reply) => {
+      const [{ body }, { faults }] = await begin(request);
+      return send(upscaleCall(body, faults), reply, enlarged);
+    });
 
   function itemOf(image: Buffer, { faults }: ImagesCall): object {
     const named = ['url', 'url-relative', 'url-foreign'].find((fault) => faults.has(fault));
@@ -136,6 +136,11 @@ export function addImageRoutes(app: FastifyInstance, takeDefaults: () => Overrid
     return { url: `http://${named === 'url' ? '127.0.0.1' : 'localhost'}:${port}${path}` };
   }
 }
+
+const enlarged = ([image = Buffer.of()]: readonly Buffer[]): object => ({
+  image: base64(image),
+  html_info: '',
+});
 
 /** Of a form: its texts, and the types and lengths of its files as lists. */
 function bodyOf({ body, headers }: FastifyRequest): Record<string, unknown> {

@@ -35,7 +35,33 @@ const transcriptionTerms = {
   ],
 } as const;
 
+const Named = z.object({ id: z.string(), name: z.string() });
+
+const listTerms = {
+  method: 'GET',
+  tag: 'Audio',
+  // Open WebUI sends no key with these.
+  access: 'public',
+  status: 200,
+  headers: ['balances'],
+  refusals: [],
+} as const;
+
 export const audioRoutes = {
+  audioModels: {
+    ...listTerms,
+    path: '/api/v1/audio/models',
+    operationId: 'listAudioModels',
+    summary: 'Lists the models that speak, in the form that Open WebUI reads',
+    reply: z.object({ models: z.array(Named) }),
+  },
+  audioVoices: {
+    ...listTerms,
+    path: '/api/v1/audio/voices',
+    operationId: 'listVoices',
+    summary: 'Lists the voices of all models that speak, in the form that Open WebUI reads',
+    reply: z.object({ voices: z.array(Named) }),
+  },
   speech: {
     method: 'POST',
     path: '/api/v1/audio/speech',

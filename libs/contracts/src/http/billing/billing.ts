@@ -8,6 +8,12 @@ export const ANALYTICS_DAYS = 90;
 export const ANALYTICS_TOP = 8;
 
 const Currency = z.enum(CURRENCIES);
+/** Credits that come with a subscription, which this service does not sell. */
+const NO_CREDITS = 'BUNDLED_CREDITS';
+const SoughtCurrency = z
+  .enum([...CURRENCIES, NO_CREDITS])
+  .optional()
+  .describe('Entries in this currency. There are none in `BUNDLED_CREDITS`.');
 const Day = z.iso.date().meta({ example: '2026-11-21' });
 const RecentDay = Day.refine((day) => /^2[01]/.test(day), 'must be a day from 2000 to 2199').meta({
   example: '2026-11-21',
@@ -77,7 +83,7 @@ const DayOrTime = z
   .meta({ example: '2026-11-21' });
 
 export const BillingUsageQuery = z.object({
-  currency: Currency.optional(),
+  currency: SoughtCurrency,
   startDate: DayOrTime.optional().describe(
     'Entries from this time on, or from the beginning of this UTC day.',
   ),
@@ -95,7 +101,7 @@ const UtcTime = z.iso
 export const BillingUsageHistoryQuery = z.object({
   startTimestamp: UtcTime.optional().describe('Entries from this time on.'),
   endTimestamp: UtcTime.optional().describe('Entries before this time.'),
-  currency: Currency.optional(),
+  currency: SoughtCurrency,
   pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
   /** Validated when decoded, so that every invalid cursor gets the same error. */
   cursor: z

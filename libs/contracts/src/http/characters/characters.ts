@@ -144,6 +144,31 @@ export const CharacterQuery = z.object({
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
 });
 
+export const CharacterReviewQuery = z.object({
+  page: z.coerce.number().int().min(1).max(1_000_000_000).default(1),
+  pageSize: z.coerce.number().int().min(1).max(100).default(20),
+});
+
+/** Reviews are not collected here, so the list is always empty. */
+export const CharacterReviews = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      id: z.string(),
+      characterId: z.string(),
+      createdAt: z.iso.datetime(),
+      isOwner: z.boolean(),
+      locale: z.string().nullable(),
+      message: z.string().nullable(),
+      rating: z.int().min(1).max(5),
+      userAvatarUrl: z.string().nullable(),
+      username: z.string(),
+    }),
+  ),
+  pagination: z.object({ page: z.int(), pageSize: z.int(), total: z.int(), totalPages: z.int() }),
+  summary: z.object({ averageRating: z.number(), totalReviews: z.int() }),
+});
+
 export const CharacterParams = z.object({ slug: z.string().min(1) });
 
 export type Character = z.infer<typeof Character>;
@@ -152,3 +177,5 @@ export type CharacterView = z.infer<typeof CharacterView>;
 export type CharacterList = z.infer<typeof CharacterList>;
 export type CharacterReply = z.infer<typeof CharacterReply>;
 export type CharacterQuery = z.infer<typeof CharacterQuery>;
+export type CharacterReviewQuery = z.infer<typeof CharacterReviewQuery>;
+export type CharacterReviews = z.infer<typeof CharacterReviews>;

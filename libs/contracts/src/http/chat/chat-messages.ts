@@ -22,8 +22,8 @@ const Url = chars(CHARS.data)
   .refine(isUrl, {
     error: ({ input }) =>
       String(input).length > CHARS.url && !isDataUrl(String(input))
-        ? `Invalid URL: expected at most ${CHARS.url} characters, or a data URL`
-        : 'Invalid URL: expected a data URL or one that begins with http:// or https://',
+        ? `must have at most ${CHARS.url} characters, or be a data URL`
+        : 'must be a data URL, or a URL that begins with http:// or https://',
   })
   .meta({ format: 'uri' });
 

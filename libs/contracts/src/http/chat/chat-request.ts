@@ -27,11 +27,13 @@ const ResponseFormat = z.discriminatedUnion('type', [
   // llama.cpp, Together and others accept a schema here.
   z.strictObject({ type: z.literal('json_object'), schema: z.looseObject({}).nullish() }),
   z.strictObject({ type: z.literal('text') }),
+  // Of vLLM and SGLang, in the two forms that they accept.
+  z.looseObject({ type: z.literal('structural_tag') }),
 ]);
 
 const between = (least: number, most: number) => z.number().min(least).max(most).nullish();
 
-export const NOT_INT64 = 'Invalid input: expected an integer from -2^63 to 2^63 - 1';
+export const NOT_INT64 = 'must be an integer from -2^63 to 2^63 - 1';
 
 /**
  * A signed 64-bit integer, which is passed on as written. Here it is a double, and the largest one equals
@@ -50,7 +52,7 @@ export const unknownHere = (message: string) => z.null({ error: message }).optio
 /** Limits the number of an object's members. */
 const atMost = (most: number): [(value: object) => boolean, string] => [
   (value) => Object.keys(value).length <= most,
-  `Too big: expected object to have <=${most} members`,
+  `must have at most ${most} members`,
 ];
 
 /** `auto` and `none` demand no tool, so they are fine without tools. */
@@ -86,10 +88,7 @@ export const ChatRequest = z
     presence_penalty: between(-2, 2),
     repetition_penalty: z.number().min(0).nullish(),
     logit_bias: z
-      .record(
-        z.string().regex(/^\d{1,10}$/, 'Invalid token id: expected digits'),
-        z.number().min(-100).max(100),
-      )
+      .record(z.string().regex(/^\d{1,10}$/, 'must be a token id in digits'), z.number().min(-100).max(100))
       .refine(...atMost(ITEMS.tokenIds))
       .nullish(),
     n: z.int().min(1).max(128).nullish(),
@@ -124,7 +123,7 @@ export const ChatRequest = z
     prompt_cache_key: maybe(CHARS.id),
     prompt_cache_retention: z.enum(['default', 'extended', '24h', 'in_memory', 'in-memory']).nullish(),
     user: maybe(CHARS.id * 2),
-    store: z.literal(false, 'completions are not stored here; leave store out, or set it to false').nullish(),
+    store: z.boolean().nullish(),
     include: z.array(chars(CHARS.id)).max(ITEMS.words).nullish(),
     metadata: z
       .record(chars(CHARS.word), chars(CHARS.id * 2))

@@ -134,16 +134,30 @@ const PICTURE_CHARS = 34_954_000;
 
 const InputPicture = z.union([FormFile, z.string().min(1).max(PICTURE_CHARS)]);
 
+/** A picture in the JSON form of OpenAI's edits. */
+const LinkedPicture = z.object({
+  image_url: z.string().min(1).max(PICTURE_CHARS),
+  file_id: absent('file_id is not supported: files are not stored here. Send image_url.'),
+});
+
 /** Pictures to change, with OpenAI's parameters. */
 export const ImageEditsRequest = ImageGenerationRequest.omit({ style: true }).extend({
   image: z
     .union([InputPicture, z.array(InputPicture).min(1).max(INPUT_PICTURES_AT_MOST)])
+    .nullish()
     .describe(
-      'The picture to change, or several: files (in a form, `image` or `image[]`), base64, data URLs or public URLs.',
+      'The picture to change, or several: files (in a form, `image` or `image[]`), base64, data URLs or public URLs. Either this or `images` is required.',
     ),
-  mask: InputPicture.nullish().describe(
-    'A PNG whose transparent pixels are to be changed, for models that support it.',
-  ),
+  images: z
+    .array(LinkedPicture)
+    .min(1)
+    .max(INPUT_PICTURES_AT_MOST)
+    .nullish()
+    .describe('The same in JSON: each `image_url` is a data URL or a public URL.'),
+  mask: z
+    .union([InputPicture, LinkedPicture])
+    .nullish()
+    .describe('A PNG whose transparent pixels are to be changed, for models that support it.'),
   model: ImageGenerationRequest.shape.model.describe(
     'The id, an alias or a trait of an inpaint model. Default: the trait `default`.',
   ),

@@ -19,7 +19,7 @@ const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as co
 const base64 = chars(CHARS.data).min(1).meta({ format: 'byte' });
 
 const url = chars(CHARS.url)
-  .refine((text) => URL.canParse(text), 'Invalid URL: expected one that begins with http:// or https://')
+  .refine((text) => URL.canParse(text), 'must be a URL that begins with http:// or https://')
   .meta({ format: 'uri' });
 
 const UrlSource = z.object({ type: z.literal('url'), url });

@@ -33,7 +33,7 @@ const MessageTool = z
   })
   .refine(({ type, input_schema: schema }) => isWebSearch(type) || schema, {
     path: ['input_schema'],
-    error: 'Required: expected object',
+    error: 'is required and must be an object',
   });
 
 export function isWebSearch(type: string | null | undefined): boolean {

@@ -15,7 +15,7 @@ import { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
 const accountParams = z.object({ id: z.uuid() });
-const Health = z.object({ status: z.string() });
+export const Health = z.object({ status: z.string() });
 
 /** Routes of the operator's port. The health routes are on both ports. */
 export const operatorRoutes = {

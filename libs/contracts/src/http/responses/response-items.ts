@@ -28,7 +28,7 @@ const FilePart = z
   })
   .refine(({ file_data: data, file_url: url }) => (data ?? url ?? '') !== '', {
     path: ['file_data'],
-    error: 'Invalid input: expected file_data or file_url',
+    error: 'must have file_data or file_url',
   });
 
 const AudioPart = z.object({ type: z.literal('input_audio'), input_audio: Audio.shape.input_audio });

@@ -132,7 +132,7 @@ export const ResponseRequest = z.looseObject({
   truncation: z
     .literal('disabled', 'truncation is not offered; send an input that fits, or set it to "disabled"')
     .nullish(),
-  store: z.literal(false, 'responses are not stored here; leave store out, or set it to false').nullish(),
+  store: of.store,
   previous_response_id: notStored('responses are not stored here; send the earlier items as input'),
   conversation: notStored('conversations are not stored here; send the earlier items as input'),
   background: z

@@ -12,7 +12,7 @@ const isFormFile = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'bytes' in value && value.bytes instanceof Uint8Array;
 
 /** A form member that is a file. */
-export const FormFile = z.custom<FormFile>(isFormFile, 'expected a file');
+export const FormFile = z.custom<FormFile>(isFormFile, 'must be a file');
 
 /** The most bytes of a file. */
 export const FILE_LIMIT_BYTES = 26_214_400;
