@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import {
   type Charge,
   Charges,
@@ -44,6 +45,10 @@ export class FixtureBackend extends InferenceRouter {
   cancels = 0;
   /** What it returns as media. */
   media: Buffer = VIDEO;
+  /** Whether its media never ends. */
+  isStalled = false;
+  /** The signals of the calls for media. */
+  readonly fetches: AbortSignal[] = [];
 
   constructor(private readonly chance: Chance) {
     super();
@@ -80,8 +85,10 @@ export class FixtureBackend extends InferenceRouter {
     return reply(entry ? { state: entry.state, isRefused: entry.isRefused } : { state: 'unknown' });
   }
 
-  override async stream(call: InferenceCall): Promise<ChunkStream> {
+  override async stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     await Promise.resolve();
+    this.fetches.push(signal);
+    if (this.isStalled) await once(signal, 'abort').then(() => signal.throwIfAborted());
     const { job } = JSON.parse(Buffer.concat(call.body).toString()) as { job: string };
     if (this.jobs.get(job)?.state !== 'completed') throw new Problem('INFERENCE_FAILED');
     const isCut = this.chance(0.2);

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JobFixture, PRICE_NANO } from './job-fixture.js';
 
 const HISTORIES = repeats('MEDIA_HISTORIES');
 const TURNS = 80;
 const HOUR_MS = 3_600_000;
-/** The deadline of a job, what is added for a result that is ready then, and the longest lease. */
-const LIVE_MS = 600_000 + 600_000 + 720_000;
+/** The deadline of a job, what is added for a result that is ready then, and a lease. */
+const LIVE_MS = 600_000 + 600_000 + 120_000;
 
 let test: TestDatabase;
 let database: Database;
@@ -112,6 +112,23 @@ describe('a job', () => {
     }
   }
 
+  /** Lets a worker begin what is due, and never end it. */
+  async function killed(made: JobFixture): Promise<void> {
+    made.backend.isStalled = true;
+    const fetches = made.backend.fetches.length;
+    const isDue = (await made.store.due(new Date(made.nowMs), 1)).length > 0;
+    const working = made.work();
+    await (isDue ? expect.poll(() => made.backend.fetches.length).toBeGreaterThan(fetches) : working);
+    made.backend.isStalled = false;
+  }
+
+  async function killedWhileStoring(made: JobFixture): Promise<void> {
+    made.pass(10_000);
+    await made.work();
+    expect(made.backend.fetches).toHaveLength(0);
+    await killed(made);
+  }
+
   const end = (made: JobFixture, state: 'completed' | 'failed', isRefused = false): void => {
     for (const entry of made.backend.jobs.values()) Object.assign(entry, { state, isRefused });
   };
@@ -164,6 +181,49 @@ describe('a job', () => {
       state: 'failed',
       failure: { code: 'REQUEST_TIMEOUT', isRefunded: true },
     });
+  });
+
+  it('whose worker is killed while it stores the result is stored by another within two minutes', async () => {
+    const made = fixture();
+    const id = await running(made);
+    end(made, 'completed');
+    await killedWhileStoring(made);
+    await after(made, 120_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({ state: 'completed' });
+  });
+
+  it('ends at its deadline, however often its workers are killed while they store the result', async () => {
+    const made = fixture();
+    const id = await running(made);
+    end(made, 'completed');
+    await killedWhileStoring(made);
+    // Until the last worker is killed a moment before the deadline.
+    for (let passed = 10_000; passed < 590_000; passed += 10_000) {
+      made.pass(10_000);
+      await killed(made);
+    }
+    await after(made, 30_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({
+      state: 'failed',
+      failure: { code: 'REQUEST_TIMEOUT', isRefunded: true },
+    });
+  });
+
+  it('stays with the worker that stores it for as long as that works, and is given up when it is taken', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const made = fixture();
+    const id = await running(made);
+    end(made, 'completed');
+    await killedWhileStoring(made);
+    for (let passed = 0; passed < 300_000; passed += 30_000) {
+      made.pass(30_000);
+      vi.advanceTimersByTime(30_000);
+      await expect.poll(() => made.store.due(new Date(made.nowMs + 60_000), 10)).toEqual([]);
+    }
+    await database.query('UPDATE media.jobs SET version = version + 1 WHERE id = $1', [id]);
+    vi.advanceTimersByTime(30_000);
+    await expect.poll(() => made.backend.fetches[0]?.aborted).toBe(true);
   });
 
   it('whose result is no video is paid back', async () => {

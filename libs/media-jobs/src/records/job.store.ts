@@ -41,6 +41,9 @@ const COLUMNS = `id, request_id, account_id, key_id, kind, model, state, "order"
   backend_job, failure_code, failure_message, refund, mime, bytes, expected_ms, created_at, started_at, ended_at,
   deadline_at, expires_at`;
 
+/** No lease outlasts a deadline: then another process ends the job, even if the one that has it was killed. */
+const LEASE = `CASE WHEN deadline_at > $3 THEN least($2, deadline_at) ELSE $2 END`;
+
 /** The states in which a job counts against its account's limit. */
 const LIVE = `('held', 'queued', 'submitting', 'running', 'storing')`;
 
@@ -69,8 +72,6 @@ export interface Placement {
 export interface Claim {
   readonly at: Date;
   readonly until: Date;
-  /** The same for a job whose media is being stored, which takes longer. */
-  readonly untilStored: Date;
 }
 
 /** An earlier job with the same idempotency key. */
@@ -228,14 +229,22 @@ export class JobStore {
   }
 
   /** Takes a job whose next step is due, unless another process has it. */
-  async claim(id: string, { at, until, untilStored }: Claim): Promise<JobRecord | undefined> {
+  async claim(id: string, { at, until }: Claim): Promise<JobRecord | undefined> {
     const rows = await this.database.query<JobRow>(
-      `UPDATE media.jobs SET version = version + 1,
-         lease_until = CASE WHEN state = 'storing' THEN $4::timestamptz ELSE $3::timestamptz END
-       WHERE id = $1 AND next_step_at <= $2 AND (lease_until IS NULL OR lease_until <= $2) RETURNING ${COLUMNS}`,
-      [id, at, until, untilStored],
+      `UPDATE media.jobs SET version = version + 1, lease_until = ${LEASE}
+       WHERE id = $1 AND next_step_at <= $3 AND (lease_until IS NULL OR lease_until <= $3) RETURNING ${COLUMNS}`,
+      [id, until, at],
     );
     return rows[0] && recordOf(rows[0]);
+  }
+
+  /** Keeps a job for a step that goes on. Whether no other process has it. */
+  async renew({ id, version }: JobRecord, { at, until }: Claim): Promise<boolean> {
+    const rows = await this.database.query(
+      `UPDATE media.jobs SET lease_until = ${LEASE} WHERE id = $1 AND version = $4 RETURNING id`,
+      [id, until, at, version],
+    );
+    return rows.length > 0;
   }
 
   async picture(id: string): Promise<Buffer | undefined> {

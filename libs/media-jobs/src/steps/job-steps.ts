@@ -16,7 +16,7 @@ import { mediaJobs } from '@svc/telemetry';
 import { mediaType } from '../files/media-type.js';
 import { type MediaStore, ObjectTooLarge } from '../files/media-store.js';
 import type { JobChange, JobRecord } from '../records/job-record.js';
-import { type JobStore, UNCHARGED } from '../records/job.store.js';
+import { type Claim, type JobStore, UNCHARGED } from '../records/job.store.js';
 
 export interface JobStepParts {
   readonly store: JobStore;
@@ -29,9 +29,10 @@ export interface JobStepParts {
   readonly limitBytes: number;
 }
 
-/** How long a step may take, which is longer than all deadlines of its calls together. */
+/** How long a step has its job, which is longer than all deadlines of its calls together. */
 const LEASE_MS = 120_000;
-const STORING_LEASE_MS = 720_000;
+/** How often a step that stores a result renews its lease. */
+const RENEW_MS = 30_000;
 
 const SUBMIT_MS = 60_000;
 const STATUS_MS = 10_000;
@@ -66,12 +67,7 @@ export class JobSteps {
    * it is due.
    */
   async step(id: string, signal: AbortSignal): Promise<Date | undefined> {
-    const at = this.parts.now();
-    const job = await this.parts.store.claim(id, {
-      at,
-      until: new Date(at.getTime() + LEASE_MS),
-      untilStored: new Date(at.getTime() + STORING_LEASE_MS),
-    });
+    const job = await this.parts.store.claim(id, this.lease());
     if (!job) return undefined;
     switch (job.state) {
       case 'held':
@@ -114,7 +110,11 @@ export class JobSteps {
         within(SUBMIT_MS, signal),
       );
       const { job: backendJob } = BackendJob.parse(JSON.parse(body));
-      return await this.change(submitting, { state: 'running', backend, backendJob, tries: 0 }, POLL.firstMs);
+      const running = { state: 'running', backend, backendJob, tries: 0 } as const;
+      const next = await this.change(submitting, running, POLL.firstMs);
+      // Another process has ended the job at its deadline.
+      if (!next) await this.cancel({ ...submitting, backend, backendJob }, signal);
+      return next;
     } catch (error) {
       const problem = Problem.from(error);
       if (NOT_ACCEPTED.has(problem.code)) {
@@ -170,8 +170,12 @@ export class JobSteps {
     if (this.isLate(job)) return this.timedOut(job);
     const { files, router, limitBytes, now } = this.parts;
     try {
-      const { bytes: parts } = await router.stream(callTo(job, 'job-content'), within(CONTENT_MS, signal));
-      const { bytes, sha256, head } = await files.put(job.id, flattened(parts), limitBytes);
+      const { bytes, sha256, head } = await this.renewing(job, async (taken) => {
+        const leftMs = Math.min(CONTENT_MS, job.deadlineAt.getTime() - now().getTime());
+        const ended = AbortSignal.any([within(leftMs, signal), taken]);
+        const { bytes: parts } = await router.stream(callTo(job, 'job-content'), ended);
+        return files.put(job.id, flattened(parts), limitBytes);
+      });
       const mime = mediaType(head, job.kind);
       if (mime === undefined) throw new TypeError(`the result is no ${job.kind}`);
       const endedAt = now();
@@ -192,11 +196,37 @@ export class JobSteps {
       return job.expiresAt;
     } catch (error) {
       this.warn(job, error, 'the result of a job could not be stored');
+      if (this.isLate(job)) return this.timedOut(job);
       const tries = job.tries + 1;
       if (tries >= FETCHES_AT_MOST || error instanceof ObjectTooLarge)
         return this.fail(job, { code: 'INFERENCE_FAILED', message: 'The result could not be fetched.' });
       return this.change(job, { tries }, waitOf(WAIT, tries));
     }
+  }
+
+  /** Does work that may outlast a lease; its signal aborts when another process has the job. */
+  private async renewing<Result>(
+    job: JobRecord,
+    work: (taken: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const taken = new AbortController();
+    const renew = async (): Promise<void> => {
+      // A failure is repeated before the lease ends.
+      const isOurs = await this.parts.store.renew(job, this.lease()).catch(() => true);
+      if (!isOurs) taken.abort();
+    };
+    // Never rejects.
+    const timer = setInterval(() => void renew(), RENEW_MS).unref();
+    try {
+      return await work(taken.signal);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  private lease(): Claim {
+    const at = this.parts.now();
+    return { at, until: new Date(at.getTime() + LEASE_MS) };
   }
 
   private async ended(job: JobRecord): Promise<Date | undefined> {
