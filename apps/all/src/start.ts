@@ -125,17 +125,13 @@ async function catalogAndServers(
 }
 
 /** Starts the simulator if the catalogue uses one without a URL, as a backend or as a search provider. */
-async function ownSimulator(
-  catalog: Catalog,
-  { config, undo }: Starting,
-): Promise<SimulatorProcess | undefined> {
+async function ownSimulator(catalog: Catalog, starting: Starting): Promise<SimulatorProcess | undefined> {
+  const { config } = starting;
   const isMeant = ({ kind, url }: { kind: string; url?: string | undefined }): boolean =>
     kind === 'simulator' && url === undefined;
   const responses = config.ROUTER_SIMULATOR_URL === undefined && catalog.backends().some(isMeant);
   const searches =
     config.RETRIEVAL_SIMULATOR_URL === undefined && catalog.search?.providers.some(isMeant) === true;
   if (!responses && !searches) return undefined;
-  const simulator = await startSimulatorProcess();
-  undo(() => simulator.stop());
-  return simulator;
+  return startSimulatorProcess(starting);
 }

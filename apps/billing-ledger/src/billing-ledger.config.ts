@@ -17,7 +17,7 @@ export const billingLedgerConfig = {
     .stringbool()
     .default(true)
     .describe(
-      'Whether the ledger migrates its tables when it starts. If `false`, it does not start with tables older than its version, but accepts newer ones',
+      'Whether the ledger migrates its tables when it starts. If `false`, it does not start with tables older than its version',
     ),
   ...internalTokens,
 };

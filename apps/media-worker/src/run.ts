@@ -13,7 +13,7 @@ export const run = (env: Environment): Promise<void> =>
       const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
       const files = await openMediaStore(config, logger);
       undo(() => files.close());
-      await whenReachable({ url, waitMs, logger }, () => checkMigrated(url));
+      await whenReachable({ url, waitMs, logger }, () => checkMigrated(url, { logger }));
       const { apiUrl } = await serve({ module: MediaWorkerModule.with({ config, files, logger }) });
       return `media-worker listening on ${apiUrl}`;
     },

@@ -10,7 +10,7 @@ export const run = (env: Environment): Promise<void> =>
     settings: x402PaymentsConfig,
     start: async ({ config, logger, serve }) => {
       const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
-      await whenReachable({ url, waitMs, logger }, () => checkMigrated(url));
+      await whenReachable({ url, waitMs, logger }, () => checkMigrated(url, { logger }));
       const { apiUrl } = await serve({ module: X402PaymentsModule.with(config, logger) });
       return `x402-payments listening on ${apiUrl}`;
     },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
-import { MIGRATIONS_DIR, freePorts, migrate } from '@svc/storage';
+import { freePorts, migrate } from '@svc/storage';
 import { Balancer, type BalancerTarget } from './balancer.js';
 import { environments } from './environment.js';
 import { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, mainOf } from './kinds.js';
@@ -67,7 +67,7 @@ export class Cluster {
     await mkdir(folder, { recursive: true });
     // Journals contain balances, and logs may contain secrets by mistake.
     await chmod(folder, 0o700);
-    await migrate(shared.DATABASE_URL, MIGRATIONS_DIR);
+    await migrate(shared.DATABASE_URL);
     const topics = loadConfig(topicsConfig, { ...env, ...shared });
     await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
     const planned = await plan(options);
@@ -84,6 +84,8 @@ export class Cluster {
       };
       return ownOf(kind, {
         HOST: '127.0.0.1',
+        // Done before any of them starts.
+        LEDGER_MIGRATE: 'false',
         MEDIA_DIR: join(folder, 'media'),
         ...urls,
         ...given,

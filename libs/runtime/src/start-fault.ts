@@ -15,6 +15,9 @@ const PLACES: Readonly<Record<string, string>> = {
   ENOENT: 'No such file or folder:',
 };
 
+/** Errors of deadlines, whose messages do not say that time was short. */
+const LATE = new Set(['AbortError', 'TimeoutError', 'DeadlineExceeded']);
+
 /** A start-up error as lines for a person at a terminal. An unexpected error keeps its stack. */
 export function startFaultText(error: unknown): string {
   if (error instanceof StartFault) return error.message;
@@ -24,5 +27,6 @@ export function startFaultText(error: unknown): string {
   if (code === 'EADDRNOTAVAIL') return `${error.message}. Is the host an address of this machine?`;
   const place = PLACES[code ?? ''];
   if (place !== undefined && path !== undefined) return `${place} ${path}`;
-  return error.stack ?? error.message;
+  const text = error.stack ?? error.message;
+  return LATE.has(error.name) ? `The start took too long. Is this machine overloaded?\n${text}` : text;
 }

@@ -32,13 +32,20 @@ async function run(
       });
     }
     process.stdout.write(`model-simulator listening on ${simulator.url}\n`);
-    // A parent that forked it gets the address, and its end also ends this process.
-    process.send?.({ url: simulator.url });
-    process.once('disconnect', () => process.exit(0));
+    if (process.send) sendAddress(simulator.url);
   } catch (error) {
     process.stderr.write(`model-simulator: ${describe(error, options)}\n`);
     process.exitCode = 1;
   }
+}
+
+/** A parent that forked this process gets the address. Its end also ends this process, which then has no use. */
+function sendAddress(url: string): void {
+  const end = (): never => process.exit(0);
+  if (!process.connected) end();
+  process.once('disconnect', end);
+  // With a callback, a parent that ended just now causes no uncaught error.
+  process.send?.({ url }, (error: Error | null) => error && end());
 }
 
 function describe(error: unknown, { host, port }: { host: string; port: number }): string {

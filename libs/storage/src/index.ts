@@ -9,7 +9,7 @@ export { ownDatabase } from './sql/database-owner.js';
 export { whenReachable } from './sql/reachable.js';
 export type { StorageLogger } from './logger.js';
 export { type Postmaster, findPostmaster, stopPostmaster } from './server/postmaster.js';
-export { MIGRATIONS_DIR, MigrationError, checkMigrated, migrate, migrationsConfig } from './sql/migrate.js';
+export { MigrationError, checkMigrated, migrate, migrationsConfig } from './sql/migrate.js';
 export { type PoolOptions, createPool, exactTypes } from './sql/pool.js';
 export { PrismaDatabase } from './sql/prisma-database.js';
 export {

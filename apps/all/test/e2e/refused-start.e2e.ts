@@ -9,6 +9,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../response-bodies.js';
 import { MAIN } from '../own-env.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
+import { startSimulatorProcess } from '../../src/simulator-process.js';
+
+const SIMULATED = { id: 'simulated', backends: [{ kind: 'simulator', model: 'm' }] };
 
 describe('a failed start', () => {
   it('reports in one line that Node is too old', async () => {
@@ -88,6 +91,27 @@ describe('a failed start', () => {
     url.password = 'wrong';
     const fault = await ownPlatform({ env: { DATABASE_URL: url.href } }).catch(String);
     expect(fault).toMatch(/it ended with 1:\s+The database at 127\.0\.0\.1:\d+ cannot be used: [^\n]*\n$/);
+  });
+
+  it('prints nothing behind its message while the model simulator starts', async () => {
+    const env = { DATABASE_URL: 'postgres://svc@127.0.0.1:1/svc', DATABASE_START_WAIT_MS: '1' };
+    const fault = await ownPlatform({ env, models: [SIMULATED] }).catch(String);
+    expect(fault).toMatch(/it ended with 1:/);
+    expect(fault).toMatch(/\nThe database at 127\.0\.0\.1:1 could not be reached within 0\.001 s: [^\n]*\n$/);
+  });
+
+  it('reports in one line that the model simulator ended', async () => {
+    const script = "if (process.argv[1]?.includes('model-simulator')) process.exit(7)";
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` };
+    const fault = await ownPlatform({ env, models: [SIMULATED] }).catch(String);
+    expect(fault).toMatch(/\nThe model simulator ended with 7 during its start\.\n$/);
+  });
+
+  it('names the model simulator if it does not start in time', async () => {
+    const undone: (() => Promise<void> | void)[] = [];
+    const starting = startSimulatorProcess({ undo: (undo) => undone.push(undo) }, 1);
+    await expect(starting).rejects.toThrow('The model simulator did not start within 0.001 s.');
+    for (const undo of undone) await undo();
   });
 
   it('does not affect a running instance on the same data', async () => {

@@ -1,8 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryInfra } from '@svc/infra';
+import { startTestDatabase } from '@svc/storage/testing';
 import type { RunningProcess } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DatabaseServer } from '../database-server.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
 import { Platform } from '../platform.js';
@@ -30,6 +32,24 @@ describe('the first start', () => {
       expect(Number(second.headers.get('x-svc-balance-usd'))).toBeCloseTo(10 - cost.usd, 9);
     },
   );
+});
+
+describe('a start on the tables of a newer version', () => {
+  it('serves, so that a release can be rolled back', WITHIN, async () => {
+    const database = await startTestDatabase();
+    onTestFinished(() => database.stop());
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(
+      `CREATE TABLE newer (n int);
+       INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('n', 'c', '9999_newer', now())`,
+    );
+    await client.end();
+    const platform = await ownPlatform({ env: { DATABASE_URL: database.url }, isFirstStart: true });
+    const response = await platform.chat(printedKey(platform), { model: 'test-model', messages: MESSAGES });
+    expect(response.status).toBe(200);
+    expect(platform.service.output).toContain('migrations of a newer version, 9999_newer');
+  });
 });
 
 describe('a start without an operator token, and with a simulated default model', () => {

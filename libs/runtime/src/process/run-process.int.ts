@@ -72,6 +72,14 @@ describe('a start that fails', () => {
     expect({ exitCode, output }).toEqual({ exitCode: 1, output: `${line}\n` });
   });
 
+  it('explains a deadline that passed', async () => {
+    const { output } = await ended(`
+      const { once, EventEmitter } = await import('node:events');
+      setTimeout(() => undefined, 60_000);
+      await once(new EventEmitter(), 'never', { signal: AbortSignal.timeout(10) });`);
+    expect(output).toMatch(/^The start took too long\. Is this machine overloaded\?\nAbortError: /);
+  });
+
   it('keeps the stack of an unexpected error, and undoes what was started', async () => {
     const { exitCode, output } = await ended(`starting.undo(() => say('undone')); throw new Error('a bug');`);
     expect(exitCode).toBe(1);

@@ -1,4 +1,5 @@
 import { StartFault, type StartingProcess } from '@svc/runtime';
+import type { StorageLogger } from '../logger.js';
 import {
   type InstanceLock,
   InstanceRunning,
@@ -24,7 +25,7 @@ interface OwnedDatabase {
   /** How long to wait for a database that does not respond. */
   readonly waitMs: number;
   /** Prepares the tables while the lock is held. */
-  readonly prepare: (url: string) => Promise<unknown>;
+  readonly prepare: (url: string, options: { readonly logger: StorageLogger }) => Promise<unknown>;
 }
 
 interface OwnerWatch extends Partial<Omit<LockWatch, 'onTaken'>>, Pick<LockWatch, 'onTaken'> {
@@ -62,7 +63,7 @@ export async function ownDatabase(
     watch.onHeld?.(false);
     lock = await heldLock(database);
     watch.onHeld?.(true);
-    await database.prepare(database.url);
+    await database.prepare(database.url, { logger });
     await lock.keep(logged);
   });
 }

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { MIGRATIONS_DIR, MigrationError, checkMigrated, migrate } from './migrate.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type MigrationSource, MIGRATIONS_DIR, MigrationError, checkMigrated, migrate } from './migrate.js';
 import { type TestDatabase, startTestDatabase } from '../../test/testing.js';
 
 let server: TestDatabase;
@@ -53,7 +53,7 @@ it('applies every migration of the repository, in order and once', async () => {
 });
 
 it('records a migration as Prisma does', async () => {
-  await migrate(url, dir);
+  await migrate(url, { dir });
   const rows = await query<{ id: string; started_at: Date; finished_at: Date }>(
     url,
     'SELECT * FROM public._prisma_migrations',
@@ -74,9 +74,9 @@ it('records a migration as Prisma does', async () => {
 });
 
 it('applies migrations added later', async () => {
-  await migrate(url, dir);
+  await migrate(url, { dir });
   await write('0002_second', 'CREATE TABLE second (n int);');
-  expect(await migrate(url, dir)).toEqual(['0002_second']);
+  expect(await migrate(url, { dir })).toEqual(['0002_second']);
   expect(await query(url, `SELECT to_regclass('second')::text AS name`)).toEqual([{ name: 'second' }]);
 });
 
@@ -85,56 +85,97 @@ it('accepts functions with semicolons in their body', async () => {
     '0002_function',
     `CREATE FUNCTION two() RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM 1; RETURN 2; END; $$;`,
   );
-  await migrate(url, dir);
+  await migrate(url, { dir });
   expect(await query(url, 'SELECT two()')).toEqual([{ two: 2 }]);
 });
 
 it('applies each migration once when several processes start together', async () => {
   await write('0002_slow', 'SELECT pg_sleep(0.2); CREATE TABLE slow (n int);');
-  const applied = await Promise.all([migrate(url, dir), migrate(url, dir), migrate(url, dir)]);
+  const applied = await Promise.all([migrate(url, { dir }), migrate(url, { dir }), migrate(url, { dir })]);
   expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow']);
 });
 
 it('leaves nothing of a failing migration, and names it', async () => {
   await write('0002_broken', 'CREATE TABLE half (n int); SELECT 1 / 0;');
-  await expect(migrate(url, dir)).rejects.toThrow('Migration 0002_broken failed: division by zero');
+  await expect(migrate(url, { dir })).rejects.toThrow('Migration 0002_broken failed: division by zero');
   expect(await query(url, `SELECT to_regclass('half') AS half, to_regclass('first')::text AS first`)).toEqual(
     [{ half: null, first: 'first' }],
   );
   await write('0002_broken', 'CREATE TABLE half (n int);');
-  expect(await migrate(url, dir)).toEqual(['0002_broken']);
+  expect(await migrate(url, { dir })).toEqual(['0002_broken']);
 });
 
 it('refuses if an applied migration was changed, except for its line endings', async () => {
-  await migrate(url, dir);
+  await migrate(url, { dir });
   await write('0001_first', 'CREATE TABLE first (n int);\r\n');
-  expect(await migrate(url, dir)).toEqual([]);
+  expect(await migrate(url, { dir })).toEqual([]);
   await write('0001_first', 'CREATE TABLE first (n bigint);\n');
-  await expect(migrate(url, dir)).rejects.toThrow('Migration 0001_first was changed');
+  await expect(migrate(url, { dir })).rejects.toThrow('Migration 0001_first was changed');
 });
 
-it('refuses a database newer than this version', async () => {
-  await write('0002_newer', 'CREATE TABLE newer (n int);');
-  await migrate(url, dir);
-  await rm(join(dir, '0002_newer'), { recursive: true });
-  await expect(migrate(url, dir)).rejects.toThrow('0002_newer, which this version lacks');
+describe.each([
+  ['migrate', migrate],
+  ['checkMigrated', checkMigrated],
+] as const)('%s on the tables of a newer version', (_name, prepare) => {
+  /** Migrates with a second migration, then forgets it, as a version that was rolled back. */
+  async function rolledBackFrom(sql: string): Promise<void> {
+    await write('0002_newer', sql);
+    await migrate(url, { dir });
+    await rm(join(dir, '0002_newer'), { recursive: true });
+  }
+  const warnings: string[] = [];
+  const source = (release?: string): MigrationSource => ({
+    dir,
+    ...(release !== undefined && { release }),
+    logger: { info: () => undefined, warn: (message) => warnings.push(message) },
+  });
+
+  it('accepts what a newer version has added, and logs it', async () => {
+    await rolledBackFrom('CREATE TABLE newer (n int);');
+    warnings.length = 0;
+    await prepare(url, source());
+    expect(warnings).toEqual([expect.stringContaining('0002_newer')]);
+    expect(await query(url, `SELECT to_regclass('newer')::text AS name`)).toEqual([{ name: 'newer' }]);
+  });
+
+  it.each([
+    ['0.9.0', '0.10.0', 'refuses'],
+    ['0.10.0', '0.10.0', 'accepts'],
+    ['0.10.1', '0.10.0', 'accepts'],
+    ['1.0.0', '0.10.0', 'accepts'],
+  ] as const)(
+    'release %s, when release %s no longer uses what was removed: %s',
+    async (own, since, outcome) => {
+      await rolledBackFrom(`-- contracts: ${since}\nDROP TABLE first;`);
+      const prepared = prepare(url, source(own));
+      await (outcome === 'accepts'
+        ? prepared
+        : expect(prepared).rejects.toThrow(
+            `Migration 0002_newer has removed tables or columns that this version uses: release ${since} or newer`,
+          ));
+    },
+  );
+
+  it('adds nothing to them, and names the migration that they lack', async () => {
+    await rolledBackFrom('CREATE TABLE newer (n int);');
+    await write('0003_own', 'CREATE TABLE own (n int);');
+    await expect(prepare(url, source())).rejects.toThrow('The database lacks migration 0003_own');
+    expect(await query(url, `SELECT to_regclass('own')::text AS name`)).toEqual([{ name: null }]);
+  });
 });
 
 it('refuses a database on which Prisma left a migration halfway', async () => {
-  await migrate(url, dir);
+  await migrate(url, { dir });
   await query(url, 'UPDATE _prisma_migrations SET finished_at = NULL');
-  await expect(migrate(url, dir)).rejects.toBeInstanceOf(MigrationError);
+  await expect(migrate(url, { dir })).rejects.toBeInstanceOf(MigrationError);
 });
 
-it('the check accepts tables of this and newer versions, and rejects older and changed ones', async () => {
-  await expect(checkMigrated(url, dir)).rejects.toThrow('lacks migration 0001_first');
-  await migrate(url, dir);
-  await checkMigrated(url, dir);
+it('the check accepts migrated tables, and rejects older and changed ones', async () => {
+  await expect(checkMigrated(url, { dir })).rejects.toThrow('lacks migration 0001_first');
+  await migrate(url, { dir });
+  await checkMigrated(url, { dir });
   await write('0002_newer', 'CREATE TABLE newer (n int);');
-  await expect(checkMigrated(url, dir)).rejects.toThrow('lacks migration 0002_newer');
-  await migrate(url, dir);
-  await rm(join(dir, '0002_newer'), { recursive: true });
-  await checkMigrated(url, dir);
+  await expect(checkMigrated(url, { dir })).rejects.toThrow('lacks migration 0002_newer');
   await write('0001_first', 'CREATE TABLE first (n bigint);');
-  await expect(checkMigrated(url, dir)).rejects.toThrow('Migration 0001_first was changed');
+  await expect(checkMigrated(url, { dir })).rejects.toThrow('Migration 0001_first was changed');
 });
