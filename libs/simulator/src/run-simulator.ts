@@ -39,7 +39,7 @@ async function run(
   }
 }
 
-/** A parent that forked this process gets the address. Its end also ends this process, which then has no use. */
+/** A parent that forked this process gets the address, and its end also ends this process. */
 function sendAddress(url: string): void {
   const end = (): never => process.exit(0);
   if (!process.connected) end();

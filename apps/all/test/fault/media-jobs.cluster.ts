@@ -89,8 +89,7 @@ const isOver = ({ state, refund }: EndRow): boolean =>
 const letTimePass = (): Promise<unknown> =>
   database.query(
     `UPDATE media.jobs SET lease_until = NULL, next_step_at = now()
-     WHERE lease_until - CASE state WHEN 'storing' THEN interval '720 s' ELSE interval '120 s' END
-         < now() - interval '15 s'
+     WHERE lease_until - interval '120 s' < now() - interval '15 s'
        OR (state = 'held' AND created_at < now() - interval '15 s')`,
   );
 

@@ -41,7 +41,7 @@ const COLUMNS = `id, request_id, account_id, key_id, kind, model, state, "order"
   backend_job, failure_code, failure_message, refund, mime, bytes, expected_ms, created_at, started_at, ended_at,
   deadline_at, expires_at`;
 
-/** No lease outlasts a deadline: then another process ends the job, even if the one that has it was killed. */
+/** No lease outlasts a deadline: another process then ends the job if the one that has it was killed. */
 const LEASE = `CASE WHEN deadline_at > $3 THEN least($2, deadline_at) ELSE $2 END`;
 
 /** The states in which a job counts against its account's limit. */

@@ -139,22 +139,17 @@ describe.each([
   });
 
   it.each([
-    ['0.9.0', '0.10.0', 'refuses'],
-    ['0.10.0', '0.10.0', 'accepts'],
-    ['0.10.1', '0.10.0', 'accepts'],
-    ['1.0.0', '0.10.0', 'accepts'],
-  ] as const)(
-    'release %s, when release %s no longer uses what was removed: %s',
-    async (own, since, outcome) => {
-      await rolledBackFrom(`-- contracts: ${since}\nDROP TABLE first;`);
-      const prepared = prepare(url, source(own));
-      await (outcome === 'accepts'
-        ? prepared
-        : expect(prepared).rejects.toThrow(
-            `Migration 0002_newer has removed tables or columns that this version uses: release ${since} or newer`,
-          ));
-    },
-  );
+    ['0.9.0', 'refused'],
+    ['0.10.0', 'accepted'],
+    ['0.10.1', 'accepted'],
+    ['1.0.0', 'accepted'],
+  ] as const)('which dropped what is unused since release 0.10.0: release %s is %s', async (own, outcome) => {
+    await rolledBackFrom('-- contracts: 0.10.0\nDROP TABLE first;');
+    const prepared = await prepare(url, source(own)).then(() => 'accepted', String);
+    const refusal =
+      'Migration 0002_newer has removed tables or columns that this version uses: release 0.10.0 or newer is needed';
+    expect(prepared).toContain(outcome === 'accepted' ? outcome : refusal);
+  });
 
   it('adds nothing to them, and names the migration that they lack', async () => {
     await rolledBackFrom('CREATE TABLE newer (n int);');
