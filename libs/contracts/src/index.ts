@@ -146,6 +146,7 @@ export {
   type WalletTransaction,
   type WalletTransactions,
 } from './http/wallets/wallet-routes.js';
+export { hasFailed, isError, readChoiceEnd } from './messages/choice-ends.js';
 export { EVENTS } from './messages/all-events.js';
 export { type EventDefinition, EventLog, defineEvent } from './messages/events.js';
 export { KEY_PREFIX, KEY_TYPES, MODEL_PRIVACIES, walletAccountId, walletName } from './ports/identity.js';

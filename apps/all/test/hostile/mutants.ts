@@ -69,7 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'hostile/backends.hostile.ts',
     test: 'reveals no address or key to clients or logs, and no prompt to logs: 400',
     module: 'libs/router/dist/backends/backend-refusal.js',
-    find: 'presentable(message, { sent: sent.body, secrets: sent.secrets, isField })',
+    find: 'presentable(message, { sent: body, secrets, isField })',
     replace: 'message',
   },
   {

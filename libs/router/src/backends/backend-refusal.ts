@@ -1,4 +1,4 @@
-import { type CallKind, ChatRequest, Problem } from '@svc/contracts';
+import { type CallKind, ChatRequest, PROBLEMS, Problem } from '@svc/contracts';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import { isImageCall } from './image-call.js';
 import type { CooldownScope } from './backend-cooldown.js';
@@ -53,7 +53,7 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   const { status, body, retryAfterSeconds } = backendError;
   const refusal = readError(body);
   const cause = new Error(reasonForLogs(backendError, sent));
-  if (status === 429 || status === 503) {
+  if (OVERLOADED.has(status)) {
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
     return {
       problem: new Problem('MODEL_AT_CAPACITY', { cause, ...wait }),
@@ -62,7 +62,9 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
     };
   }
   if (refusal.isOverContext && status < 500)
-    return callers(new Problem('TOO_MANY_TOKENS', { param: contentField(sent.kind), cause }));
+    return callers(
+      new Problem('TOO_MANY_TOKENS', { ...overflow(refusal, sent), param: contentField(sent.kind), cause }),
+    );
   if (sent.kind !== undefined && isImageCall(sent.kind) && refusal.isPolicy && status < 500)
     return callers(new Problem('CONTENT_POLICY_VIOLATION', { cause }));
   if (status === 413) return callers(new Problem('PAYLOAD_TOO_LARGE', { cause }));
@@ -80,6 +82,14 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
   const problem = new Problem('INFERENCE_FAILED', { cause });
   if (status < 500) return { problem, elsewhere: true, cooldown: 'nobody' };
   return { problem, elsewhere: true, cooldown: OF_THE_REQUEST.has(status) ? 'account' : 'everyone' };
+}
+
+/** The usual message and the backend's own, which has the numbers. */
+function overflow({ message = '' }: UpstreamError, sent: SentRequest): { message?: string } {
+  const reason = sent.isEncrypted ? '' : reasonIn(message, sent);
+  return reason === ''
+    ? {}
+    : { message: `${PROBLEMS.TOO_MANY_TOKENS.message} The model's server: ${reason}` };
 }
 
 /** The field of a request that the model reads. */
@@ -101,6 +111,9 @@ const callers = (problem: Problem): Refusal => ({ problem, elsewhere: false, coo
 /** Statuses by which a backend rejects the request itself. */
 const REJECTIONS: ReadonlySet<number> = new Set([400, 415, 422]);
 
+/** Statuses of a backend that has too much to do; 529 is Anthropic's. */
+const OVERLOADED: ReadonlySet<number> = new Set([429, 503, 529]);
+
 /** Failure statuses that the request may have caused. */
 const OF_THE_REQUEST: ReadonlySet<number> = new Set([500, 501]);
 
@@ -111,6 +124,9 @@ const PARTS = new Set(
 
 const isField = (name: string): boolean => Object.hasOwn(ChatRequest.shape, name) || PARTS.has(name);
 
+const reasonIn = (message: string, { body, secrets }: SentRequest): string =>
+  presentable(message, { sent: body, secrets, isField });
+
 /**
  * Why a backend rejected a request, for its client: the cleaned reason, and the field if the backend named
  * one.
@@ -119,7 +135,7 @@ function rejection(
   { message = '', field }: UpstreamError,
   sent: SentRequest,
 ): { message: string; param?: string } {
-  const reason = presentable(message, { sent: sent.body, secrets: sent.secrets, isField });
+  const reason = reasonIn(message, sent);
   const param = field !== undefined && isNamed(field, sent) ? { param: field } : {};
   if (reason !== '') return { message: `The model rejected the request: ${reason}`, ...param };
   const what = param.param === undefined ? 'the request' : `the value of ${param.param}`;

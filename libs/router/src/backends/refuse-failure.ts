@@ -21,7 +21,20 @@ export async function refuseFailure(exchange: Exchange): Promise<void> {
     throw new Error('the response has an encoding that was not asked for');
 }
 
-function retryAfterOf({ 'retry-after': text }: ResponseHeaders): number | undefined {
-  const seconds = Number(text);
-  return seconds >= 0 ? Math.min(Math.ceil(seconds), RETRY_AFTER_LIMIT_SECONDS) : undefined;
+/** Seconds, or a date, or milliseconds in a header of their own, which is more exact. */
+export function retryAfterOf(headers: ResponseHeaders, nowMs = Date.now()): number | undefined {
+  const { 'retry-after-ms': ms, 'retry-after': text } = headers;
+  const waits = [numberIn(ms) / 1_000, numberIn(text), (dateIn(text) - nowMs) / 1_000];
+  const seconds = waits.find((wait) => !Number.isNaN(wait) && wait !== Infinity);
+  if (seconds === undefined || seconds < 0) return undefined;
+  return Math.min(Math.ceil(seconds), RETRY_AFTER_LIMIT_SECONDS);
 }
+
+type HeaderValue = ResponseHeaders[string];
+
+const numberIn = (value: HeaderValue): number =>
+  typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
+
+/** HTTP dates begin with the day of the week; `Date.parse` reads much else, such as `-5`. */
+const dateIn = (value: HeaderValue): number =>
+  typeof value === 'string' && /^\s*[a-z]{3,9},? /i.test(value) ? Date.parse(value) : NaN;

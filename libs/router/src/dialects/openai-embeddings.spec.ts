@@ -18,6 +18,14 @@ describe('an embeddings response', () => {
     });
   });
 
+  it.each([
+    [{ embedding: [1, 0] }, row(1, [0.5, -1])],
+    [{ embedding: [1, 0], index: null }, { embedding: base64(0.5, -1) }],
+    [row(0, [1, 0]), { embedding: [0.5, -1] }],
+  ])('has vectors without an index in the order of the texts: %j %j', (...data) => {
+    expect(readEmbeddings(response(data), texts).vectors).toEqual([base64(1, 0), base64(0.5, -1)]);
+  });
+
   it('may lack a token count, or have an invalid one', () => {
     const data = [row(0, [1, 0]), row(1, [0, 1])];
     for (const usage of [undefined, null, {}, { prompt_tokens: -1 }, { prompt_tokens: 'many' }])
@@ -30,6 +38,7 @@ describe('an embeddings response', () => {
     ['a vector too few', response([row(0, [1, 0])])],
     ['a vector too many', response([row(0, [1, 0]), row(1, [0, 1]), row(2, [0, 1])])],
     ['two vectors for one text', response([row(0, [1, 0]), row(0, [0, 1])])],
+    ['a vector in the place of another', response([row(1, [1, 0]), { embedding: [0, 1] }])],
     ['an index beyond the texts', response([row(0, [1, 0]), row(2, [0, 1])])],
     ['a vector of another length', response([row(0, [1, 0]), row(1, [0, 1, 0])])],
     ['base64 of another length', response([row(0, [1, 0]), row(1, base64(1))])],

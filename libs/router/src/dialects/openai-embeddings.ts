@@ -5,10 +5,16 @@ import { errorStatus } from './openai-errors.js';
 
 const FLOAT_BYTES = 4;
 
-/** Vectors are numbers or base64: SGLang sends numbers whatever is requested. */
+/**
+ * Vectors are numbers or base64: SGLang sends numbers whatever is requested. Those without an index are in
+ * the order of the texts.
+ */
 const Response = z.object({
   data: z.array(
-    z.object({ index: z.int().nonnegative(), embedding: z.union([z.string(), z.array(z.number())]) }),
+    z.object({
+      index: z.int().nonnegative().nullish(),
+      embedding: z.union([z.string(), z.array(z.number())]),
+    }),
   ),
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
@@ -34,7 +40,9 @@ export function readEmbeddings(
   const { data, usage } = read.data;
   if (data.length !== inputs.length)
     throw new Error(`the response has ${data.length} vectors for ${inputs.length} texts`);
-  const byIndex = new Map(data.map(({ index, embedding }) => [index, base64Of(embedding, dimensions)]));
+  const byIndex = new Map(
+    data.map(({ index, embedding }, position) => [index ?? position, base64Of(embedding, dimensions)]),
+  );
   const vectors = inputs.map((_, index) => {
     const vector = byIndex.get(index);
     if (vector === undefined) throw new Error(`the response has no vector for text ${index}`);

@@ -2,24 +2,29 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Exchange } from '@svc/runtime';
 import { type EventSourceMessage, createParser } from 'eventsource-parser';
 import { BackendError } from './backend-error.js';
-import { errorStatus } from './openai-errors.js';
+import { begins, errorStatus } from './openai-errors.js';
 
-/** The first event is parsed only up to this size; errors are smaller. */
+/** A stream is parsed only up to this size; errors are smaller. */
 const LOOK_LIMIT_BYTES = 64 * 1024;
 
+/** Every completion has choices; the gateway checks the rest when it reads them. */
+export const CHOICES = /"choices"\s*:\s*\[\s*\{/;
+
 /**
- * Reads a stream up to its first event, so that if a backend starts with an error, or never starts, another
- * one can be called. Returns all bytes that arrived. Throws BackendError, or Error if there is no response.
+ * Reads a stream up to the first event that says something, so that if a backend starts with an error, fails
+ * before that, or never starts, another one can be called. Returns all bytes that arrived. Throws
+ * BackendError, or Error if there is no response. A backend may also respond with a complete completion.
  */
 export async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
   const look = new FirstLook();
   let size = 0;
-  while (!look.event && size < LOOK_LIMIT_BYTES) {
+  while (!look.isOver && size < LOOK_LIMIT_BYTES) {
     const arrived = await exchange.read();
     if (arrived.length === 0) {
       look.end();
-      if (!look.event) throw withoutEvents(bytes);
+      if (!look.hasEvents) refuseOther(bytes);
+      break;
     }
     for (const part of arrived) {
       size += part.length;
@@ -27,37 +32,41 @@ export async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]>
       look.read(part);
     }
   }
-  if (look.event) refuseError(look.event);
   return bytes;
 }
 
+/** Throws at the first event with a failure. */
 class FirstLook {
-  event: EventSourceMessage | undefined;
+  hasEvents = false;
+  isOver = false;
   private readonly decoder = new StringDecoder('utf8');
   private readonly parser = createParser({
     onEvent: (event) => {
-      if (event.data !== '') this.event ??= event;
+      if (event.data !== '' && !this.isOver) this.look(event);
     },
   });
 
   read(part: Buffer): void {
-    if (!this.event) this.parser.feed(this.decoder.write(part));
+    if (!this.isOver) this.parser.feed(this.decoder.write(part));
   }
 
   end(): void {
-    this.parser.feed('\n\n');
+    if (!this.isOver) this.parser.feed('\n\n');
+  }
+
+  private look({ event, data }: EventSourceMessage): void {
+    if (data === '[DONE]' && !this.hasEvents) throw new Error('the stream was empty');
+    const status = errorStatus(data, true) ?? (event === 'error' ? 500 : undefined);
+    if (status !== undefined) throw new BackendError(status, data);
+    this.hasEvents = true;
+    this.isOver = data === '[DONE]' || begins(data);
   }
 }
 
-function refuseError({ event, data }: EventSourceMessage): void {
-  if (data === '[DONE]') throw new Error('the stream was empty');
-  const status = event === 'error' ? (errorStatus(data) ?? 500) : errorStatus(data);
-  if (status !== undefined) throw new BackendError(status, data);
-}
-
-/** A backend may respond to a streaming request with a plain error body. */
-function withoutEvents(bytes: readonly Buffer[]): Error {
+/** Throws unless a response without events is a completion. */
+function refuseOther(bytes: readonly Buffer[]): void {
   const text = Buffer.concat(bytes).toString('utf8');
   const status = errorStatus(text);
-  return status === undefined ? new Error('the stream was empty') : new BackendError(status, text);
+  if (status !== undefined) throw new BackendError(status, text);
+  if (!CHOICES.test(text)) throw new Error('the stream was empty');
 }

@@ -5,7 +5,7 @@ import { aboutJob, jobPaths, readJobStatus, readSubmitted, submitJob } from './o
 import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
 import { errorStatus } from './openai-errors.js';
 import { imageBody, imageEditForm, readImages } from './openai-images.js';
-import { firstEvent } from './openai-events.js';
+import { CHOICES, firstEvent } from './openai-events.js';
 import { speechBody } from './openai-speech.js';
 import { readTranscript, transcriptionForm } from './openai-transcriptions.js';
 
@@ -14,9 +14,6 @@ const JOINED_BYTES = 262_144;
 
 /** Longer bodies are not errors and are not parsed. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
-
-/** Every completion has choices; the gateway checks the rest when it reads them. */
-const CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 /** OpenAI's API as implemented by vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator. */
 export const openai: Dialect = {
