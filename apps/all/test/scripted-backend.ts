@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TestServer } from '@svc/testing';
 
 /** A scripted response: the chunks of a stream, or the body of a complete response; or a refusal. */
@@ -8,6 +9,10 @@ export interface Script {
   readonly answer?: object;
   /** Whether the connection breaks after its chunks. */
   readonly breaks?: boolean;
+  /** Whether the stream ends without `[DONE]`. */
+  readonly isUndone?: boolean;
+  /** What precedes the body. */
+  readonly before?: string;
 }
 
 /** How the next requests are rejected. */
@@ -15,6 +20,8 @@ interface Refusing {
   times: number;
   status: number;
   body: object;
+  /** How long each rejection takes. */
+  waitMs: number;
 }
 
 interface Asked {
@@ -35,12 +42,13 @@ export class ScriptedBackend {
   ) {}
 
   static async start(): Promise<ScriptedBackend> {
-    const refusing: Refusing = { times: 0, status: 503, body: {} };
+    const refusing: Refusing = { times: 0, status: 503, body: {}, waitMs: 0 };
     const asked: Asked[] = [];
     const server = await TestServer.start((request, response) => {
       if (refusing.times > 0) {
         refusing.times -= 1;
-        response.writeHead(refusing.status).end(JSON.stringify(refusing.body));
+        const { status, body, waitMs } = refusing;
+        void sleep(waitMs).then(() => response.writeHead(status).end(JSON.stringify(body)));
         return;
       }
       void json(request).then((body) => {
@@ -49,27 +57,32 @@ export class ScriptedBackend {
         const last = messages.findLastIndex(({ role }) => role === 'user');
         const script = JSON.parse(messages[last]?.content ?? '{}') as Script | Script[];
         const turn = messages.slice(last + 1).filter(isResult).length;
-        const { status, chunks, answer, breaks } = (Array.isArray(script) ? script[turn] : script) ?? {};
+        const chosen = (Array.isArray(script) ? script[turn] : script) ?? {};
+        const { status, chunks, answer, breaks, isUndone, before = '' } = chosen;
         if (status !== undefined) {
           response.writeHead(status).end('{}');
           return;
         }
         if (!chunks) {
-          response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+          response.setHeader('content-type', 'application/json').end(before + JSON.stringify(answer));
           return;
         }
         response.setHeader('content-type', 'text/event-stream');
+        response.write(before);
         for (const chunk of chunks) response.write(`data: ${JSON.stringify(chunk)}\n\n`);
         if (breaks === true) response.write(': broken\n\n', () => response.destroy());
-        else response.end('data: [DONE]\n\n');
+        else response.end(isUndone === true ? '' : 'data: [DONE]\n\n');
       });
     });
     return new ScriptedBackend(server, refusing, asked);
   }
 
   /** Rejects the next requests; by default as if at capacity. */
-  refuse(times: number, { status = 503, body = {} }: Partial<Omit<Refusing, 'times'>> = {}): void {
-    Object.assign(this.refusing, { times, status, body });
+  refuse(
+    times: number,
+    { status = 503, body = {}, waitMs = 0 }: Partial<Omit<Refusing, 'times'>> = {},
+  ): void {
+    Object.assign(this.refusing, { times, status, body, waitMs });
   }
 
   /** The base URL of its API. */

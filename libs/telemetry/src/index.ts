@@ -1,4 +1,5 @@
 export { BATCH, SECONDS } from './metrics/boundaries.js';
+export { LabelNames } from './metrics/label-names.js';
 export { OTHER } from './metrics/metric-series.js';
 export type { Counter, Gauge, Histogram, Metric } from './metrics/metrics.js';
 export { logLines } from './export/log-lines.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InferenceRouter, type Usage } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
-import { inference, traced } from '@svc/telemetry';
+import { LabelNames, inference, traced } from '@svc/telemetry';
 import { OutputRelay, type BackendOutput, type Ending } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import { InternalTool } from '../output/internal-tool.js';
@@ -36,6 +36,8 @@ export interface FinishedCall {
 /** Calls backends and determines the usage of their responses. */
 @Injectable()
 export class Inference {
+  private readonly unknownFinishes = new LabelNames();
+
   constructor(
     private readonly router: InferenceRouter,
     private readonly logger: RootLogger,
@@ -48,7 +50,22 @@ export class Inference {
     before?: OutputRelay,
   ): Promise<FinishedCall> {
     const relay = await this.begin(exchange, prepared, before);
-    return { prepared, relay, ending: await relay.deliver() };
+    const ending = await relay.deliver();
+    this.reportUnknownFinish(exchange, prepared.plan, relay);
+    return { prepared, relay, ending };
+  }
+
+  /** An unknown finish reason is taken for a normal end, which may be wrong. */
+  private reportUnknownFinish({ requestId }: ChatExchange, plan: ChatPlan, relay: OutputRelay): void {
+    const { backend, normaliser } = relay;
+    const { unknownFinish: name } = normaliser;
+    if (name === undefined) return;
+    const finishReason = this.unknownFinishes.labelOf(name);
+    inference.unknownFinishes.add(1, plan.model.id, backend, finishReason);
+    this.logger.log.warn(
+      { requestId, backend, finishReason },
+      'an unknown finish reason was taken for a stop',
+    );
   }
 
   /**
@@ -81,7 +98,6 @@ export class Inference {
     client.headers['x-svc-model-router'] = source.backend;
     if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
     const normaliser = new OutputNormaliser({
-      saying: stream ? 'delta' : 'message',
       thinking: plan.thinking,
       tokenizer: prompt.tokenizer,
       sources: sourcesOf(plan, findings),

@@ -6,7 +6,7 @@ const KEPT = { strip: false, startsInside: false };
 
 /** The choice assembled from chunks; cut off if it does not finish by itself. */
 function assembled(isCut: boolean, ...chunks: Record<string, unknown>[]) {
-  const normaliser = new OutputNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined });
+  const normaliser = new OutputNormaliser({ thinking: KEPT, tokenizer: undefined });
   const choice = new AssembledChoice(0);
   for (const chunk of chunks)
     for (const piece of normaliser.read(JSON.stringify({ choices: [chunk] }))) choice.add(piece);
@@ -143,7 +143,7 @@ describe('a backend that sends too many choices', () => {
   it('is rejected', () => {
     const choices = (count: number) => Array.from({ length: count }, (_, index) => ({ index, delta: {} }));
     const read = (count: number) =>
-      new OutputNormaliser({ saying: 'delta', thinking: KEPT, tokenizer: undefined }).read(
+      new OutputNormaliser({ thinking: KEPT, tokenizer: undefined }).read(
         JSON.stringify({ choices: choices(count) }),
       );
     expect(read(128).length).toBe(128);

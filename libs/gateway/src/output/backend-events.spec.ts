@@ -8,6 +8,7 @@ import { eventsOf } from './backend-events.js';
 class BackendBytes implements AsyncIterator<readonly Uint8Array[]> {
   closed = false;
   read = 0;
+  isComplete = false;
 
   constructor(private readonly parts: readonly Buffer[]) {}
 
@@ -24,7 +25,8 @@ class BackendBytes implements AsyncIterator<readonly Uint8Array[]> {
   }
 
   events(): AsyncIterable<readonly string[]> {
-    return eventsOf({ backend: 'b', retries: 0, bytes: { [Symbol.asyncIterator]: () => this } }, 120_000);
+    const bytes = { [Symbol.asyncIterator]: () => this };
+    return eventsOf({ bytes }, { idleTimeoutMs: 120_000, isComplete: () => this.isComplete });
   }
 }
 
@@ -117,6 +119,30 @@ describe('the events of a streamed response', () => {
     expect(events).toEqual(['a', 'b']);
   });
 
+  it('end where the bytes end if they are a complete response, which some backends end without [DONE]', async () => {
+    const response = new BackendBytes([bytes('data: a\n\ndata: b')]);
+    response.isComplete = true;
+    expect(await eventsOfResponse(response)).toEqual(['a', 'b']);
+  });
+
+  it.each(['', ' ', '\ufeff', '\ufeff\r\n '])(
+    'are a single one for a document in place of events, after %j, wherever it is split',
+    async (before) => {
+      const document = '{\n  "a": "é🙂",\n\ndata: not an event\n\n}';
+      const all = bytes(`${before}${document}\n`);
+      for (let at = 0; at <= all.length; at += 1)
+        expect(await eventsIn([all.subarray(0, at), all.subarray(at)])).toEqual([document]);
+    },
+  );
+
+  it('fail at a document over the size limit, and close the backend call', async () => {
+    const block = Buffer.alloc(256 * 1024, 'x');
+    const response = new BackendBytes([bytes('{'), ...Array.from({ length: 40 }, () => block)]);
+    await expect(eventsOfResponse(response)).rejects.toThrow(Problem);
+    expect(response.closed).toBe(true);
+    expect(response.read).toBeLessThan(20);
+  });
+
   it('fail at an event over the size limit, and close the backend call', async () => {
     const block = Buffer.alloc(256 * 1024, 'x');
     const response = new BackendBytes([bytes('data: '), ...Array.from({ length: 40 }, () => block)]);
@@ -126,9 +152,10 @@ describe('the events of a streamed response', () => {
   });
 
   it('fail when bytes but no events arrive for too long', async () => {
-    const comments = { backend: 'b', retries: 0, bytes: endless(': wait\n\n') };
+    const options = { idleTimeoutMs: 20, isComplete: () => true };
     const reading = async (): Promise<void> => {
-      for await (const arrived of eventsOf(comments, 20)) expect(arrived).toEqual([]);
+      for await (const arrived of eventsOf({ bytes: endless(': wait\n\n') }, options))
+        expect(arrived).toEqual([]);
     };
     await expect(reading()).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
   });

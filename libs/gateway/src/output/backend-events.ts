@@ -12,13 +12,25 @@ const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 const DRAIN_MS = 1_000;
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
+interface EventsOptions {
+  /** How long the backend may send no event, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** Whether the events that were read so far are a complete response. */
+  readonly isComplete: () => boolean;
+}
+
+/** Whether a response is a document instead of events, of whose lines none begins with a brace. */
+export const isDocument = (text: string): boolean => /^\s*\{/.test(text);
+
 /**
  * The data of the events of a streamed response, in arrays of those that arrived together; events without
- * data are skipped. Ends before `[DONE]`. Throws INFERENCE_FAILED if `[DONE]` is missing, REQUEST_TIMEOUT if
- * no event arrives for `idleTimeoutMs`. Stopping the iteration closes the backend call.
+ * data are skipped. A backend that responds with a document instead is read as if this were its only event.
+ * The response is complete at `[DONE]`, which is left out, or if it is complete where the bytes end, since
+ * some backends send no `[DONE]`. Otherwise throws INFERENCE_FAILED, and REQUEST_TIMEOUT if no event arrives
+ * in time. Stopping the iteration closes the backend call.
  */
-export function eventsOf({ bytes }: ChunkStream, idleTimeoutMs: number): BackendEvents {
-  return new BackendEvents(bytes, idleTimeoutMs);
+export function eventsOf({ bytes }: Pick<ChunkStream, 'bytes'>, options: EventsOptions): BackendEvents {
+  return new BackendEvents(bytes, options);
 }
 
 class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<readonly string[]> {
@@ -32,10 +44,15 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   private readonly decoder = new StringDecoder('utf8');
   /** Kept within an event only: it takes a kilobyte, and most streams need it once. */
   private parser: EventSourceParser | undefined;
+  /** Whether the first character that is not white space has arrived. */
+  private isBegun = false;
+  /** The parts of a document that came instead of events, and their length. */
+  private document: string[] | undefined;
+  private documentLength = 0;
 
   constructor(
     private readonly stream: StreamedBytes,
-    private readonly idleTimeoutMs: number,
+    private readonly options: EventsOptions,
   ) {
     this.bytes = stream[Symbol.asyncIterator]();
   }
@@ -68,7 +85,7 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
         throw error;
       }
       if (events.length > 0) return { value: events, done: false };
-      if (performance.now() - this.sinceMs > this.idleTimeoutMs) {
+      if (performance.now() - this.sinceMs > this.options.idleTimeoutMs) {
         await this.return();
         throw new Problem('REQUEST_TIMEOUT', { cause: new Error('the stream has bytes and no events') });
       }
@@ -85,6 +102,11 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   private read(parts: readonly Uint8Array[]): readonly string[] {
     const bytes = joined(parts);
     const text = this.decoder.write(bytes);
+    if (!this.isBegun) this.begin(text);
+    if (this.document) {
+      this.addToDocument(text);
+      return [];
+    }
     const whole = this.isBetweenEvents ? eventsOfOneLine(text) : undefined;
     if (whole) this.arrived = whole;
     else this.feed(text);
@@ -98,14 +120,32 @@ class BackendEvents implements AsyncIterable<readonly string[]>, AsyncIterator<r
   }
 
   /**
-   * The final events, including one whose blank line is missing. Throws if there are none and `[DONE]` is
-   * missing.
+   * The final events, including one whose blank line is missing. Throws if there are none, and the response
+   * is not complete.
    */
   private readEnd(): readonly string[] {
+    if (this.document) {
+      this.done = true;
+      return [this.document.join('').trim()];
+    }
     this.feed(`${this.decoder.end()}\n\n`);
     const events = this.taken();
     if (events.length > 0 || this.done) return events;
+    this.done = this.options.isComplete();
+    if (this.done) return events;
     throw new Problem('INFERENCE_FAILED', { cause: new Error('the stream ended before its [DONE]') });
+  }
+
+  private begin(text: string): void {
+    this.isBegun = text.trim() !== '';
+    if (isDocument(text)) this.document = [];
+  }
+
+  private addToDocument(text: string): void {
+    this.documentLength += text.length;
+    if (this.documentLength > EVENT_LIMIT_CHARACTERS)
+      throw new Problem('INFERENCE_FAILED', { cause: new Error('the response is larger than its limit') });
+    this.document?.push(text);
   }
 
   /** Keeps throwing after an event over the limit. */

@@ -15,12 +15,14 @@ export function forStream(problem: Problem): Problem {
   return new Problem('REQUEST_TIMEOUT', { message, cause: problem.cause });
 }
 
-/** Ends a stream with an error. */
-export function problemFrames(problem: Problem): string {
+/** An error in a stream, as OpenAI's clients read it. */
+export function streamError(problem: Problem): ReturnType<typeof errorBody>['error'] {
   const { error } = errorBody(forStream(problem));
   const { retryAfterSeconds } = problem;
-  return (
-    frame({ error: retryAfterSeconds === undefined ? error : { ...error, retry_after: retryAfterSeconds } }) +
-    DONE_FRAME
-  );
+  return retryAfterSeconds === undefined ? error : { ...error, retry_after: retryAfterSeconds };
+}
+
+/** Ends a stream with an error. */
+export function problemFrames(problem: Problem): string {
+  return frame({ error: streamError(problem) }) + DONE_FRAME;
 }

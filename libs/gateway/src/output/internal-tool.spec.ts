@@ -33,7 +33,7 @@ function deltasOf(parts: readonly Part[], size: number): object[] {
 function shownOf(deltas: readonly object[], mayCall: boolean) {
   const tool = new InternalTool(OURS, mayCall);
   const thinking = { strip: false, startsInside: false };
-  const normaliser = new OutputNormaliser({ saying: 'delta', thinking, tokenizer: undefined, tool });
+  const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined, tool });
   const choice = new AssembledChoice(0);
   for (const delta of deltas) {
     const event = JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });

@@ -1,4 +1,4 @@
-import type { Problem } from '@svc/contracts';
+import { type Problem, hasFailed, isError, readChoiceEnd } from '@svc/contracts';
 import {
   type Fields,
   backendError,
@@ -27,6 +27,7 @@ const CHOICES_LIMIT = 128;
 
 /** The state of a choice so far. */
 interface ChoiceState {
+  begun: boolean;
   finished: boolean;
   calls: ToolCallStream | undefined;
   /** Removes reasoning from the text; undefined if it stays. */
@@ -37,11 +38,7 @@ interface ChoiceState {
   readonly tool: InternalTool | undefined;
 }
 
-/** Whether a backend sends whole messages or deltas. */
-type Saying = 'message' | 'delta';
-
 export interface NormaliserOptions {
-  readonly saying: Saying;
   /** How to treat the reasoning in the response. */
   readonly thinking: Pick<ThinkingPlan, 'strip' | 'startsInside'>;
   readonly tokenizer: Tokenizer | undefined;
@@ -68,6 +65,8 @@ export class OutputNormaliser {
   promptLogprobs: unknown = null;
   /** What a backend reports as the reason for the end, such as a stop sequence. */
   stoppedBy: string | undefined;
+  /** A finish reason that no interface is known to have. */
+  unknownFinish: string | undefined;
   /** Addresses cited by a backend that searches by itself. */
   citedUrls: readonly string[] = [];
   private readonly choices = new Map<number, ChoiceState>();
@@ -76,9 +75,9 @@ export class OutputNormaliser {
   readonly keepsTexts: boolean;
 
   constructor(private readonly how: NormaliserOptions) {
-    const { saying, thinking, sources, tool, isEncrypted } = how;
+    const { thinking, sources, tool, isEncrypted } = how;
     this.meter = new Meter(how.tokenizer, isEncrypted ? plainBytes : undefined);
-    this.keepsTexts = saying === 'delta' && !thinking.strip && sources === undefined && !tool && !isEncrypted;
+    this.keepsTexts = !thinking.strip && sources === undefined && !tool && !isEncrypted;
   }
 
   /** Whether reasoning is removed. */
@@ -97,18 +96,23 @@ export class OutputNormaliser {
     return { reported, meter, received: this.how.isEncrypted ? meter.bytes : this.received };
   }
 
-  /** Reads a body or the data of one event. Throws an error that the backend reports. */
+  /**
+   * Reads a body or the data of one event: choices with deltas, or with whole messages. Some backends stream
+   * what was not asked for as a stream, and the reverse. Throws an error that the backend reports.
+   */
   read(text: string): ChoicePiece[] {
     this.received += text.length;
     const said = parseBackendJson(text);
-    if (said['error'] && (this.how.saying === 'delta' || !said['choices'])) throw this.error(said['error']);
+    const choices = fieldsOf(said['choices']);
+    const isDocument = choices.some(isWhole);
+    if (isError(said['error']) && !isDocument) throw this.error(said['error']);
     if (said['object'] === 'error') throw this.error(said);
     this.reported = readUsage(said) ?? this.reported;
     this.promptLogprobs = said['prompt_logprobs'] ?? this.promptLogprobs;
     if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
     const pieces: ChoicePiece[] = [];
-    for (const [position, choice] of fieldsOf(said['choices']).entries()) {
-      const piece = this.readChoice(choice, position);
+    for (const [position, choice] of choices.entries()) {
+      const piece = this.readChoice(choice, isDocument ? position : undefined);
       if (piece) pieces.push(piece);
     }
     return pieces;
@@ -126,6 +130,11 @@ export class OutputNormaliser {
     return this.choices.size > 0;
   }
 
+  /** Whether it has ended every choice that it began. */
+  get isFinished(): boolean {
+    return this.hasChoices && [...this.choices.values()].every((choice) => choice.finished);
+  }
+
   /** Sets the `finish_reason` of every choice that lacks one. */
   finish(reason: 'stop' | 'length'): ChoicePiece[] {
     if (this.choices.size === 0) this.stateOf(0);
@@ -133,10 +142,18 @@ export class OutputNormaliser {
     for (const [index, { tool }] of this.choices) {
       const piece = tool?.call
         ? { index, delta: {}, logprobs: null, finish_reason: reason, stop_reason: undefined }
-        : this.readChoice({ index, logprobs: null, finish_reason: reason }, index);
+        : this.readChoice({ index, logprobs: null, finish_reason: reason });
       if (piece) pieces.push(piece);
     }
     return pieces;
+  }
+
+  /** A `finish_reason` of the contract; null while the choice continues. */
+  private finishReason(said: unknown, hasToolCalls: boolean): FinishReason | null {
+    const read = readChoiceEnd(said);
+    if (read.end === 'not yet') return null;
+    if (read.end === 'unknown') this.unknownFinish ??= read.name;
+    return finished(read.end === 'unknown' || read.end === 'failure' ? 'stop' : read.end, hasToolCalls);
   }
 
   /** The words of a backend about an encrypted response may be its plaintext. */
@@ -154,37 +171,41 @@ export class OutputNormaliser {
     // Only the first choice can call it, since it is offered only to requests for one choice.
     const tool = hidden && index > 0 ? new InternalTool(hidden.name, false) : hidden;
     const markers = sources === undefined ? undefined : new CitationMarkers(sources);
-    const state = { finished: false, calls: undefined, blocks, markers, tool };
+    const state = { begun: false, finished: false, calls: undefined, blocks, markers, tool };
     this.choices.set(index, state);
     return state;
   }
 
-  /** Returns undefined once a choice has finished: the rest of it is dropped. */
-  private readChoice(choice: Fields, position: number): ChoicePiece | undefined {
-    const { saying } = this.how;
-    const index = choiceIndex(choice['index'], saying === 'message' ? position : 0);
+  /**
+   * Returns undefined once a choice has finished: the rest of it is dropped. Choices with whole messages have
+   * a position.
+   */
+  private readChoice(choice: Fields, position?: number): ChoicePiece | undefined {
+    const index = choiceIndex(choice['index'], position ?? 0);
     const state = this.stateOf(index);
     if (state.finished) return undefined;
-    const delta = isFields(choice[saying]) ? choice[saying] : {};
+    // After deltas, a whole message would say the same again.
+    const whole = position !== undefined && !state.begun;
+    if (hasFailed(choice)) throw this.error(failureIn(choice));
+    state.begun = true;
+    const delta = saidIn(choice, whole);
     const { content: given } = delta;
     placeTexts(delta);
-    if (saying === 'message' && !state.blocks && !state.markers && isTextParts(given))
-      delta['content'] = given;
+    if (whole && !state.blocks && !state.markers && isTextParts(given)) delta['content'] = given;
     adoptFunctionCall(delta);
     if (this.how.isEncrypted) requireCiphertext(delta, choice['logprobs']);
-    const hasCalls = saying === 'message' ? placeWholeCalls(delta) : placeCalls(state, delta);
+    const hasCalls = whole ? placeWholeCalls(delta) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
     state.tool?.add(delta);
-    const reason = isUnset(choice['finish_reason']) ? null : finishReason(choice['finish_reason'], hasCalls);
-    const finish = saying === 'message' ? finishReason(reason, hasCalls) : reason;
+    const reason = this.finishReason(choice['finish_reason'], hasCalls);
+    const finish = whole ? (reason ?? finished('stop', hasCalls)) : reason;
     state.finished = finish !== null;
     let logprobs = wrapLogprobs(choice['logprobs']);
     if (state.blocks)
-      logprobs = this.withoutReasoning(state.blocks, { delta, logprobs, isLast: state.finished });
+      logprobs = this.withoutReasoning(state.blocks, { delta, logprobs, isLast: state.finished, whole });
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
-    const { stop_reason: stop } = choice;
-    const stopped = stop === undefined ? undefined : stopReason(stop);
-    if (typeof stop === 'string') this.stoppedBy = stop;
+    if (typeof choice['stop_reason'] === 'string') this.stoppedBy = choice['stop_reason'];
+    const stopped = stopReason(choice['stop_reason']);
     const piece = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
     return state.tool ? state.tool.shown(piece) : piece;
   }
@@ -192,7 +213,7 @@ export class OutputNormaliser {
   /** Removes reasoning from a delta in place. Returns the logprobs of the remaining text. */
   private withoutReasoning(
     blocks: ThinkBlocks,
-    { delta, logprobs, isLast }: ReasoningDelta,
+    { delta, logprobs, isLast, whole }: ReasoningDelta & { readonly whole: boolean },
   ): ChoicePiece['logprobs'] {
     delta['reasoning_content'] = undefined;
     const text = typeof delta['content'] === 'string' ? delta['content'] : '';
@@ -202,7 +223,7 @@ export class OutputNormaliser {
     delta['content'] = visible;
     // Logprobs include the tokens of reasoning. Only in a whole response can they be matched to the remaining
     // text.
-    if (!logprobs || this.how.saying === 'delta') return logprobs && null;
+    if (!logprobs || !whole) return logprobs && null;
     const tokens = new ThinkBlocks(this.how.thinking.startsInside);
     return filterTokens(logprobs, (token) => tokens.read(token).visible === token);
   }
@@ -256,27 +277,25 @@ function placeWholeCalls(message: Fields): boolean {
   return calls.length > 0;
 }
 
-/** Some backends send an empty `finish_reason` until they have one. */
-function isUnset(reason: unknown): boolean {
-  return reason === undefined || reason === null || reason === '';
+/** Whether a choice has its whole message. */
+const isWhole = ({ message, delta }: Fields): boolean => isFields(message) && !isFields(delta);
+
+/** What a choice says, which may be nothing. */
+function saidIn({ message, delta }: Fields, whole: boolean): Fields {
+  const said = whole ? message : delta;
+  return isFields(said) ? said : {};
 }
 
-/** A `finish_reason` of the contract. Whether there are tool calls is determined from the response itself. */
-function finishReason(value: unknown, hasToolCalls: boolean): FinishReason {
-  switch (value) {
-    case 'length':
-    case 'content_filter':
-      return value;
-    case 'max_tokens':
-    case 'model_length':
-      return 'length';
-    default:
-      return hasToolCalls ? 'tool_calls' : 'stop';
-  }
-}
+/** What a server reports of a choice that has failed. */
+const failureIn = ({ error, finish_reason: type }: Fields): unknown => (isError(error) ? error : { type });
+
+/** Whether there are tool calls is determined from the response itself. */
+const finished = (end: 'stop' | 'length' | 'content_filter', hasToolCalls: boolean): FinishReason =>
+  end === 'stop' && hasToolCalls ? 'tool_calls' : end;
 
 /** A `stop_reason` of the contract. Backends also use it for the stop sequence or the last token. */
-function stopReason(value: unknown): 'stop' | 'length' | null {
+function stopReason(value: unknown): 'stop' | 'length' | null | undefined {
+  if (value === undefined) return undefined;
   return value === 'stop' || value === 'length' ? value : null;
 }
 

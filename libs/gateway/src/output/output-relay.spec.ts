@@ -46,7 +46,6 @@ const answerOf = (source: ChunkStream, encoder: Client, hold?: Partial<OutputHol
     idleTimeoutMs: 60_000,
     hold: hold as OutputHold | undefined,
     normaliser: new OutputNormaliser({
-      saying: 'delta',
       thinking: { strip: false, startsInside: false },
       tokenizer: undefined,
     }),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   type Balances,
   type ChunkStream,
@@ -11,7 +12,7 @@ import { traced } from '@svc/telemetry';
 import { unusable } from '../json/backend-json.js';
 import type { Meter } from '../tokens/meter.js';
 import type { CompletionHead } from './completion-head.js';
-import { eventsOf } from './backend-events.js';
+import { eventsOf, isDocument } from './backend-events.js';
 import type { InternalToolCall } from './internal-tool.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import type { OutputNormaliser } from './normaliser.js';
@@ -157,9 +158,11 @@ export class OutputRelay {
 
   /** Returns the reason if the response ends before its backend does. */
   private async read(source: BackendOutput): Promise<EarlyEnd | undefined> {
-    if ('body' in source) return this.take([source.body]);
+    if ('body' in source && isDocument(source.body)) return this.take([source.body]);
     const { normaliser, encoder, idleTimeoutMs } = this.parts;
-    const events = eventsOf(source, idleTimeoutMs);
+    // Some backends stream whatever they are asked for.
+    const streamed = 'body' in source ? { bytes: Readable.from([[Buffer.from(source.body)]]) } : source;
+    const events = eventsOf(streamed, { idleTimeoutMs, isComplete: () => normaliser.isFinished });
     const { repeating } = encoder;
     if (normaliser.keepsTexts && repeating) events.offerTo((part) => this.passes(part, repeating));
     for await (const texts of events) {

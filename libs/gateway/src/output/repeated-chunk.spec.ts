@@ -85,7 +85,6 @@ async function delivered(
   { partBytes, coveredTokens, blocksEvery, readsAtMost } = GOOD,
 ): Promise<unknown> {
   const normaliser = new OutputNormaliser({
-    saying: 'delta',
     thinking: { strip: false, startsInside: false },
     tokenizer: undefined,
   });

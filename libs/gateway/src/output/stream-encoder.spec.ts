@@ -18,7 +18,7 @@ class Shaper {
   private frames = '';
 
   constructor(thinking: typeof KEPT) {
-    this.normaliser = new OutputNormaliser({ saying: 'delta', thinking, tokenizer: undefined });
+    this.normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
     const write = (frames: string): undefined => void (this.frames += frames);
     const writer = { isGone: false, begin: () => undefined, write, end: write };
     const about = {

@@ -13,7 +13,7 @@ interface Choice {
 
 /** The client's view of a backend's choices. */
 async function choicesOf(choices: object[], thinking = { strip: false, startsInside: false }) {
-  const normaliser = new OutputNormaliser({ saying: 'message', thinking, tokenizer: undefined });
+  const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
   let sent = '';
   const send = (body: string): Promise<void> => {
     sent = body;

@@ -1,14 +1,12 @@
-import { type Problem, type ResponseRequest, errorBody } from '@svc/contracts';
+import type { Problem, ResponseRequest } from '@svc/contracts';
 import type { ResponseEncoder } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import type { ClientDialect } from '../output/client-dialect.js';
-import { DONE_FRAME, forStream } from '../output/event-stream.js';
 import type { OutputNormaliser } from '../output/normaliser.js';
 import { type ResponseWriter, KEEP_ALIVE_FRAME } from '../http/response-writer.js';
-import { EventWriter } from './event-writer.js';
 import { offeredTools } from './offered-tools.js';
 import { ResponseHead, type ResponseOptions } from './response-head.js';
-import { StreamedResponse } from './streamed-response.js';
+import { StreamedResponse, failedFrames } from './streamed-response.js';
 import { WholeResponse } from './whole-response.js';
 
 /** The dialect of OpenAI's Responses, for one request. */
@@ -17,7 +15,10 @@ export class ResponsesDialect implements ClientDialect {
   private readonly options: ResponseOptions;
   private stream: StreamedResponse | undefined;
 
-  constructor(private readonly request: ResponseRequest) {
+  constructor(
+    private readonly request: ResponseRequest,
+    private readonly requestId: string,
+  ) {
     const { tools, reasoning } = request;
     const summary = reasoning?.summary ?? 'none';
     this.options = { tools: offeredTools(tools), summarises: summary !== 'none' };
@@ -34,12 +35,10 @@ export class ResponsesDialect implements ClientDialect {
     return new WholeResponse(client, normaliser, about, { ...this.options, head });
   }
 
-  /** A response that has begun fails; before that, there is only the error. */
+  /** Clients read the code of an error only from a response that has begun and failed. */
   problemFrames(problem: Problem): string {
     if (this.stream) return this.stream.failedFrames(problem);
-    const events = new EventWriter();
-    const { code, message, param } = errorBody(forStream(problem)).error;
-    events.add('error', { code, message, param });
-    return events.take() + DONE_FRAME;
+    const { request, requestId: id } = this;
+    return failedFrames(new ResponseHead(request, { id, model: request.model }), problem);
   }
 }

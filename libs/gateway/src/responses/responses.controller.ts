@@ -17,6 +17,7 @@ export class ResponsesController {
     assert(bodyJson, 'the route has a body');
     const body = request.body as ResponseRequest;
     const translation = await chatRequestFor(body, bodyJson);
-    await this.completions.response(request, reply, { ...translation, dialect: new ResponsesDialect(body) });
+    const dialect = new ResponsesDialect(body, request.id);
+    await this.completions.response(request, reply, { ...translation, dialect });
   }
 }

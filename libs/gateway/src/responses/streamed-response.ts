@@ -1,8 +1,8 @@
-import { type Problem, errorBody } from '@svc/contracts';
+import type { Problem } from '@svc/contracts';
 import type { ResponseEncoder, ChargedOutput, RepeatingEncoder } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import type { ChoicePiece, FinishReason } from '../output/assembled-choice.js';
-import { DONE_FRAME, forStream } from '../output/event-stream.js';
+import { DONE_FRAME, streamError } from '../output/event-stream.js';
 import type { OutputNormaliser } from '../output/normaliser.js';
 import type { RepeatedChunk } from '../output/repeated-chunk.js';
 import type { ResponseWriter } from '../http/response-writer.js';
@@ -83,11 +83,11 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
 
   /** Ends the response with an error, after what was delivered. */
   failedFrames(problem: Problem, end: object = {}): string {
-    const { code, message } = errorBody(forStream(problem)).error;
-    const output = this.items.end('incomplete');
-    const response = this.parts.head.with('failed', output, { ...end, error: { code, message } });
-    this.events.add('response.failed', { response });
-    return this.events.take() + DONE_FRAME;
+    return failureFrames(this.events, this.parts.head, {
+      problem,
+      output: this.items.end('incomplete'),
+      end,
+    });
   }
 
   private get reasoningKind(): TextKind {
@@ -118,6 +118,29 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
     this.items.addSearch(this.about.parameters);
     if (this.about.documents) this.items.addWholeCall({ ...this.about.documents });
   }
+}
+
+/** The events of a response that fails before its model has said anything. */
+export function failedFrames(head: ResponseHead, problem: Problem): string {
+  const events = new EventWriter();
+  events.add('response.created', { response: head.with('in_progress', []) });
+  return failureFrames(events, head, { problem, output: [], end: {} });
+}
+
+interface Failure {
+  readonly problem: Problem;
+  /** What was delivered. */
+  readonly output: readonly object[];
+  /** Usage and cost of what was delivered. */
+  readonly end: object;
+}
+
+function failureFrames(events: EventWriter, head: ResponseHead, { problem, output, end }: Failure): string {
+  const { code, message } = streamError(problem);
+  events.add('response.failed', {
+    response: head.with('failed', output, { ...end, error: { code, message } }),
+  });
+  return events.take() + DONE_FRAME;
 }
 
 /** A text as the content of a JSON string. */

@@ -59,6 +59,12 @@ export const inference = {
     help: 'Implausible token counts of backends, too high or too low for the prompt or the delivered text, which were replaced by own counts.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
   }),
+  unknownFinishes: new Counter({
+    name: 'svc.gateway.unknown_finish_reasons',
+    unit: '{completion}',
+    help: 'Completions whose backend gave a finish reason that no known interface has, which were taken for complete.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.finish_reason'],
+  }),
   faultyImages: new Counter({
     name: 'svc.gateway.faulty_images',
     unit: '{image}',

@@ -125,5 +125,4 @@ export const ResponseEvent = z.union([
   event('response.completed', response),
   event('response.incomplete', response),
   event('response.failed', response),
-  event('error', { code: z.string(), message: z.string(), param: z.string().nullable() }),
 ]);

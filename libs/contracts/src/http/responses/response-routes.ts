@@ -14,7 +14,7 @@ export const responseRoutes = {
 \`svc_parameters\` and the model suffix are those of chat completions. The tool \`web_search\` is the web search of this service.
 
 With \`stream: true\` the response is sent as server-sent events, numbered by \`sequence_number\`; after the last one follows
-\`data: [DONE]\`. An error after the first event is sent as \`response.failed\`, or as \`error\` if the response has not begun. What was
+\`data: [DONE]\`. An error is sent as \`response.failed\`, after \`response.created\` if nothing else was sent yet. What was
 delivered before it is charged.`,
     access: 'key-or-wallet',
     status: 200,
