@@ -26,6 +26,29 @@ describe('the outcomes of a node', () => {
     expect([...outcomes]).toEqual([[0, { result: '2' }]]);
   });
 
+  it.each([
+    ['{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}', 3],
+    ['{"id":0,"error":{"code":-32005,"message":"slow down"}}', 3],
+    ['{"error":{"code":-32005,"message":"slow down"}}', 1],
+    ['[{"id":null,"error":{"code":-32005,"message":"slow down"}}]', 2],
+  ])('are the error of each call if the node sent one for all of them: %s', (text, count) => {
+    const error = { error: '{"code":-32005,"message":"slow down"}' };
+    expect([...nodeOutcomes(text, count)]).toEqual(Array.from({ length: count }, (_, id) => [id, error]));
+  });
+
+  it.each([
+    ['{"id":0,"result":1}', 3, [[0, { result: '1' }]]],
+    ['{"id":null,"result":1}', 2, []],
+    ['{"id":7,"error":{"code":1,"message":"no"}}', 1, []],
+    ['[{"id":7,"error":{"code":1,"message":"no"}}]', 2, []],
+  ])('are not those of a single response to one call: %s', (text, count, outcomes) => {
+    expect([...nodeOutcomes(text, count)]).toEqual(outcomes);
+  });
+
+  it('of calls that send something have no error without their id, which may be about another request', () => {
+    expect([...nodeOutcomes('{"id":null,"error":{"code":-32005,"message":"no"}}', 1, true)]).toEqual([]);
+  });
+
   it('keep the code and data of an error, and no addresses', () => {
     const error = {
       code: 3,

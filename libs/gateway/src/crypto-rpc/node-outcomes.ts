@@ -13,14 +13,18 @@ export type NodeOutcome =
     };
 
 /**
- * The outcomes of calls at a node, with ids from 0, by id. Responses to anything else are left out, and
- * of two responses to the same call the first counts. Throws if the text is not JSON.
+ * The outcomes of calls at a node, with ids from 0, by id. Responses to anything else are left out, and of
+ * two responses to the same call the first counts. An error in place of the list, or one without an id, is
+ * the outcome of every call, unless they send something, since it may be about another request. Throws if the
+ * text is not JSON.
  */
-export function nodeOutcomes(text: string, count: number): Map<number, NodeOutcome> {
+export function nodeOutcomes(text: string, count: number, isSend = false): Map<number, NodeOutcome> {
   const parsed: unknown = JSON.parse(text);
   const isList = Array.isArray(parsed);
   const items: unknown[] = isList ? parsed : [parsed];
   const texts = isList ? jsonElements(text) : [text];
+  const common = isSend ? undefined : commonError(parsed, count, texts[0]);
+  if (common !== undefined) return new Map(Array.from({ length: count }, (_, id) => [id, common]));
   const outcomes = new Map<number, NodeOutcome>();
   for (const [index, item] of items.entries()) {
     if (typeof item !== 'object' || item === null || !('id' in item)) continue;
@@ -31,6 +35,15 @@ export function nodeOutcomes(text: string, count: number): Map<number, NodeOutco
     if (outcome) outcomes.set(id, outcome);
   }
   return outcomes;
+}
+
+/** The error that a node sent for all calls together. */
+function commonError(parsed: unknown, count: number, text = '{}'): NodeOutcome | undefined {
+  const [item, ...others] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
+  if (others.length > 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+  const isForOne = 'id' in item && item.id !== null && (Array.isArray(parsed) || count === 1);
+  const outcome = isForOne ? undefined : outcomeOf(jsonMembers(text));
+  return outcome && 'error' in outcome ? outcome : undefined;
 }
 
 /** Errors that concern the node rather than the call: too much to do, or a fault of its own. */
