@@ -12,6 +12,7 @@ import {
   Problem,
   SPEECH_MEDIA_TYPES,
   SpokenText,
+  isMadeOnce,
 } from '@svc/contracts';
 import { Exchange, ExchangeAborted } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
@@ -253,7 +254,8 @@ export class LocalRouter extends InferenceRouter {
       take: async (exchange, live) => {
         const headers = live.dialect.headers({ requestId: call.requestId, key: this.requests.keyFor(live) });
         const bounds = { limitMs: Math.max(1, endMs - performance.now()), limitBytes, count };
-        const images = await imagesIn(exchange, { agent: this.pool.agent, live, headers, signal, ...bounds });
+        const { connections } = this.pool;
+        const images = await imagesIn(exchange, { connections, live, headers, signal, ...bounds });
         return { body: JSON.stringify({ images } satisfies MadeImages) };
       },
     });
@@ -304,6 +306,8 @@ export class LocalRouter extends InferenceRouter {
     let refusal: Refusal | undefined;
     let retries = 0;
     const { kind = 'chat' } = call;
+    const { connections } = this.pool;
+    const fresh = isMadeOnce(kind) ? undefined : connections.fresh;
     const able = this.pool
       .candidates(backends, call)
       .filter(
@@ -330,7 +334,7 @@ export class LocalRouter extends InferenceRouter {
           pauseMs: mode.pauseMs,
           deadlineMs,
         };
-        exchange = await Exchange.start(this.pool.agent, request, { signal, onEnd: attempt.ended });
+        exchange = await Exchange.start(connections.kept, request, { signal, onEnd: attempt.ended, fresh });
         if (!mode.anyStatus) await refuseFailure(exchange);
         const part = await mode.take(exchange, live);
         attempt.began();

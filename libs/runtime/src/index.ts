@@ -41,6 +41,7 @@ export { presentable, redacted } from './redacted.js';
 export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
 export { JsonText } from './json/json-text.js';
 export { LongStrings } from './json/long-strings.js';
+export { type Connections, connections } from './calls/connections.js';
 export {
   type ResponseHeaders,
   Exchange,

@@ -1,5 +1,4 @@
-import { Exchange } from '@svc/runtime';
-import type { Dispatcher } from 'undici';
+import { type Connections, Exchange } from '@svc/runtime';
 import type { BackendImage } from '../dialects/dialect.js';
 import type { LiveBackend } from './backend-pool.js';
 
@@ -12,7 +11,7 @@ const DATA_URL = /^data:[^,]*;base64,/i;
 const DATA_URL_HEAD_CHARS = 256;
 
 interface ImageSource {
-  readonly agent: Dispatcher;
+  readonly connections: Connections;
   readonly live: LiveBackend;
   readonly signal: AbortSignal;
   readonly limitBytes: number;
@@ -30,7 +29,10 @@ export async function fetchedImages(images: readonly BackendImage[], source: Ima
   return fetched;
 }
 
-async function base64At(text: string, { agent, live, signal, limitBytes }: ImageSource): Promise<string> {
+async function base64At(
+  text: string,
+  { connections, live, signal, limitBytes }: ImageSource,
+): Promise<string> {
   if (/^data:/i.test(text)) return text;
   const url = URL.parse(text, live.origin);
   if (url?.origin !== live.origin) throw new Error('an image of the response is at another host');
@@ -42,7 +44,11 @@ async function base64At(text: string, { agent, live, signal, limitBytes }: Image
     pauseMs: FETCH_MS,
     deadlineMs: FETCH_MS,
   };
-  const exchange = await Exchange.start(agent, request, { signal, onEnd: () => undefined });
+  const exchange = await Exchange.start(connections.kept, request, {
+    signal,
+    onEnd: () => undefined,
+    fresh: connections.fresh,
+  });
   try {
     if (exchange.status !== 200) throw new Error(`an image of the response has status ${exchange.status}`);
     return (await exchange.bytes(limitBytes)).toString('base64');

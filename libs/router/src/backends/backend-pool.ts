@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Backend, InferenceCall } from '@svc/contracts';
-import { Agent } from 'undici';
+import { type Connections, connections } from '@svc/runtime';
 import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 import { BackendLoad, type Waiter } from './backend-load.js';
@@ -57,21 +57,15 @@ export class LiveBackend {
 export class BackendPool {
   private readonly loads = new Map<string, BackendLoad>();
   private readonly live = new WeakMap<Backend, LiveBackend>();
-  /** The HTTP agent for all backends. */
-  readonly agent: Agent;
+  /** Those to all backends. */
+  readonly connections: Connections;
 
   constructor(
     connectTimeoutMs: number,
     private readonly simulatorUrl: string | undefined,
   ) {
-    this.agent = new Agent({
-      connect: { timeout: connectTimeoutMs },
-      pipelining: 1,
-      // Each backend limits its own concurrent requests.
-      connections: null,
-      // Below the five seconds after which common model servers close an idle connection.
-      keepAliveTimeout: 4_000,
-    });
+    // Below the five seconds after which common model servers close an idle connection.
+    this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000 });
   }
 
   /** The usable backends of a model, in the order in which to call them. */
@@ -95,7 +89,7 @@ export class BackendPool {
   }
 
   close(): Promise<void> {
-    return this.agent.destroy();
+    return this.connections.close();
   }
 
   private resolve(backend: Backend, position: number): LiveBackend[] {

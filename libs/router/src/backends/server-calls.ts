@@ -1,5 +1,4 @@
-import { Exchange, ExchangeAborted, ExchangeTimedOut } from '@svc/runtime';
-import type { Dispatcher } from 'undici';
+import { type Connections, Exchange, ExchangeAborted, ExchangeTimedOut } from '@svc/runtime';
 import type { BackendImage, Dialect, JobRequest, ServerCalls } from '../dialects/dialect.js';
 import { fetchedImages } from './backend-images.js';
 import type { LiveBackend } from './backend-pool.js';
@@ -9,7 +8,7 @@ import { refuseFailure } from './refuse-failure.js';
 const CLEAN_UP_MS = 5_000;
 
 interface CallSource {
-  readonly agent: Dispatcher;
+  readonly connections: Connections;
   readonly live: LiveBackend;
   /** Those of every call of this request. */
   readonly headers: Record<string, string>;
@@ -57,8 +56,10 @@ async function queuedImages(
 
 async function answered(
   { method, path, headers, body }: JobRequest,
-  { agent, live, headers: ofAll, signal, limitMs, limitBytes }: CallSource,
+  { connections, live, headers: ofAll, signal, limitMs, limitBytes }: CallSource,
 ): Promise<Buffer> {
+  // All others change something at the server.
+  const fresh = method === 'GET' ? connections.fresh : undefined;
   const request = {
     method,
     origin: live.origin,
@@ -68,7 +69,7 @@ async function answered(
     deadlineMs: limitMs,
     ...(body && { body }),
   };
-  const exchange = await Exchange.start(agent, request, { signal, onEnd: () => undefined });
+  const exchange = await Exchange.start(connections.kept, request, { signal, onEnd: () => undefined, fresh });
   try {
     await refuseFailure(exchange);
     return await exchange.bytes(limitBytes);

@@ -251,9 +251,11 @@ export class NodeChecks {
       pauseMs: CHECK_MS,
       deadlineMs: CHECK_MS,
     };
-    const exchange = await Exchange.start(this.pool.agent, request, {
+    const { kept, fresh } = this.pool.connections;
+    const exchange = await Exchange.start(kept, request, {
       signal: undefined,
       onEnd: () => undefined,
+      fresh,
     });
     try {
       await refuseFailure(exchange);

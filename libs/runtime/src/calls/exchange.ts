@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { isReset } from './connections.js';
 
 /** Bytes buffered for a slow reader before its socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -15,6 +16,9 @@ const PIECE_BYTES = 256 * 1024;
 
 /** Overhead charged for each buffered piece, so that a flood of single-byte pieces is bounded too. */
 const PIECE_OVERHEAD_BYTES = 128;
+
+/** Leaves out a byte order mark, which JSON must not have but some servers send. */
+const UTF8 = new TextDecoder();
 
 /** The headers or trailers of a response, by lower-case name. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -54,6 +58,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private ended = false;
   private failure: Error | undefined;
   private deadline: NodeJS.Timeout | undefined;
+  /** Sends the request once more. Until the first byte of a response only. */
+  private again: (() => void) | undefined;
   private readonly onAbort = (): void => this.abort();
 
   private constructor(
@@ -63,7 +69,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /**
    * Sends the request and resolves when the response head arrives; until then the exchange is in
-   * `unanswered`. `onEnd` is called once, at the end.
+   * `unanswered`. `onEnd` is called once, at the end. If the other side closes a connection that had been
+   * used before, without a byte of a response, the request is sent once more, by `fresh`. It is not given for
+   * requests that must not run twice, since the other side may have read this one before it closed the
+   * connection.
    */
   static async start(
     dispatcher: Dispatcher,
@@ -72,10 +81,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
       signal,
       onEnd,
       unanswered,
+      fresh,
     }: {
       readonly signal: AbortSignal | undefined;
       readonly onEnd: (failure: Error | undefined) => void;
       readonly unanswered?: Set<Exchange> | undefined;
+      readonly fresh?: Dispatcher | undefined;
     },
   ): Promise<Exchange> {
     const exchange = new Exchange(signal, onEnd);
@@ -84,6 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     } else {
       signal?.addEventListener('abort', exchange.onAbort, { once: true });
       exchange.endWithin(request.deadlineMs);
+      if (fresh) exchange.again = () => exchange.dispatch(fresh, request);
       exchange.dispatch(dispatcher, request);
     }
     unanswered?.add(exchange);
@@ -152,15 +164,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return joined(parts);
   }
 
-  /** The same, as text. */
+  /** The same, as text, without a byte order mark. */
   async text(limitBytes: number): Promise<string> {
-    return (await this.bytes(limitBytes)).toString('utf8');
+    return UTF8.decode(await this.bytes(limitBytes));
   }
 
   /** At most `limitBytes` from the start of the body; the rest is not read. */
   async beginning(limitBytes: number): Promise<string> {
     const { parts } = await this.readUpTo(limitBytes);
-    return joined(parts).toString('utf8', 0, limitBytes);
+    return UTF8.decode(joined(parts).subarray(0, limitBytes));
   }
 
   private async readUpTo(limitBytes: number): Promise<{ parts: Buffer[]; isWhole: boolean }> {
@@ -195,6 +207,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.failure) controller.abort(this.failure);
   }
 
+  /** The first byte has arrived. */
+  onResponseStarted(): void {
+    this.again = undefined;
+  }
+
   onResponseStart(
     controller: Dispatcher.DispatchController,
     statusCode: number,
@@ -222,12 +239,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.finish(error);
+    const { again } = this;
+    this.again = undefined;
+    if (again && !this.ended && isReset(error)) again();
+    else this.finish(error);
   }
 
   private finish(failure: Error | undefined): void {
     if (this.ended) return;
     this.ended = true;
+    this.again = undefined;
     this.failure = failure;
     clearTimeout(this.deadline);
     this.signal?.removeEventListener('abort', this.onAbort);

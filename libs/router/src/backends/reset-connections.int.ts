@@ -1,0 +1,89 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Catalog } from '@svc/catalog';
+import type { CallKind, InferenceCall, InferenceRouter } from '@svc/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Reply, TestBackend, saying } from '../../test/backend.js';
+import { catalogFile, collect, quickRouter } from '../../test/routing.js';
+
+const ANSWER = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] };
+const reset: Reply = (response) => void response.socket?.destroy();
+
+let backend: TestBackend;
+let router: InferenceRouter;
+let stop: () => Promise<void>;
+
+/** A router whose only backend has this kind. */
+async function given(kind: string): Promise<void> {
+  backend = await TestBackend.start(saying(ANSWER));
+  const entry = { url: backend.url, model: 'x', kind };
+  ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
+}
+
+const call = (kind: CallKind, body: object): InferenceCall => ({
+  requestId: 'r',
+  accountId: 'a',
+  model: 'm',
+  kind,
+  body: [Buffer.from(JSON.stringify(body))],
+});
+const signal = new AbortController().signal;
+const CHAT = call('chat', { messages: [] });
+
+/** Resets the connection of the next request, and responds to all others. */
+async function resetOnce(): Promise<void> {
+  // The connection of the last request is free after this turn.
+  await turn();
+  const { reply } = backend;
+  backend.reply = (...asked) => {
+    backend.reply = reply;
+    return reset(...asked);
+  };
+}
+
+afterEach(async () => {
+  await stop();
+  await backend.close();
+});
+
+describe('the only backend of a model', () => {
+  beforeEach(() => given('openai'));
+
+  it('is called on a new connection if it closes the one that was kept open', async () => {
+    await router.complete(CHAT, signal);
+    await resetOnce();
+    expect(await router.complete(CHAT, signal)).toMatchObject({ retries: 0, body: JSON.stringify(ANSWER) });
+    await router.complete(CHAT, signal);
+    await resetOnce();
+    expect(await collect(await router.stream(CHAT, signal))).toBe(JSON.stringify(ANSWER));
+    expect(backend.asked.length).toBe(6);
+  });
+
+  it('gets a job once, since it may have begun before the connection ended', async () => {
+    await router.complete(CHAT, signal);
+    await resetOnce();
+    const order = { prompt: 'x', seconds: 4, fields: {} };
+    await expect(router.complete(call('job-submit', order), signal)).rejects.toMatchObject({
+      code: 'INFERENCE_FAILED',
+    });
+    expect(backend.asked.length).toBe(2);
+  });
+});
+
+describe('the only node of a network', () => {
+  beforeEach(() => given('json-rpc'));
+
+  it('gets a transaction once, and a read again', async () => {
+    backend.reply = saying({ id: 0, result: 1 });
+    const rpc = { id: 0, method: 'x' };
+    await router.complete(call('rpc', rpc), signal);
+    await resetOnce();
+    await router.complete(call('rpc', rpc), signal);
+    expect(backend.asked.length).toBe(3);
+    await router.complete(call('rpc', rpc), signal);
+    await resetOnce();
+    await expect(router.complete(call('rpc-send', rpc), signal)).rejects.toMatchObject({
+      code: 'INFERENCE_FAILED',
+    });
+    expect(backend.asked.length).toBe(5);
+  });
+});

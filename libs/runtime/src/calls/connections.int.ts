@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
+import { TestServer } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Connections, connections } from './connections.js';
+import { Exchange, ExchangeAborted } from './exchange.js';
+
+/** What the server does with each request, in order. The last one is for all that follow. */
+type Reply = (response: ServerResponse, request: IncomingMessage) => void;
+
+const answer: Reply = (response) => void response.end('ok');
+
+const RESETS: Readonly<Record<string, Reply>> = {
+  'closes it': (response) => void response.socket?.destroy(),
+  'resets it': (response) => void response.socket?.resetAndDestroy(),
+  'ends it': (response) => void response.socket?.end(),
+};
+
+let replies: Reply[];
+/** The bodies that arrived, and on which connection. */
+let asked: { readonly body: string; readonly port: number | undefined }[];
+let server: TestServer;
+let pool: Connections;
+let ended: (Error | undefined)[];
+
+beforeEach(async () => {
+  asked = [];
+  ended = [];
+  server = await TestServer.start((request, response) => {
+    void text(request)
+      .catch(() => '')
+      .then((body) => {
+        asked.push({ body, port: request.socket.remotePort });
+        (replies[asked.length - 1] ?? replies.at(-1))?.(response, request);
+      });
+  });
+  pool = connections({ connectTimeoutMs: 10_000, keepAliveMs: 60_000 });
+});
+
+afterEach(async () => {
+  await pool.close();
+  await server.close();
+});
+
+async function ask(
+  body: string | readonly Uint8Array[] = 'hi',
+  { repeats = true, signal }: { repeats?: boolean; signal?: AbortSignal } = {},
+): Promise<string> {
+  const request = { origin: server.url, path: '/', headers: {}, body, pauseMs: 60_000, deadlineMs: 60_000 };
+  const exchange = await Exchange.start(pool.kept, request, {
+    signal,
+    onEnd: (failure) => void ended.push(failure),
+    fresh: repeats ? pool.fresh : undefined,
+  });
+  const said = await exchange.text(1_000);
+  // The connection is free for the next request after this turn.
+  await turn();
+  return said;
+}
+
+describe('a request on a connection that was used before', () => {
+  const long = Array.from({ length: 64 }, (_, at) => Buffer.alloc(65_536, `${at % 10}`));
+
+  it.each(Object.entries(RESETS))(
+    'is sent once more if the server %s before its first byte',
+    async (_, reset) => {
+      replies = [answer, reset, answer];
+      expect(await ask('one')).toBe('ok');
+      expect(await ask('two')).toBe('ok');
+      expect(asked.map(({ body }) => body)).toEqual(['one', 'two', 'two']);
+      expect(asked[1]?.port).toBe(asked[0]?.port);
+      expect(asked[2]?.port).not.toBe(asked[0]?.port);
+      expect(ended).toEqual([undefined, undefined]);
+    },
+  );
+
+  it('is sent whole again if its body is long', async () => {
+    replies = [answer, ...Object.values(RESETS).slice(0, 1), answer];
+    await ask('one');
+    expect(await ask(long)).toBe('ok');
+    expect(asked.at(-1)?.body === Buffer.concat(long).toString()).toBe(true);
+  });
+
+  it('fails if its new connection is closed, too', async () => {
+    for (const reset of Object.values(RESETS)) {
+      replies = [answer, reset];
+      asked.length = 0;
+      ended.length = 0;
+      await ask();
+      await expect(ask()).rejects.toThrow(Error);
+      expect(asked.length).toBe(3);
+      expect(ended).toEqual([undefined, expect.any(Error)]);
+    }
+  });
+
+  it('is not sent again once a byte of its response has arrived', async () => {
+    const beginnings: Reply[] = [
+      (response) => void response.socket?.end('H'),
+      (response) => void response.socket?.end('HTTP/1.1 200 OK\r\n'),
+      (response) => void response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no'),
+    ];
+    for (const begin of beginnings) {
+      replies = [answer, begin, answer];
+      asked.length = 0;
+      await ask();
+      await expect(ask()).rejects.toThrow(Error);
+      expect(asked.length).toBe(2);
+    }
+  });
+
+  it('is not sent again if it must not run twice', async () => {
+    for (const reset of Object.values(RESETS)) {
+      replies = [answer, reset, answer];
+      asked.length = 0;
+      await ask();
+      await expect(ask('hi', { repeats: false })).rejects.toThrow(Error);
+      expect(asked.length).toBe(2);
+    }
+  });
+
+  it('ends when its caller leaves during the second attempt', async () => {
+    const caller = new AbortController();
+    const leave: Reply = () => caller.abort();
+    replies = [answer, RESETS['closes it'] ?? answer, leave];
+    await ask();
+    await expect(ask('hi', { signal: caller.signal })).rejects.toThrow(ExchangeAborted);
+    expect(asked.length).toBe(3);
+  });
+});
+
+describe('a request on a new connection', () => {
+  it.each(Object.entries(RESETS))(
+    'is not sent again if the server %s, which may be its fault',
+    async (_, reset) => {
+      replies = [reset, answer];
+      await expect(ask()).rejects.toThrow(Error);
+      expect(asked.length).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,58 @@
+import type { Socket } from 'node:net';
+import { Agent, type Dispatcher, buildConnector } from 'undici';
+
+/** How to reach other servers. */
+export interface Connections {
+  /** Keeps connections open for later requests. */
+  readonly kept: Dispatcher;
+  /** Makes a connection for each request. */
+  readonly fresh: Dispatcher;
+  close(): Promise<void>;
+}
+
+interface ConnectionOptions {
+  readonly connectTimeoutMs: number;
+  readonly keepAliveMs: number;
+}
+
+/** The bytes that had arrived on a connection when an error ended it. */
+const bytesBefore = new WeakMap<Error, number>();
+
+export function connections({ connectTimeoutMs, keepAliveMs }: ConnectionOptions): Connections {
+  const connector = buildConnector({ timeout: connectTimeoutMs });
+  const connect: buildConnector.connector = (options, callback) => {
+    connector(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) watch(socket);
+      callback(...result);
+    });
+  };
+  // Each server limits its own concurrent requests.
+  const options = { connect, connections: null, keepAliveTimeout: keepAliveMs };
+  const kept = new Agent({ ...options, pipelining: 1 });
+  const fresh = new Agent({ ...options, pipelining: 0 });
+  return {
+    kept,
+    fresh,
+    close: async () => {
+      await Promise.all([kept.destroy(), fresh.destroy()]);
+    },
+  };
+}
+
+function watch(socket: Socket): void {
+  socket.on('error', (error) => bytesBefore.set(error, socket.bytesRead));
+}
+
+/**
+ * Whether an error means that the other side closed a connection on which it had already sent something. Such
+ * an error before the first byte of a response is usual: the other side closes its idle connections, and a
+ * request may cross that on its way.
+ */
+export function isReset(error: Error): boolean {
+  const { code, socket } = error as Error & { code?: string; socket?: { bytesRead?: number } };
+  if (!RESETS.has(code ?? '')) return false;
+  return (socket?.bytesRead ?? bytesBefore.get(error) ?? 0) > 0;
+}
+
+const RESETS = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
