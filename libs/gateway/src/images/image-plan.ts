@@ -220,7 +220,7 @@ const optionsOf = (what: string, options: readonly string[] | undefined): string
 /** The fields for the model server. Refuses URLs. */
 export function unknownIn(request: Fields, known: Fields): Record<string, unknown> {
   const unknown = Object.entries(request).filter(([name]) => !Object.hasOwn(known, name));
-  for (const field of unknown) refuseUrls(field);
+  refuseUrls(unknown);
   return Object.fromEntries(unknown);
 }
 

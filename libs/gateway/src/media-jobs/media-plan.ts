@@ -89,12 +89,12 @@ function passedOn(request: object, known: object): Record<string, string> {
   for (const [name, value] of rest) {
     if (OWN.has(name.toLowerCase()) || !FIELD_NAME.test(name))
       throw fault(name, 'This field is not accepted here.');
-    refuseUrls([name, value]);
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     if (text.length > FIELD_CHARACTERS)
       throw fault(name, `Must have at most ${FIELD_CHARACTERS} characters.`);
     fields[name] = text;
   }
+  refuseUrls(rest);
   return fields;
 }
 

@@ -66,7 +66,8 @@ export function unknownMembersOf(
 ): (members: ReadonlyMap<string, JsonPart>) => (readonly [string, JsonPart])[] {
   const ofBackend = unknownFieldsOf(shape);
   return (members) => {
-    const names = Object.keys(ofBackend(Object.fromEntries(members)));
+    const values = [...members].map(([name, { value }]) => [name, value] as const);
+    const names = Object.keys(ofBackend(Object.fromEntries(values)));
     const issues = names
       .filter((name) => Object.hasOwn(ChatRequest.shape, name))
       .map((name) => ({
