@@ -30,6 +30,16 @@ export const lint = [
     'libs/b/src/complex.ts',
     `export const f = (a: number): number => a${' > 1 || 2'.repeat(21)} ? 1 : 2;\n`,
   ],
+  [
+    'eslint(no-restricted-properties)',
+    'libs/b/src/parsed.ts',
+    'export const f = (text: string): unknown => JSON.parse(text) as unknown;\n',
+  ],
+  [
+    'eslint(no-restricted-properties)',
+    'libs/b/src/parser.ts',
+    'const { parse } = JSON;\nexport const f = (text: string): unknown => parse(text) as unknown;\n',
+  ],
   ['eslint(no-console)', 'libs/b/src/print.ts', "console.log('x');\n"],
   ['eslint(no-unused-vars)', 'libs/b/src/unused.ts', 'export function f(): void {\n  const a = 1;\n}\n'],
   ['eslint(eqeqeq)', 'libs/b/src/equal.ts', 'export const f = (a: number, b: number): boolean => a == b;\n'],

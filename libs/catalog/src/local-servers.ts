@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedJson } from '@svc/runtime';
 
 /** Timeout for listing the models of a server on this machine, and for describing one. */
 const RESPONSE_MS = 2_000;
@@ -184,7 +185,7 @@ async function read(url: string, { apiKey, body }: JsonRequest): Promise<JsonRes
       if (size > RESPONSE_LIMIT_BYTES) return undefined;
       parts.push(part);
     }
-    return { status: response.status, value: JSON.parse(Buffer.concat(parts).toString()) as unknown };
+    return { status: response.status, value: boundedJson(Buffer.concat(parts).toString()) };
   } catch {
     // Nothing listens there, or it is not a model server.
     return undefined;

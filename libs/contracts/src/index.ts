@@ -115,6 +115,7 @@ export {
   type ImageStyleList,
   type ImageUpscaleRequest,
 } from './http/images/images.js';
+export { SIGNATURE_CHARACTERS } from './http/chat/chat-bounds.js';
 export { ChatCompletionChunk } from './http/chat/chat-chunk.js';
 export { ContentPart, Message, TextPart } from './http/chat/chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './http/chat/chat-request.js';

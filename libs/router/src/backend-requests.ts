@@ -12,6 +12,9 @@ interface BackendCall {
 }
 
 /** The HTTP requests to backends. `secret` returns the environment variable that `apiKeyEnv` names. */
+/** A long word, or one of letters and digits. */
+const KEY_IN_PATH = /^(?:.{20,}|(?=.*\d)(?=.*[a-z]).{12,})$/i;
+
 export class BackendRequests {
   constructor(private readonly secret: (name: string) => string | undefined) {}
 
@@ -40,7 +43,13 @@ export class BackendRequests {
   secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
     const { hostname, host } = new URL(live.origin);
     const name = live.backend.model === model ? [] : [live.backend.model];
-    return [host, hostname, ...name, this.keyFor(live) ?? ''];
+    return [host, hostname, ...name, ...this.credentialsOf(live)];
+  }
+
+  /** The key of a backend, and what may be one in its URL, where providers of nodes put keys. */
+  credentialsOf(live: LiveBackend): string[] {
+    const key = this.keyFor(live) ?? '';
+    return [key, ...live.basePath.split('/').filter((part) => KEY_IN_PATH.test(part))];
   }
 
   keyFor({ backend: { apiKeyEnv } }: LiveBackend): string | undefined {

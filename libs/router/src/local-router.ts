@@ -101,7 +101,10 @@ export class LocalRouter extends InferenceRouter {
         return this.firstAvailable(
           call,
           signal,
-          rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES, (live) => this.nodes.finalizedOf(live)),
+          rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES, {
+            finalizedOf: (live) => this.nodes.finalizedOf(live),
+            credentialsOf: (live) => this.requests.credentialsOf(live),
+          }),
         );
       case 'embeddings':
         return this.embeddings(call, signal);

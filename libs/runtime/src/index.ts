@@ -37,8 +37,15 @@ export { type Retries, retrying } from './retrying.js';
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';
-export { presentable, redacted } from './redacted.js';
-export { JsonBounds, type JsonLimits } from './json/json-bounds.js';
+export { presentable, redacted, withoutAddresses } from './redacted.js';
+export { type JsonLimits } from './json/json-bounds.js';
+export {
+  JsonReader,
+  RESPONSE_JSON_LIMITS,
+  boundedJson,
+  jsonOrUndefined,
+  unescapedJson,
+} from './json/json-reader.js';
 export { JsonText } from './json/json-text.js';
 export { LongStrings } from './json/long-strings.js';
 export { type Connections, connections } from './calls/connections.js';

@@ -69,6 +69,7 @@ describe("a neighbour's reason for a client", () => {
     ['connect to [fd00::17]:8000 failed', 'connect to … failed'],
     ['connect to vllm:8000 failed', 'connect to … failed'],
     ['tools.example.com rejected it', '… rejected it'],
+    ['dial vllm:8000/a1b2 or api.example.com/a1b2', 'dial … or …'],
     ['gpu-box wants EMPTY-KEY here', '… wants … here'],
     ['registry.ollama.ai/library/tiny:latest does not support tools', '… does not support tools'],
     ['cannot open "/srv/models/llama.gguf" or C:\\models\\x.gguf', 'cannot open "…" or …'],

@@ -22,7 +22,13 @@ const IN_LOGS: Bounds = { read: 400, kept: 160 };
 const FOR_CLIENTS: Bounds = { read: 1_000, kept: 500 };
 
 const URLS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/\S+/gi;
+/** Hosts without a scheme: with a long port, a port and a path, or a domain and a path. */
+const HOSTS =
+  /(?<![\w./-])(?:[a-z\d][\w.-]{0,252}:(?:\d{4,5}\b|\d{2,5}(?=[/?#]))|(?:[a-z\d][\w-]{0,62}\.){1,8}[a-z]{2,24}(?=[/?#]))(?:[/?#]\S*)?/gi;
 const BEARERS = /\bbearer\s+\S+/gi;
+const CREDENTIALS =
+  /\b(api[-_ ]?key|password|secret|authorization|(access|auth|api)[-_ ]?token)\b["']?( \w{1,20})?\s*[:=]\s*\S+/gi;
+const KEYS = /\b(sk|pk|rk|gsk|hf|xai|ghp|gho|glpat|nvapi)[-_][\w-]{4,}/gi;
 const IPV4 = /\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b/g;
 const IPV6 = /\[?\b[0-9a-f]{0,4}::?[0-9a-f]{0,4}:[0-9a-f:.]{0,40}\]?(:\d+)?/gi;
 const PORTS = /\b[a-z][\w-]{0,62}:\d{2,5}\b/gi;
@@ -45,6 +51,7 @@ const UNFIT_FOR_LOGS: readonly RegExp[] = [
 /** URLs, file paths and names with several slashes. */
 const PATHS: readonly RegExp[] = [
   URLS,
+  HOSTS,
   /(?<![\w<])([a-z]:)?([\\/][\w.@+~-]{1,100})+/gi,
   /\b[\w.@+-]{1,100}(\/[\w.@+-]{1,100}){2,}(:[\w.-]{1,64})?/g,
 ];
@@ -55,8 +62,8 @@ const PATHS: readonly RegExp[] = [
  */
 const UNFIT_FOR_CLIENTS: readonly RegExp[] = [
   BEARERS,
-  /\b(api[-_ ]?key|password|secret|authorization|(access|auth|api)[-_ ]?token)\b["']?( \w{1,20})?\s*[:=]\s*\S+/gi,
-  /\b(sk|pk|rk|gsk|hf|xai|ghp|gho|glpat|nvapi)[-_][\w-]{4,}/gi,
+  CREDENTIALS,
+  KEYS,
   /\b(AIza|AKIA|eyJ)[\w-]{8,}/g,
   IPV4,
   IPV6,
@@ -104,6 +111,17 @@ export function presentable(text: string, { sent, secrets, isField }: ClientView
   for (const unfit of UNFIT_FOR_CLIENTS) clean = clean.replace(unfit, GONE);
   clean = shortened(clean, FOR_CLIENTS.kept);
   return /\p{L}/u.test(clean) ? clean : '';
+}
+
+/** Where a server runs, and what it proves its identity with. */
+const PRIVATE: readonly RegExp[] = [URLS, HOSTS, BEARERS, CREDENTIALS, KEYS, IPV4];
+
+/**
+ * A neighbour's data for a client, of any length: without addresses and whatever is called a key. For a
+ * message, which needs fewer words than data, see `presentable`.
+ */
+export function withoutAddresses(text: string): string {
+  return PRIVATE.reduce((rest, unfit) => rest.replace(unfit, GONE), text);
 }
 
 /** One line of at most this number of characters. */

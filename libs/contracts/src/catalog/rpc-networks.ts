@@ -74,7 +74,10 @@ const RpcNetwork = z
     credits: PositiveCount.max(100_000).default(20),
     /** The most calls in one request to a node. */
     batch: PositiveCount.max(100).default(50),
-    /** The most blocks of a filter of `eth_getLogs` or `trace_filter`, if both ends are numbers. */
+    /**
+     * The most blocks of a filter. The end of one that ends with a tag such as `latest` is taken to be the
+     * final block.
+     */
     maxLogBlocks: PositiveCount.optional(),
     /**
      * Reads call a node last that is more blocks behind the best node, on Solana slots. Default: 10, on

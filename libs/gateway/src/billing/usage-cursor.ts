@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Problem, type UsageFilter, type UsagePlace } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 
 /** A walk through the usage history: its filter, page size and position. */
@@ -65,11 +66,7 @@ function opened(cursor: string, accountId: string): unknown {
   const bytes = Buffer.from(cursor, 'base64url');
   const contents = bytes.subarray(SEAL_BYTES);
   if (!bytes.subarray(0, SEAL_BYTES).equals(seal(contents, accountId))) throw badCursor();
-  try {
-    return JSON.parse(contents.toString());
-  } catch {
-    return undefined;
-  }
+  return jsonOrUndefined(contents.toString());
 }
 
 function seal(contents: Buffer, accountId: string): Buffer {

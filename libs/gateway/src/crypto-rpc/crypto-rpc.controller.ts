@@ -56,7 +56,9 @@ export class CryptoRpcController {
   ): Promise<string> {
     const { caller, bodyJson: json, body } = request;
     assert(caller && json, 'the route requires a key or a wallet, and a body');
-    const plan = await planRpc(network, { body: body as RpcRequest, json, caller }, this.catalog);
+    const finalizedBlock = this.nodes.finalizedBlockOf(network);
+    const asked = { body: body as RpcRequest, json, caller, finalizedBlock };
+    const plan = await planRpc(network, asked, this.catalog);
     const { response, credits, backend, isReplay = false } = await this.responseFor(plan, { request, reply });
     if (response === null) throw new Problem('IDEMPOTENCY_KEY_REUSED', { message: NOT_STORED });
     reply.headers({

@@ -1,4 +1,5 @@
 import type { RpcFamily } from '@svc/contracts';
+import { boundedJson, jsonOrUndefined } from '@svc/runtime';
 import { jsonMembers } from '../json/json-members.js';
 import type { NodeCall } from './node-requests.js';
 
@@ -85,7 +86,7 @@ const TAG = /"(?:earliest|finalized|latest|pending|safe)"/i;
 export function lastingOf(family: RpcFamily, { method, params }: NodeCall): Lasting | undefined {
   const rule = RULES[family].get(method);
   if (!rule) return undefined;
-  const read: unknown = params === undefined ? [] : JSON.parse(params);
+  const read: unknown = params === undefined ? [] : boundedJson(params);
   if (!Array.isArray(read) || (family === 'evm' && TAG.test(JSON.stringify(read)))) return undefined;
   return rule(read);
 }
@@ -117,7 +118,7 @@ export function lasts(lasting: Lasting, result: string, finalizedBlock: number):
   if (members.get('blockTime') === 'null') return false;
   if (lasting !== 'by-result') return lasting <= finalizedBlock;
   const name = BLOCK_NAMES.find((each) => members.has(each)) ?? '';
-  const named: unknown = JSON.parse(members.get(name) ?? 'null');
+  const named = jsonOrUndefined(members.get(name) ?? 'null');
   const block = isBlock(named) ? named : quantity(named);
   return block !== undefined && block <= finalizedBlock;
 }

@@ -1,4 +1,7 @@
+import { jsonOrUndefined, presentable, unescapedJson, withoutAddresses } from '@svc/runtime';
+import { checkJson } from '../json/json-check.js';
 import { jsonElements, jsonMembers } from '../json/json-members.js';
+import { stringEnd } from '../json/json-text.js';
 
 const MESSAGE_CHARS = 500;
 const DATA_CHARS = 65_536;
@@ -16,33 +19,51 @@ export type NodeOutcome =
  * The outcomes of calls at a node, with ids from 0, by id. Responses to anything else are left out, and of
  * two responses to the same call the first counts. An error in place of the list, or one without an id, is
  * the outcome of every call, unless they send something, since it may be about another request. Throws if the
- * text is not JSON.
+ * text is not JSON. It is checked rather than parsed, since a node may send millions of values that only the
+ * client needs.
  */
-export function nodeOutcomes(text: string, count: number, isSend = false): Map<number, NodeOutcome> {
-  const parsed: unknown = JSON.parse(text);
-  const isList = Array.isArray(parsed);
-  const items: unknown[] = isList ? parsed : [parsed];
-  const texts = isList ? jsonElements(text) : [text];
-  const common = isSend ? undefined : commonError(parsed, count, texts[0]);
+export async function nodeOutcomes(
+  text: string,
+  count: number,
+  isSend = false,
+): Promise<Map<number, NodeOutcome>> {
+  await checkJson(text);
+  const isList = isWrittenWith('[', text);
+  const items = (isList ? jsonElements(text) : [text]).map((item) =>
+    isWrittenWith('{', item) ? jsonMembers(item) : undefined,
+  );
+  const common = isSend ? undefined : commonError(items, isList || count === 1);
   if (common !== undefined) return new Map(Array.from({ length: count }, (_, id) => [id, common]));
   const outcomes = new Map<number, NodeOutcome>();
-  for (const [index, item] of items.entries()) {
-    if (typeof item !== 'object' || item === null || !('id' in item)) continue;
-    const { id } = item;
-    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= count || outcomes.has(id))
-      continue;
-    const outcome = outcomeOf(jsonMembers(texts[index] ?? '{}'));
+  for (const members of items) {
+    const id = members && idIn(members);
+    if (!members || id === undefined || id >= count || outcomes.has(id)) continue;
+    const outcome = outcomeOf(members);
     if (outcome) outcomes.set(id, outcome);
   }
   return outcomes;
 }
 
-/** The error that a node sent for all calls together. */
-function commonError(parsed: unknown, count: number, text = '{}'): NodeOutcome | undefined {
-  const [item, ...others] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
-  if (others.length > 0 || typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
-  const isForOne = 'id' in item && item.id !== null && (Array.isArray(parsed) || count === 1);
-  const outcome = isForOne ? undefined : outcomeOf(jsonMembers(text));
+type Members = ReadonlyMap<string, string>;
+
+/** Whether a JSON text is a list or an object, by its bracket. */
+const isWrittenWith = (bracket: '[' | '{', text: string): boolean => text.trimStart().startsWith(bracket);
+
+/** The id if it is one of ours, written in any way. */
+function idIn(members: Members): number | undefined {
+  const text = members.get('id') ?? '';
+  const id = /^[\d.eE+-]{1,20}$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isInteger(id) && id >= 0 ? id : undefined;
+}
+
+/** The error that a node sent for all calls together. With an id, it may be about one call only. */
+function commonError(
+  [item, ...others]: readonly (Members | undefined)[],
+  hasOwnIds: boolean,
+): NodeOutcome | undefined {
+  if (others.length > 0 || !item) return undefined;
+  const isForOne = hasOwnIds && (item.get('id') ?? 'null') !== 'null';
+  const outcome = isForOne ? undefined : outcomeOf(item);
   return outcome && 'error' in outcome ? outcome : undefined;
 }
 
@@ -53,29 +74,53 @@ const OF_THE_NODE = /^\{"code":-32(?:005|603),/;
 export const isWeak = (outcome: NodeOutcome | undefined): boolean =>
   outcome === undefined || ('error' in outcome && OF_THE_NODE.test(outcome.error));
 
-function outcomeOf(members: ReadonlyMap<string, string>): NodeOutcome | undefined {
+function outcomeOf(members: Members): NodeOutcome | undefined {
   const error = members.get('error');
   if (error !== undefined && error !== 'null') return { error: presentableError(error) };
   const result = members.get('result');
   return result === undefined ? undefined : { result };
 }
 
-/** An error of a node without what it says about where it runs. */
+/** An error of a node without what it says about where it runs, and without keys. */
 function presentableError(text: string): string {
-  const error: unknown = JSON.parse(text);
+  const error = jsonOrUndefined(text);
   const { code, message } =
     typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {};
   const data = text.startsWith('{') ? jsonMembers(text).get('data') : undefined;
   return rpcError(
     typeof code === 'number' && Number.isInteger(code) ? code : -32_603,
-    typeof message === 'string' ? presentable(message) : 'The node has an error.',
-    data !== undefined && data.length <= DATA_CHARS ? presentable(data, data.length) : undefined,
+    (typeof message === 'string' && presentableMessage(message)) || 'The node has an error.',
+    data !== undefined && data.length <= DATA_CHARS ? presentableData(data) : undefined,
   );
 }
 
-/** Providers of nodes put keys into URLs, and name them in errors. */
-const presentable = (text: string, chars = MESSAGE_CHARS): string =>
-  text.replace(/\b(?:https?|wss?):\/\/[^\s"'\\]+/gi, '[address]').slice(0, chars);
+/** Hashes, addresses and amounts of chains are public, and look like keys. */
+const HEX = /\b0x[0-9a-f]+\b/gi;
+const PLACE = /⟦(\d{1,3})⟧/g;
+
+function presentableMessage(message: string): string {
+  const hex: string[] = [];
+  const kept = withoutAddresses(message.slice(0, MESSAGE_CHARS).replace(/[⟦⟧]/g, '')).replace(
+    HEX,
+    (each) => `⟦${hex.push(each) - 1}⟧`,
+  );
+  const shown = presentable(kept, { sent: [], secrets: [], isField: () => false });
+  return shown.replace(PLACE, (_, at) => hex[Number(at)] ?? '');
+}
+
+/** The JSON text of data, in which only strings that contain addresses or keys are written again. */
+function presentableData(json: string): string {
+  let shown = '';
+  let at = 0;
+  for (let quote = json.indexOf('"'); quote !== -1; quote = json.indexOf('"', at)) {
+    const end = stringEnd(json, quote);
+    const text = unescapedJson(json.slice(quote + 1, end - 1));
+    const clean = withoutAddresses(text);
+    shown += json.slice(at, quote) + (clean === text ? json.slice(quote, end) : JSON.stringify(clean));
+    at = end;
+  }
+  return shown + json.slice(at);
+}
 
 /** An error as JSON text; `data` is such a text as well. */
 export function rpcError(code: number, message: string, data?: string): string {

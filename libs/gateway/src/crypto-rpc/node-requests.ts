@@ -48,7 +48,7 @@ export class NodeRequests {
     const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
     const { body, ...servedBy } = response;
     try {
-      return { outcomes: nodeOutcomes(body, count, isSend), ...servedBy };
+      return { outcomes: await nodeOutcomes(body, count, isSend), ...servedBy };
     } catch (fault) {
       return { outcomes: new Map(), ...servedBy, fault };
     }

@@ -94,7 +94,7 @@ async function call(
 ): Promise<RpcOutcomes> {
   const json = new JsonText(JSON.stringify(body));
   const { strings } = json;
-  const plan = await planRpc(network, { body, json, caller }, catalog);
+  const plan = await planRpc(network, { body, json, caller, finalizedBlock: undefined }, catalog);
   return nodes.call(plan, { strings, caller: { requestId: 'r', accountId: 'a', mayBeSent: false } }, signal);
 }
 

@@ -72,6 +72,11 @@ export class RpcNodes {
     private readonly catalog: Catalog,
   ) {}
 
+  /** A block that is final at all nodes of a network, if it is known. */
+  finalizedBlockOf(network: string): number | undefined {
+    return this.shared.finalizedOf(network);
+  }
+
   /** Makes all calls. Refuses: UNAVAILABLE or REQUEST_TIMEOUT if no node responded. */
   async call(
     plan: RpcPlan,

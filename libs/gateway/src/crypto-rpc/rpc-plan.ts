@@ -11,10 +11,10 @@ import {
   invalidRequest,
   usdToNano,
 } from '@svc/contracts';
-import type { JsonText } from '@svc/runtime';
+import { boundedJson, type JsonText } from '@svc/runtime';
 import { jsonElements, jsonMembers } from '../json/json-members.js';
 import { type Lasting, lastingOf } from './lasting-results.js';
-import { checkedRange } from './log-range.js';
+import { checkedParams } from './checked-params.js';
 import { factorOf } from './methods.js';
 import { bodyOf } from './node-requests.js';
 import { FaultyTransaction, type SentTransaction, sends, transactionOf } from './transactions.js';
@@ -68,7 +68,12 @@ export interface RpcPlan {
  */
 export async function planRpc(
   network: string,
-  asked: { readonly body: RpcRequest; readonly json: JsonText; readonly caller: Caller },
+  asked: {
+    readonly body: RpcRequest;
+    readonly json: JsonText;
+    readonly caller: Caller;
+    readonly finalizedBlock: number | undefined;
+  },
   catalog: Catalog,
 ): Promise<RpcPlan> {
   const { cryptoRpc } = catalog;
@@ -82,11 +87,12 @@ export async function planRpc(
   const texts = isList ? jsonElements(asked.json.text) : [asked.json.text];
   const furtherMethods = new Map(Object.entries(settings.methods ?? {}));
   const unsupported = new Set<string>();
+  const bounds = { maxLogBlocks: settings.maxLogBlocks, finalizedBlock: asked.finalizedBlock };
   const calls = [asked.body].flat().map(({ method }, index) => {
     const factor = factorOf(settings.family, method) ?? furtherMethods.get(method);
     if (factor === undefined) unsupported.add(method);
     const members = jsonMembers(texts[index] ?? '{}');
-    const checked = checkedRange(method, members.get('params'), settings.maxLogBlocks);
+    const checked = checkedParams(method, members.get('params'), bounds);
     return {
       id: members.get('id'),
       method,
@@ -124,7 +130,7 @@ async function sentBy(
     const { method } = call;
     if (!sends(family, method)) continue;
     const body = await strings.bytesOf(bodyOf([call]));
-    const { params } = JSON.parse(Buffer.concat(body).toString()) as { readonly params?: unknown };
+    const { params } = boundedJson(Buffer.concat(body).toString()) as { readonly params?: unknown };
     try {
       found.push({ ...transactionOf(settings, method, params), index, family, method, body });
     } catch (error) {

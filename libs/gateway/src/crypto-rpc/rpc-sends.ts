@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem, type ProblemCode } from '@svc/contracts';
-import { RootLogger } from '@svc/runtime';
+import { boundedJson, RootLogger } from '@svc/runtime';
 import { type NodeOutcome, rpcError } from './node-outcomes.js';
 import { type NodeResponse, NodeRequests, bodyOf } from './node-requests.js';
 import type { SendCall } from './rpc-plan.js';
@@ -114,7 +114,7 @@ export class RpcSends {
     try {
       const response = await this.requests.send(request, AbortSignal.timeout(LOOKUP_MS));
       const outcome = response.outcomes.get(0);
-      if (!outcome || !('result' in outcome) || !lookup.finds(JSON.parse(outcome.result))) return undefined;
+      if (!outcome || !('result' in outcome) || !lookup.finds(boundedJson(outcome.result))) return undefined;
       return { outcome: { result: JSON.stringify(id) }, backend: response.backend };
     } catch {
       // No node can say it now.

@@ -1,5 +1,5 @@
 import { Problem } from '@svc/contracts';
-import { JsonBounds, type JsonLimits } from '@svc/runtime';
+import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 
 export type Fields = Record<string, unknown>;
 
@@ -8,24 +8,13 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text up to this length is parsed without a scan, since whatever it contains is cheap to parse. */
-const UNSCANNED_CHARACTERS = 4_096;
-
-/**
- * Deeper than any response. More members than a long response with the top log probabilities of each token.
- */
-const LIMITS: JsonLimits = { levels: 200, members: 2_000_000 };
-
 /** Parses a JSON object from a backend. Refuses: INFERENCE_FAILED for anything else. */
 export function parseBackendJson(text: string): Fields {
-  const exceeded = text.length > UNSCANNED_CHARACTERS && new JsonBounds(LIMITS).exceededBy(Buffer.from(text));
-  if (exceeded) throw unusable(`the backend sent JSON of too many ${exceeded}`);
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    // The message of the parser quotes the text.
-    throw unusable('the backend sent invalid JSON');
+    value = boundedJson(text, RESPONSE_JSON_LIMITS);
+  } catch (error) {
+    throw new Problem('INFERENCE_FAILED', { cause: error });
   }
   if (isFields(value)) return value;
   throw unusable('the backend sent JSON that is not an object');

@@ -23,6 +23,11 @@ describe('jsonSize', () => {
       }),
     );
   });
+
+  it('may be asked of a value of any depth', () => {
+    const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown;
+    expect(jsonSize(deep)).toBeGreaterThanOrEqual(200_000);
+  });
 });
 
 /** The number of lists and objects in a value, including itself. */

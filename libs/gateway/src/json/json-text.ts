@@ -1,10 +1,12 @@
+import { unescapedJson } from '@svc/runtime';
 export const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 export const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+export const CLOSE_BRACE = 0x7d;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const COMMA = 0x2c;
+export const COLON = 0x3a;
 
 /**
  * Characters to check one by one before using the native search, which is slow to call but fast over
@@ -43,7 +45,7 @@ export function stringEnd(text: string, start: number): number {
  */
 export function nameBetween(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end - 1);
-  return name.includes('\\') ? String(JSON.parse(text.slice(start, end))) : name;
+  return name.includes('\\') ? unescapedJson(name) : name;
 }
 
 /** The index of the first non-space at or after `from`. */

@@ -43,9 +43,9 @@ const NO_SPACE: ReadonlySet<string> = new Set('bfnrtv0');
 const ESCAPED_AT_MOST = 16;
 
 /**
- * Refuses fields for a model server with a URL at any depth, in names too. Model servers fetch some of theirs,
- * such as `ref_audio` of vLLM-Omni, from addresses that clients must not reach. Texts are searched and not
- * parsed, since a server may read them otherwise.
+ * Refuses fields for a model server with a URL at any depth, in names too. Model servers fetch some of
+ * theirs, such as `ref_audio` of vLLM-Omni, from addresses that clients must not reach. Texts are searched
+ * and not parsed, since a server may read them otherwise.
  */
 export function refuseUrls(fields: readonly (readonly [string, unknown])[]): void {
   let characters = 0;

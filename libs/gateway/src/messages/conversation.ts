@@ -1,5 +1,5 @@
 import type { AssistantBlock, MessageParam, UserBlock } from '@svc/contracts';
-import type { LongStrings } from '@svc/runtime';
+import { JsonReader, type LongStrings } from '@svc/runtime';
 import { type JsonPart, listPart, membersOf, objectPart, partOf, prefixedPart } from '../json/json-part.js';
 import {
   ContentTranslation,
@@ -31,6 +31,7 @@ export class Conversation {
   /** Of each message. */
   readonly origins: MessageOrigin[] = [];
   private readonly translation: ContentTranslation;
+  private readonly states = new JsonReader();
 
   constructor(strings: LongStrings) {
     this.translation = new ContentTranslation(strings);
@@ -125,7 +126,7 @@ export class Conversation {
           break;
       }
     }
-    const state = joinedStates(seals.map(unsealed));
+    const state = joinedStates(seals.map((seal) => unsealed(seal, this.states)));
     const { content, paths } = texts.length === 0 ? { content: partOf(null), paths: [] } : contentOf(texts);
     const toolCalls = await Promise.all(calls.map((call) => this.toolCall(call, state.callExtras)));
     this.push({ path, paths }, [
@@ -143,10 +144,10 @@ export class Conversation {
 
   private async toolCall(
     { value, part }: PlacedBlock<Extract<AssistantBlock, { type: 'tool_use' }>>,
-    extras: Readonly<Record<string, unknown>>,
+    extras: ReadonlyMap<string, unknown>,
   ): Promise<JsonPart> {
     const members = membersOf(part);
-    const { [value.id]: extra } = extras;
+    const extra = extras.get(value.id);
     return objectPart([
       ['id', members.get('id')],
       ['type', partOf('function')],

@@ -1,5 +1,6 @@
 import type { MessageUsage, MessagesRequest, SvcParametersEcho, Usage } from '@svc/contracts';
 import { isWebSearch } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 import type { CompletionHead } from '../output/completion-head.js';
 import type { FinishReason } from '../output/assembled-choice.js';
 import { type Fields, isFields } from '../json/backend-json.js';
@@ -116,11 +117,6 @@ export function searchBlocks(id: string, parameters: SvcParametersEcho): Fields[
 export function inputOf(text: unknown): object {
   const written = typeof text === 'string' ? text : '';
   if (written.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(written);
-    if (isFields(value)) return value;
-  } catch {
-    // Falls through: it is not JSON.
-  }
-  return { INVALID_JSON: written };
+  const value = jsonOrUndefined(written);
+  return isFields(value) ? value : { INVALID_JSON: written };
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
+import { JsonReader } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { StateCollector, unsealed } from './reasoning-state.js';
 
-const NOTHING = { details: [], thoughtSignature: undefined, callExtras: {} };
+const NOTHING = { details: [], thoughtSignature: undefined, callExtras: new Map() };
 
 function collected(...deltas: object[]): StateCollector {
   const state = new StateCollector();
@@ -18,10 +19,10 @@ describe('what a model needs to resume its reasoning', () => {
       { thought_signature: 't' },
       { tool_calls: [{ index: 0, id: 'c', extra_content: { google: { thought_signature: 'x' } } }] },
     );
-    expect(unsealed(state.take() ?? '')).toEqual({
+    expect(unsealed(state.take() ?? '', new JsonReader())).toEqual({
       details: [{ type: 'reasoning.text', text: 'ab', signature: 's', index: 0 }],
       thoughtSignature: 't',
-      callExtras: { c: { google: { thought_signature: 'x' } } },
+      callExtras: new Map([['c', { google: { thought_signature: 'x' } }]]),
     });
     expect(state.take()).toBeUndefined();
   });
@@ -34,10 +35,10 @@ describe('what a model needs to resume its reasoning', () => {
   it('is nothing in a signature of another service, whatever it is', () => {
     fc.assert(
       fc.property(fc.string(), fc.jsonValue(), (text, value) => {
-        expect(unsealed(text)).toEqual(NOTHING);
+        expect(unsealed(text, new JsonReader())).toEqual(NOTHING);
         const json = Buffer.from(JSON.stringify(value)).toString('base64url');
-        expect(() => unsealed(`svc1.${json}`)).not.toThrow();
-        expect(unsealed(`svc1.${text}`)).toEqual(NOTHING);
+        expect(() => unsealed(`svc1.${json}`, new JsonReader())).not.toThrow();
+        expect(unsealed(`svc1.${text}`, new JsonReader())).toEqual(NOTHING);
       }),
     );
   });

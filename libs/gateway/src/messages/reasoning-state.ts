@@ -1,3 +1,5 @@
+import { SIGNATURE_CHARACTERS } from '@svc/contracts';
+import type { JsonReader } from '@svc/runtime';
 import { AssembledChoice, type ChoicePiece } from '../output/assembled-choice.js';
 import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
 
@@ -9,35 +11,44 @@ export interface ReasoningState {
   readonly details: readonly Fields[];
   readonly thoughtSignature: string | undefined;
   /** `extra_content` of tool calls, by the id of the call. */
-  readonly callExtras: Readonly<Record<string, Fields>>;
+  readonly callExtras: ReadonlyMap<string, Fields>;
 }
 
-const NO_STATE: ReasoningState = { details: [], thoughtSignature: undefined, callExtras: {} };
+const NO_STATE: ReasoningState = { details: [], thoughtSignature: undefined, callExtras: new Map() };
 
-/** The text in which a client keeps a state, as a signature or the data of a block. */
-function sealed(state: ReasoningState): string {
-  return PREFIX + Buffer.from(JSON.stringify(state)).toString('base64url');
+/**
+ * The text in which a client keeps a state, as a signature or the data of a block. Undefined if it would be
+ * longer than clients may send.
+ */
+function sealed({ callExtras, ...state }: ReasoningState): string | undefined {
+  const json = JSON.stringify({ ...state, callExtras: Object.fromEntries(callExtras) });
+  const text = PREFIX + Buffer.from(json).toString('base64url');
+  return text.length > SIGNATURE_CHARACTERS ? undefined : text;
 }
 
-/** The state in a text that a client sent back; none in a text of another service. */
-export function unsealed(text: string): ReasoningState {
+/**
+ * The state in a text that a client sent back; none in a text of another service. A request has one reader
+ * for all of its texts.
+ */
+export function unsealed(text: string, reader: JsonReader): ReasoningState {
   if (!text.startsWith(PREFIX)) return NO_STATE;
+  let state: unknown;
   try {
-    const state: unknown = JSON.parse(Buffer.from(text.slice(PREFIX.length), 'base64url').toString());
-    if (!isFields(state)) return NO_STATE;
-    const { details, thoughtSignature, callExtras } = state;
-    return {
-      details: fieldsOf(details),
-      thoughtSignature: typeof thoughtSignature === 'string' ? thoughtSignature : undefined,
-      callExtras: isFields(callExtras)
-        ? Object.fromEntries(
-            Object.entries(callExtras).filter((entry): entry is [string, Fields] => isFields(entry[1])),
-          )
-        : {},
-    };
+    state = reader.read(Buffer.from(text.slice(PREFIX.length), 'base64url'));
   } catch {
     return NO_STATE;
   }
+  if (!isFields(state)) return NO_STATE;
+  const { details, thoughtSignature, callExtras } = state;
+  return {
+    details: fieldsOf(details),
+    thoughtSignature: typeof thoughtSignature === 'string' ? thoughtSignature : undefined,
+    callExtras: new Map(
+      Object.entries(isFields(callExtras) ? callExtras : {}).filter((entry): entry is [string, Fields] =>
+        isFields(entry[1]),
+      ),
+    ),
+  };
 }
 
 /** Several states of one message as one. */
@@ -46,14 +57,14 @@ export function joinedStates(states: readonly ReasoningState[]): ReasoningState 
     details: states.flatMap(({ details }) => details),
     thoughtSignature: states.findLast(({ thoughtSignature }) => thoughtSignature !== undefined)
       ?.thoughtSignature,
-    callExtras: Object.fromEntries(states.flatMap(({ callExtras }) => Object.entries(callExtras))),
+    callExtras: new Map(states.flatMap(({ callExtras }) => [...callExtras])),
   };
 }
 
 /** Collects the state from the pieces of a response. */
 export class StateCollector {
   private parts = new AssembledChoice(0);
-  private callExtras: Record<string, Fields> = {};
+  private callExtras = new Map<string, Fields>();
   /** The ids of calls, of which only the first fragment has one. */
   private readonly callIds = new Map<unknown, string>();
 
@@ -70,7 +81,7 @@ export class StateCollector {
     for (const { index, id, extra_content: extra } of fieldsOf(delta['tool_calls'])) {
       if (typeof id === 'string') this.callIds.set(index, id);
       const callId = this.callIds.get(index);
-      if (callId !== undefined && isFields(extra)) this.callExtras[callId] = extra;
+      if (callId !== undefined && isFields(extra)) this.callExtras.set(callId, extra);
     }
   }
 
@@ -87,11 +98,11 @@ export class StateCollector {
     };
     const isSigned =
       state.thoughtSignature !== undefined ||
-      Object.keys(state.callExtras).length > 0 ||
+      state.callExtras.size > 0 ||
       state.details.some((detail) => isText(detail['signature']) || isText(detail['data']));
     if (!isSigned) return undefined;
     this.parts = new AssembledChoice(0);
-    this.callExtras = {};
+    this.callExtras = new Map();
     return sealed(state);
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RESPONSE_JSON_LIMITS, jsonOrUndefined, unescapedJson } from '@svc/runtime';
 import { type Fields, isFields } from '../json/backend-json.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import { DATA } from './event-stream.js';
@@ -74,7 +75,7 @@ export class RepeatedChunk {
       const kind = member === 'content' ? 'content' : 'reasoning';
       const shown = kind === 'content' ? 'content' : 'reasoning_content';
       // Whatever else was done with the text, nothing is learned from it.
-      if (piece.delta[shown] !== JSON.parse(`"${chunk.slice(from, end)}"`)) continue;
+      if (piece.delta[shown] !== unescapedJson(chunk.slice(from, end))) continue;
       const written = aroundText(piece, shown);
       if (written) return new RepeatedChunk(before, after, written, kind, piece.index);
     }
@@ -104,7 +105,7 @@ export class RepeatedChunk {
     const json = chunk.slice(before.length, end);
     if (isPlain(json)) return { value: json, json };
     try {
-      const value = JSON.parse(`"${json}"`) as string;
+      const value = unescapedJson(json);
       return { value, json: JSON.stringify(value).slice(1, -1) };
     } catch {
       return undefined;
@@ -187,12 +188,7 @@ function endOfString(json: string, from: number): number | undefined {
 
 /** The delta of a chunk that has one choice and reports nothing else. */
 function onlyDelta(json: string): Fields | undefined {
-  let said: unknown;
-  try {
-    said = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  const said = jsonOrUndefined(json, RESPONSE_JSON_LIMITS);
   if (!isFields(said) || !Array.isArray(said['choices']) || said['choices'].length !== 1) return undefined;
   const [choice] = said['choices'] as unknown[];
   const { error, object, usage, prompt_logprobs: logprobs, citations } = said;

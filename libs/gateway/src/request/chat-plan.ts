@@ -8,7 +8,7 @@ import {
   Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
-import type { JsonText } from '@svc/runtime';
+import { boundedJson, type JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject } from '../json/json-members.js';
 import { limitsOf } from '../limits/limits-of.js';
@@ -210,7 +210,7 @@ function setSearch(members: Map<string, string>, { web, model }: ChatPlan): void
  * and request its citations. Our lists, such as sources, are defaults that the caller may replace.
  */
 function mergedMember(ours: unknown, text: string | undefined): unknown {
-  const own: unknown = text === undefined ? undefined : JSON.parse(text);
+  const own: unknown = text === undefined ? undefined : boundedJson(text);
   if (!isObject(ours) || !isObject(own)) return ours;
   const fixed = Object.entries(ours).filter(([, value]) => typeof value !== 'object' || value === null);
   return { ...ours, ...own, ...Object.fromEntries(fixed) };

@@ -1,4 +1,5 @@
 import type { CatalogModel, ChatRequest, SvcParametersEcho } from '@svc/contracts';
+import { boundedJson } from '@svc/runtime';
 import { isFields } from '../json/backend-json.js';
 import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
@@ -72,14 +73,14 @@ export function setThinking(members: Map<string, string>, plan: ThinkingPlan, mo
 /** Sets a member. Objects keep the client's other members. */
 function mergeMember(members: Map<string, string>, name: string, value: unknown): void {
   const text = members.get(name);
-  const given: unknown = text === undefined ? undefined : JSON.parse(text);
+  const given: unknown = text === undefined ? undefined : boundedJson(text);
   const merged = isFields(given) && isFields(value) ? { ...given, ...value } : value;
   members.set(name, JSON.stringify(merged));
 }
 
 function appendToLastUserMessage(members: Map<string, string>, suffix: string): void {
   const messages = jsonElements(members.get('messages') ?? '[]').map(jsonMembers);
-  const last = messages.findLast((message) => JSON.parse(message.get('role') ?? 'null') === 'user');
+  const last = messages.findLast((message) => boundedJson(message.get('role') ?? 'null') === 'user');
   const content = last?.get('content');
   if (!last || content === undefined) return;
   last.set(

@@ -1,4 +1,5 @@
 import type { ChatRequest, ToolChoice } from '@svc/contracts';
+import { boundedJson } from '@svc/runtime';
 import type { SearchTool } from '../web/search-tool.js';
 import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 
@@ -37,7 +38,7 @@ export function setTools(
 /** A tool as JSON; empty for a tool of the service itself. */
 function toolText(text: string): string[] {
   const tool = jsonMembers(text);
-  if (SERVER_TOOLS.has(JSON.parse(tool.get('type') ?? 'null'))) return [];
+  if (SERVER_TOOLS.has(boundedJson(tool.get('type') ?? 'null'))) return [];
   if (tool.has('function') || tool.has('custom')) return [text];
   const definition = new Map<string, string>();
   for (const [name, value] of tool)

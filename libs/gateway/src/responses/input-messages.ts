@@ -1,4 +1,5 @@
 import { type InputItem, invalidRequest } from '@svc/contracts';
+import { JsonReader } from '@svc/runtime';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '../json/json-part.js';
 import { argumentsWith, functionName } from './offered-tools.js';
 import { decodedSignatures } from './signatures.js';
@@ -29,6 +30,7 @@ export class InputMessages {
   /** Media in the outputs of tools, which only the message of a user can contain. */
   private media: JsonPart[] = [];
   private item = 0;
+  private readonly signatures = new JsonReader();
 
   /** Refuses: INVALID_REQUEST. */
   static of(items: JsonPart): readonly TranslatedMessage[] {
@@ -125,7 +127,7 @@ export class InputMessages {
     const turn = this.beginTurn((open) => said !== '' || open.isSigned);
     if (said !== '') turn.members.push(['reasoning_content', partOf(said)]);
     if (signed === undefined || signed === null || signed === '') return;
-    const signatures = decodedSignatures(signed);
+    const signatures = decodedSignatures(signed, this.signatures);
     if (!signatures) {
       const path = ['input', this.item, 'encrypted_content'];
       const message = 'must be the encrypted_content of a response of this service';

@@ -1,4 +1,5 @@
 import type { ResponseRequest } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 import { isFields } from '../json/backend-json.js';
 import { type JsonPart, partOf } from '../json/json-part.js';
 
@@ -70,11 +71,6 @@ export const argumentsWith = (input: string): string => JSON.stringify({ [INPUT]
 
 /** The text in arguments of that function; models also write the text itself. */
 export function inputIn(argumentsText: string): string {
-  try {
-    const value: unknown = JSON.parse(argumentsText);
-    if (isFields(value) && typeof value[INPUT] === 'string') return value[INPUT];
-  } catch {
-    // The text itself.
-  }
-  return argumentsText;
+  const value = jsonOrUndefined(argumentsText);
+  return isFields(value) && typeof value[INPUT] === 'string' ? value[INPUT] : argumentsText;
 }

@@ -1,4 +1,5 @@
 import type { SvcParametersEcho } from '@svc/contracts';
+import { unescapedJson } from '@svc/runtime';
 import { AssembledChoice } from '../output/assembled-choice.js';
 import type { Fields } from '../json/backend-json.js';
 import { type EventWriter, eventStart } from './event-writer.js';
@@ -58,7 +59,7 @@ export class StreamedItems {
       return;
     }
     for (const each of logprobs) open.logprobs.push(each);
-    const delta = JSON.parse(`"${json}"`) as string;
+    const delta = unescapedJson(json);
     this.events.add(`${DELTAS[kind]}.delta`, { ...placeOf(open), delta, logprobs });
   }
 
@@ -146,7 +147,7 @@ export class StreamedItems {
     this.open = undefined;
     const { kind, id, at, logprobs } = open;
     const place = placeOf(open);
-    const text = JSON.parse(`"${open.json}"`) as string;
+    const text = unescapedJson(open.json);
     const whole = kind === 'refusal' ? { refusal: text } : { text };
     this.events.add(`${DELTAS[kind]}.done`, { ...place, ...whole, ...(kind === 'content' && { logprobs }) });
     const part = partWith(kind, text, logprobs);

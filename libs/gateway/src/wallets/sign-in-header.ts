@@ -1,4 +1,5 @@
 import { BASE_NETWORK, Problem, SOLANA_NETWORK } from '@svc/contracts';
+import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 import { type SignInMessage, type WalletKind, messageText, readMessage } from './sign-in-message.js';
 
@@ -80,7 +81,7 @@ function payloadOf(header: string): Payload {
 
 function jsonOf(base64: string): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64')));
+    return boundedJson(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64')));
   } catch (error) {
     throw new Problem('X402_SIGN_IN_PARSE_ERROR', { cause: error });
   }

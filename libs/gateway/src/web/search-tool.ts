@@ -1,4 +1,5 @@
 import { type ChatRequest, QUERY_CHARACTERS } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 
 /** The name by which models know a search tool. */
 const USUAL_NAME = 'web_search';
@@ -35,12 +36,7 @@ export function searchTool(request: Pick<ChatRequest, 'tools' | 'messages'>): Se
 
 /** The query in the arguments of a call; undefined if they are invalid or contain no words. */
 export function queryIn(text: string): string | undefined {
-  let read: unknown;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const read = jsonOrUndefined(text);
   const query = typeof read === 'object' && read !== null && 'query' in read ? read.query : undefined;
   if (typeof query !== 'string') return undefined;
   const words = query.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();

@@ -1,3 +1,5 @@
+import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+
 interface Bounds {
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -33,7 +35,7 @@ async function fetchJson(
 ): Promise<unknown> {
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { ...request, signal, redirect: 'error' });
-  return JSON.parse(await limited(response, maxBytes));
+  return boundedJson(await limited(response, maxBytes), RESPONSE_JSON_LIMITS);
 }
 
 async function limited({ body }: Response, maxBytes: number): Promise<string> {

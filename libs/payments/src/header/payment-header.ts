@@ -8,6 +8,7 @@ import {
   TOP_UP_MOST_USD,
   walletName,
 } from '@svc/contracts';
+import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 
 /**
@@ -139,7 +140,7 @@ function contentOf(header: string): PaymentContent {
   if (header.length > HEADER_MOST || !BASE64.test(header)) throw new Problem('INVALID_PAYMENT_FORMAT');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'base64'));
-    return Payment.parse(JSON.parse(text));
+    return Payment.parse(boundedJson(text));
   } catch (error) {
     throw new Problem('INVALID_PAYMENT_FORMAT', { cause: error });
   }

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, WebSocket, request } from 'undici';
+import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 
 /** The largest message of a browser; our own limits keep its replies below this. */
 const MESSAGE_BYTES = 16_777_216;
@@ -104,7 +105,14 @@ export class DevTools {
   }
 
   private receive(data: string): void {
-    const { id, method, params = {}, result = {}, error, sessionId } = JSON.parse(data) as Message;
+    const {
+      id,
+      method,
+      params = {},
+      result = {},
+      error,
+      sessionId,
+    } = boundedJson(data, RESPONSE_JSON_LIMITS) as Message;
     if (id === undefined) {
       if (method !== undefined) this.onEvent({ method, params, sessionId });
       return;
@@ -134,7 +142,7 @@ async function debuggerUrl(address: string, signal: AbortSignal): Promise<string
     if (text.length > DISCOVERY_BYTES) break;
   }
   if (statusCode !== 200) throw new BrowserFailed('the browser is unavailable');
-  const { webSocketDebuggerUrl } = JSON.parse(text) as { webSocketDebuggerUrl: string };
+  const { webSocketDebuggerUrl } = boundedJson(text) as { webSocketDebuggerUrl: string };
   const { pathname } = new URL(webSocketDebuggerUrl);
   return `${url.protocol === 'https:' ? 'wss' : 'ws'}://${url.host}${pathname}`;
 }

@@ -1,4 +1,5 @@
 import { type Agent, request } from 'undici';
+import { boundedJson } from '@svc/runtime';
 import {
   type Provider,
   ProviderFault,
@@ -55,7 +56,7 @@ async function responseOf(
     signal,
   });
   const { statusCode: status, headers: received } = response;
-  if (status >= 200 && status < 300) return response.body.json();
+  if (status >= 200 && status < 300) return boundedJson(await response.body.text());
   // The body may repeat the key, so it is discarded.
   await response.body.dump({ limit: 65_536, signal }).catch(() => undefined);
   throw refusal(status, provider.restSeconds?.(received) ?? retryAfter(received));

@@ -1,5 +1,5 @@
 import type { Completion, InferenceCall } from '@svc/contracts';
-import type { Exchange } from '@svc/runtime';
+import { type Exchange, jsonOrUndefined } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import { z } from 'zod';
 import type { LiveBackend } from './backend-pool.js';
@@ -26,12 +26,22 @@ async function rejectionOf(exchange: Exchange): Promise<string> {
 const RpcError = z.object({ error: z.object({ code: z.number() }) });
 
 function hasError(text: string): boolean {
-  try {
-    return [JSON.parse(text) as unknown].flat().some((item) => RpcError.safeParse(item).success);
-  } catch {
-    return false;
-  }
+  return [jsonOrUndefined(text)].flat().some((item) => RpcError.safeParse(item).success);
 }
+
+interface NodeFacts {
+  readonly finalizedOf: (live: LiveBackend) => number | undefined;
+  readonly credentialsOf: (live: LiveBackend) => readonly string[];
+}
+
+/** Shorter ones occur in data by chance. */
+const SHORTEST_CREDENTIAL = 8;
+
+/** The response of a node that repeats its credentials, without them. */
+const without = (credentials: readonly string[], text: string): string =>
+  credentials
+    .filter(({ length }) => length >= SHORTEST_CREDENTIAL)
+    .reduce((rest, each) => rest.replaceAll(each, '…'), text);
 
 /**
  * A call of blockchain nodes. Another node is called after a failure, or a response that is certainly not one
@@ -40,7 +50,7 @@ function hasError(text: string): boolean {
 export function rpcMode(
   { kind, body }: InferenceCall,
   limitBytes: number,
-  finalizedOf: (live: LiveBackend) => number | undefined,
+  of: NodeFacts,
 ): CallMode<Pick<Completion, 'body' | 'finalizedBlock'>> {
   return {
     deadlineMs: kind === 'rpc-send' ? ATTEMPT_MS : DEADLINE_MS,
@@ -50,11 +60,12 @@ export function rpcMode(
     body: () => body,
     anyStatus: true,
     take: async (exchange, live) => {
-      if (exchange.status === REJECTED) return { body: await rejectionOf(exchange) };
+      if (exchange.status === REJECTED)
+        return { body: without(of.credentialsOf(live), await rejectionOf(exchange)) };
       await refuseFailure(exchange);
-      const text = await exchange.text(limitBytes);
+      const text = without(of.credentialsOf(live), await exchange.text(limitBytes));
       if (!/^\s*[[{]/.test(text)) throw new Error('the response is neither an object nor a list');
-      const finalizedBlock = finalizedOf(live);
+      const finalizedBlock = of.finalizedOf(live);
       return { body: text, ...(finalizedBlock !== undefined && { finalizedBlock }) };
     },
   };

@@ -1,4 +1,5 @@
 import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import { errorStatus } from './openai-errors.js';
@@ -32,7 +33,7 @@ export function readEmbeddings(
   body: string,
   { inputs, dimensions }: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>,
 ): EmbeddingVectors {
-  const read = Response.safeParse(parsed(body));
+  const read = Response.safeParse(jsonOrUndefined(body, RESPONSE_JSON_LIMITS));
   if (!read.success) {
     const status = errorStatus(body);
     throw status === undefined ? new Error('the response has no vectors') : new BackendError(status, body);
@@ -49,14 +50,6 @@ export function readEmbeddings(
     return vector;
   });
   return { vectors, ...(usage && { promptTokens: usage.prompt_tokens }) };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A vector as base64. Throws unless it has this many finite numbers. */

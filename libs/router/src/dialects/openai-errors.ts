@@ -1,4 +1,5 @@
 import { hasFailed, isError } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 
 /** The readable part of a backend's error body. */
 export interface UpstreamError {
@@ -186,12 +187,8 @@ function fieldAt(fault: unknown): string | undefined {
 const namesOf = (error: Fields): string => [textIn(error['code']), textIn(error['type'])].join(' ');
 
 function objectIn(body: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOrUndefined(body);
+  return isObject(value) ? value : undefined;
 }
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;

@@ -1,4 +1,5 @@
 import type { Backend, ImageEdit, ImageOrder } from '@svc/contracts';
+import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
@@ -90,9 +91,5 @@ export function faultOf(body: string, message: string): Error {
 }
 
 export function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  return jsonOrUndefined(body, RESPONSE_JSON_LIMITS);
 }

@@ -1,4 +1,5 @@
 import { type AudioToTranscribe, type Backend, Transcript } from '@svc/contracts';
+import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import type { FormMember, TranscribedFile } from './dialect.js';
@@ -59,7 +60,7 @@ export function transcriptionForm(
  * return. Throws if the body is not a transcript.
  */
 export function readTranscript(body: string): Transcript {
-  const read = Response.safeParse(parsed(body));
+  const read = Response.safeParse(jsonOrUndefined(body, RESPONSE_JSON_LIMITS));
   if (!read.success) {
     const status = errorStatus(body);
     throw status === undefined ? new Error('the response has no transcript') : new BackendError(status, body);
@@ -73,12 +74,4 @@ export function readTranscript(body: string): Transcript {
     segments: segments ?? [],
     words: words ?? segments?.flatMap((segment) => segment.words ?? []) ?? [],
   });
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import type { BackendJob, BackendJobStatus, JobCallKind, MediaOrder } from '@svc/contracts';
+import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
 import type { FormMember, JobRequest, JobResponse } from './dialect.js';
@@ -78,9 +79,5 @@ function failed(body: string, { error }: z.infer<typeof Job>): BackendJobStatus 
 }
 
 function jobIn(body: string): z.infer<typeof Job> | undefined {
-  try {
-    return Job.safeParse(JSON.parse(body)).data;
-  } catch {
-    return undefined;
-  }
+  return Job.safeParse(jsonOrUndefined(body)).data;
 }

@@ -1,4 +1,5 @@
 import type { EnclaveSignature } from '@svc/contracts';
+import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 import type { BackendReport, Dialect } from './dialect.js';
 import { openai } from './openai.js';
@@ -55,7 +56,7 @@ export const vllmProxy: Dialect = {
     },
 
     readReport(body): BackendReport {
-      const report = Report.parse(JSON.parse(body));
+      const report = Report.parse(boundedJson(body));
       return {
         publicKey: report.signing_public_key,
         quote: report.intel_quote,
@@ -74,7 +75,7 @@ export const vllmProxy: Dialect = {
     },
 
     readSignature(body): EnclaveSignature {
-      const { text: signed, signature, ...read } = Signature.parse(JSON.parse(body));
+      const { text: signed, signature, ...read } = Signature.parse(boundedJson(body));
       return {
         text: signed,
         signature,

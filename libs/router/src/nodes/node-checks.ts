@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Catalog, rpcModel } from '@svc/catalog';
 import type { InferenceCall, RpcNetwork } from '@svc/contracts';
-import { Exchange, type Logger } from '@svc/runtime';
+import { boundedJson, Exchange, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
 import type { BackendPool, LiveBackend } from '../backends/backend-pool.js';
@@ -259,7 +259,7 @@ export class NodeChecks {
     });
     try {
       await refuseFailure(exchange);
-      const { result } = RpcResult.parse(JSON.parse(await exchange.text(RESPONSE_BYTES)));
+      const { result } = RpcResult.parse(boundedJson(await exchange.text(RESPONSE_BYTES)));
       const value = read(result);
       if (value === undefined) throw new Error(`the result of ${method} cannot be read`);
       return value;

@@ -2,18 +2,13 @@ import type { Readable } from 'node:stream';
 import { Problem, invalidRequest } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { BodyBounds, BodyBudget } from './body-budget.js';
-import { JsonBounds, type JsonLimits } from '../json/json-bounds.js';
+import { JsonBounds } from '../json/json-bounds.js';
+import { JSON_LIMITS } from '../json/json-reader.js';
 import { routeOf } from './route.js';
 
-/**
- * Deeper than any tool schema, and far from overflowing the stack of a recursion; more members than a
- * conversation of five thousand messages in parts.
- */
-const LIMITS: JsonLimits = { levels: 500, members: 40_000 };
-
 const TOO_MUCH = {
-  levels: `must have at most ${LIMITS.levels} levels`,
-  members: `must have at most ${LIMITS.members} members in all`,
+  levels: `must have at most ${JSON_LIMITS.levels} levels`,
+  members: `must have at most ${JSON_LIMITS.members} members in all`,
 };
 
 /** Chunks from this size on are kept as they are; smaller ones are joined to blocks. */
@@ -41,7 +36,7 @@ export class IncomingBody {
   private readonly startedMs = performance.now();
   /** `undefined` for another process of the deployment, which sends for any number of callers. */
   private readonly caller: string | undefined;
-  private readonly bounds = new JsonBounds(LIMITS);
+  private readonly bounds = new JsonBounds(JSON_LIMITS);
   private received = 0;
   private readonly pieces: Buffer[] = [];
   /** The used bytes of the last block. */

@@ -27,6 +27,10 @@ export class JsonBounds {
 
   constructor(private readonly limits: JsonLimits) {}
 
+  get memberCount(): number {
+    return this.members;
+  }
+
   /** The exceeded limit, if any. */
   exceededBy(bytes: Buffer): keyof JsonLimits | undefined {
     const { length } = bytes;

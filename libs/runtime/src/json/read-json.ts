@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { invalidRequest } from '@svc/contracts';
+import { unescapedJson } from './json-reader.js';
 import { JsonText } from './json-text.js';
 import { LongStrings } from './long-strings.js';
 
@@ -104,7 +105,7 @@ class SlicedReader {
     const pieces: string[] = [];
     for (let at = start; at < end;) {
       const whole = at + SLICE < end ? wholeCharacters(this.bytes, at, at + SLICE) : end;
-      pieces.push(JSON.parse(`"${this.bytes.toString('utf8', at, whole)}"`) as string);
+      pieces.push(unescapedJson(this.bytes.toString('utf8', at, whole)));
       await this.pay(whole - at);
       at = whole;
     }

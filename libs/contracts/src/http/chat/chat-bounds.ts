@@ -1,6 +1,12 @@
 import { z } from 'zod';
 
 /**
+ * What a model needs to resume its reasoning, encoded by this service for clients to send back. Signatures of
+ * providers have some thousand characters.
+ */
+export const SIGNATURE_CHARACTERS = 65_536;
+
+/**
  * The most characters of each kind of string in a chat completion. The body limit (35 MB) bounds all of them
  * together, and leaves room for base64 of 25 MB.
  */
@@ -15,6 +21,7 @@ export const CHARS = {
   id: 256,
   /** A generated id. Some providers put the signature of reasoning into the ids of tool calls. */
   longId: 16_384,
+  signature: SIGNATURE_CHARACTERS,
   /** A file name with room for a path. */
   filename: 1_000,
   /** A URL to be fetched, long enough for signed links to object storage. */

@@ -92,10 +92,13 @@ const ToolUseBlock = z.object({
 const ThinkingBlock = z.object({
   type: z.literal('thinking'),
   thinking: chars(CHARS.text),
-  signature: chars(CHARS.text),
+  signature: chars(CHARS.signature),
 });
 
-const RedactedThinkingBlock = z.object({ type: z.literal('redacted_thinking'), data: chars(CHARS.text) });
+const RedactedThinkingBlock = z.object({
+  type: z.literal('redacted_thinking'),
+  data: chars(CHARS.signature),
+});
 
 /** The search of an earlier response, which the model does not need again. */
 const SearchUseBlock = z.looseObject({

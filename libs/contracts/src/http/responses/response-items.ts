@@ -97,7 +97,7 @@ const ReasoningItem = z.object({
     .array(z.object({ type: z.literal('reasoning_text'), text: Text }))
     .max(ITEMS.details)
     .nullish(),
-  encrypted_content: maybe(CHARS.text),
+  encrypted_content: maybe(CHARS.signature),
 });
 
 /** The model sees the results of a search in what it wrote, so the call itself is not sent to it. */
