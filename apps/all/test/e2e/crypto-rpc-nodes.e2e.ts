@@ -8,6 +8,9 @@ import { type Posting, creditsOf, postRpc, rpcPayer } from '../rpc-payer.js';
 import { ScriptedNode, type SentCall, echo, resultOf } from '../scripted-node.js';
 import { isClustered } from '../target.js';
 
+/** Providers of nodes put the keys of their customers into URLs. */
+const PATH_KEY = 'aWzLqNpVbXcYdTeRgHuJ';
+
 let first: ScriptedNode;
 let second: ScriptedNode;
 /** A node of another chain. */
@@ -40,6 +43,7 @@ beforeAll(async () => {
           methods: { zks_getL1BatchDetails: 3 },
           nodes: nodes.slice(0, 1),
         },
+        keyed: { family: 'evm', nodes: [{ name: 'keyed', url: `${first.url}/v2/${PATH_KEY}` }] },
         'of-another-chain': { family: 'evm', chainId: 1, nodes: nodes.slice(0, 1) },
         'of-two-chains': { family: 'evm', chainId: 1, nodes: [nodes[0], { ...nodes[1], url: other.url }] },
       },
@@ -188,7 +192,7 @@ describe('a node of another chain than its network', () => {
     const { networks } = (await (await fetch(`${platform.apiUrl}/crypto/rpc/networks`)).json()) as {
       networks: string[];
     };
-    expect(networks.toSorted()).toEqual(['of-two-chains', 'one', 'two']);
+    expect(networks.toSorted()).toEqual(['keyed', 'of-two-chains', 'one', 'two']);
     expect(await own.charged()).toBe(0);
   });
 
@@ -226,6 +230,44 @@ describe('what an operator sets for a network', () => {
     ]);
     expect(creditsOf(response)).toBe(20);
     expect(first.methods).toEqual(['eth_syncing']);
+  });
+
+  it('passes on named tracers and short times of tracing only', async () => {
+    const trace = (id: number, options: object): object => ({
+      id,
+      method: 'debug_traceTransaction',
+      params: ['0x1', options],
+    });
+    const response = await post('one', [
+      trace(1, { tracer: '{step(){for(;;);},fault(){},result(){}}' }),
+      trace(2, { tracer: 'callTracer', timeout: '100000h' }),
+      trace(3, { Tracer: 'callTracer' }),
+      trace(4, { tracer: 'callTracer', timeout: '5s' }),
+    ]);
+    const refused = (name: string): object => ({
+      error: { code: -32_602, message: expect.stringContaining(name) as string },
+    });
+    expect(await response.json()).toMatchObject([
+      refused('tracer'),
+      refused('timeout'),
+      refused('tracer'),
+      { result: 'debug_traceTransaction' },
+    ]);
+    expect(creditsOf(response)).toBe(40);
+    expect(first.methods).toHaveLength(1);
+  });
+
+  it('shows no key of a node that repeats it, in an error or a result', async () => {
+    first.answer = (calls) => {
+      const error = { code: -32_000, message: `key ${PATH_KEY} is over its quota`, data: { at: PATH_KEY } };
+      const answers = calls.map(({ id }) => (id === 0 ? { id, error } : { id, result: `v1/${PATH_KEY}` }));
+      return { body: JSON.stringify(answers) };
+    };
+    const calls = [1, 2].map((id) => ({ id, method: 'web3_clientVersion', params: [id] }));
+    const text = await (await post('keyed', calls)).text();
+    expect(text).toContain('over its quota');
+    expect(text).toContain('"result":"v1/…"');
+    expect(text).not.toContain(PATH_KEY);
   });
 
   it('adds methods at a price', async () => {

@@ -211,6 +211,34 @@ describe('a video', () => {
   });
 });
 
+describe.each([
+  ['NUL', 'a\0b'],
+  ['half of a surrogate pair', '\ud83d'],
+])('a text with %s', (_what, text) => {
+  const song = { model: 'song', prompt: 'Slow piano music', duration_seconds: 30 };
+  const job = { model: 'clip', queue_id: 'x' };
+
+  it.each([
+    ['prompt', 'video/queue', { ...ORDER, prompt: text }],
+    ['negative_prompt', 'video/queue', { ...ORDER, negative_prompt: text }],
+    ['anon_user_id', 'video/queue', { ...ORDER, anon_user_id: text }],
+    ['further.0.a', 'video/queue', { ...ORDER, further: [{ a: text }] }],
+    ['prompt', 'audio/queue', { ...song, prompt: text }],
+    ['lyrics_prompt', 'audio/queue', { ...song, lyrics_prompt: text }],
+    ['voice', 'audio/queue', { ...song, voice: text }],
+    ...['video/retrieve', 'video/complete', 'audio/retrieve', 'audio/complete'].flatMap(
+      (path): [string, string, object][] => [
+        ['model', path, { ...job, model: text }],
+        ['queue_id', path, { ...job, queue_id: text }],
+      ],
+    ),
+  ])('is a fault of %s of %s', async (param, path, body) => {
+    const response = await post(path, body);
+    const { error } = await errorOf(response);
+    expect([response.status, error.param]).toEqual([400, param]);
+  });
+});
+
 describe('music', () => {
   it('costs its quote, and is delivered', async () => {
     const before = await balance();

@@ -17,6 +17,9 @@ describe('an invalid message', () => {
   const user = (...content: object[]): object => ({
     messages: [HI, { role: 'assistant', content: 'ok' }, { role: 'user', content }],
   });
+  const assistant = (...content: object[]): object => ({
+    messages: [HI, { role: 'assistant', content }, HI],
+  });
   const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
 
   it.each<[path: string, message: string, body: object]>([
@@ -25,6 +28,16 @@ describe('an invalid message', () => {
     ['messages', 'must not be empty', { messages: [] }],
     ['messages', 'Every message is empty', { messages: [{ role: 'system', content: '' }] }],
     ['messages.0.role', '"assistant"', { messages: [{ role: 'tool', content: 'x' }] }],
+    [
+      'messages.1.content.0.signature',
+      '65536',
+      assistant({ type: 'thinking', thinking: 'a', signature: 'x'.repeat(65_537) }),
+    ],
+    [
+      'messages.1.content.0.data',
+      '65536',
+      assistant({ type: 'redacted_thinking', data: 'x'.repeat(65_537) }),
+    ],
     ['messages.2.content.0.type', '"image"', user({ type: 'hologram' })],
     ['messages.2.content.0.type', '"image"', user({ type: 'container_upload', file_id: 'f' })],
     ['messages.2.content.0.text', 'must not be empty', user({ type: 'text', text: '' })],

@@ -192,6 +192,25 @@ describe('POST /messages', () => {
     expect(backend.requests().at(-1)?.body).toContain(String.raw`{\"n\":123456789012345678901234567890}`);
   });
 
+  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'sends a call with the id %s to the model like any other',
+    async (id) => {
+      const messages = [
+        HI,
+        { role: 'assistant', content: [{ type: 'tool_use', id, name: 'f', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'x' }] },
+      ];
+      expect((await caller.post('/messages', { model: 'plain', max_tokens: 5, messages })).status).toBe(200);
+      const sent = (lastSent()['messages'] as { tool_calls?: object[] }[]).slice(-3);
+      expect(sent).toMatchObject([
+        HI,
+        { tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: id },
+      ]);
+      expect(sent[1]?.tool_calls?.[0]).not.toHaveProperty('extra_content');
+    },
+  );
+
   it.each([
     ['2026-10-21', 200],
     ['2023-06-01', 200],

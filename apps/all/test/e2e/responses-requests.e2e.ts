@@ -153,6 +153,26 @@ describe('a request to POST /responses', () => {
       'input.0.encrypted_content',
     ],
     [
+      'a signature of more than 64 KB',
+      { input: [{ type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(65_537) }] },
+      'input.0.encrypted_content',
+    ],
+    ...[5_000, 600].map((levels): [string, object, string] => [
+      `a signature of ${levels} levels`,
+      {
+        input: [
+          {
+            type: 'reasoning',
+            summary: [],
+            encrypted_content: Buffer.from(
+              `{"reasoning_details":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+            ).toString('base64'),
+          },
+        ],
+      },
+      'input.0.encrypted_content',
+    ]),
+    [
       'a search where none is offered',
       { tools: [{ type: 'web_search' }] },
       'svc_parameters.enable_web_search',

@@ -66,6 +66,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     admitted: true,
     mayBeEncrypted: true,
     body: ChatRequest,
+    passesBody: true,
     isPlainBody: isPlainChat,
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,

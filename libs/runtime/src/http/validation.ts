@@ -2,6 +2,7 @@ import { type RouteDefinition, validate, validateInSlices } from '@svc/contracts
 import { z } from 'zod';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { routeOf } from './route.js';
+import { refuseUnstorable } from './storable-text.js';
 
 /** A JSON text up to this length, not counting long strings, is validated at once. */
 const AT_ONCE_CHARACTERS = 16_384;
@@ -19,14 +20,15 @@ export function validateRequest(
   }
   try {
     const { params, query, body, isPlainBody } = route;
-    if (params) request.params = validate(params, paramsOf(route, request.params));
-    if (query) request.query = validate(query, request.query);
+    if (params) request.params = refuseUnstorable(validate(params, paramsOf(route, request.params)));
+    if (query) request.query = refuseUnstorable(validate(query, request.query));
     if (body instanceof z.ZodObject && (request.bodyJson?.text.length ?? 0) > AT_ONCE_CHARACTERS) {
       // Reports all faults through `next`.
       void checkInSlices(body, request, next);
       return;
     }
     if (body && isPlainBody?.(request.body) !== true) request.body = validate(body, request.body);
+    if (isStored(route)) refuseUnstorable(request.body);
   } catch (error) {
     next(error as Error);
     return;
@@ -41,12 +43,17 @@ async function checkInSlices(
 ): Promise<void> {
   try {
     request.body = await validateInSlices(body, request.body);
+    if (isStored(routeOf(request))) refuseUnstorable(request.body);
   } catch (error) {
     next(error as Error);
     return;
   }
   next();
 }
+
+/** Whether parts of a body may be stored. What other processes of the deployment send was checked before. */
+const isStored = (route: RouteDefinition | undefined): boolean =>
+  route?.body !== undefined && route.passesBody !== true && route.access !== 'internal';
 
 /** A wildcard parameter gets its name from the schema. */
 function paramsOf({ path, params }: RouteDefinition, given: unknown): unknown {

@@ -31,6 +31,7 @@ day: the same request gets it again, free of charge, with \`Idempotent-Replayed:
     admitted: true,
     params: RpcParams,
     body: RpcRequest,
+    passesBody: true,
     bodyLimitBytes: 2_097_152,
     reply: RpcReply,
     mayBeEmpty: true,

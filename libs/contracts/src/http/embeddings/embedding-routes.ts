@@ -14,6 +14,7 @@ is charged by the tokens of its texts after all vectors are computed; a failed r
     status: 200,
     admitted: true,
     body: EmbeddingRequest,
+    passesBody: true,
     bodyLimitBytes: 35_000_000,
     reply: EmbeddingReply,
     headers: ['model', 'limits', 'balances', 'encoding'],

@@ -19,6 +19,7 @@ const terms = {
   access: 'key-or-wallet',
   status: 200,
   admitted: true,
+  passesBody: true,
   headers: ['model', 'limits', 'balances', 'content'],
   refusals: [
     'INVALID_JSON',

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { storableText } from '../route/storable-text.js';
 
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
 const ModelLimits = z.strictObject({
-  model: storableText()
+  model: z
+    .string()
     .min(1)
     .max(200)
     .describe('The id of a model, or `*` for every model not listed here.')

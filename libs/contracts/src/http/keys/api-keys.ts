@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { KEY_TYPES, MODEL_PRIVACIES } from '../../ports/identity.js';
 import { LIMIT_PERIODS } from '../../ports/ledger.js';
 import { numberToNano } from '../../money/money.js';
-import { storableText } from '../route/storable-text.js';
 
 /** Source: the public interface. */
 const LIMIT_MAX = 9_999_999_999;
@@ -36,7 +35,7 @@ const ExpiresAt = z
   .describe('A day (its beginning, UTC) or a time in the future. Empty: the key does not expire.')
   .meta({ example: '2027-01-31T12:00:00Z' });
 
-const Description = storableText().max(64);
+const Description = z.string().max(64);
 const LimitPeriod = z
   .enum(LIMIT_PERIODS)
   .describe(

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseUsd } from '../../money/money.js';
 import { TRANSFER_KINDS } from '../../ports/ledger.js';
-import { storableText } from '../route/storable-text.js';
 
 /** A decimal string above zero, such as `"10.00"`, of at most nine decimals. */
 export const PositiveUsd = z
@@ -10,7 +9,8 @@ export const PositiveUsd = z
   .meta({ example: '10.00', pattern: String.raw`^(?=.*[1-9])\d{1,12}(\.\d{1,9})?$` });
 
 /** Text with at least one non-space. */
-export const Label = storableText()
+export const Label = z
+  .string()
   .trim()
   .min(1)
   .max(200)

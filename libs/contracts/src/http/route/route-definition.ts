@@ -66,6 +66,11 @@ export interface RouteDefinition {
   /** A route without one reads no body. */
   readonly body?: z.ZodType;
   /**
+   * Whether its body is passed on and never stored, so that its texts may have characters that PostgreSQL
+   * does not store.
+   */
+  readonly passesBody?: true;
+  /**
    * Recognises common JSON bodies that the schema accepts and returns unchanged, at a fraction of its cost.
    * All others are left to the schema.
    */
