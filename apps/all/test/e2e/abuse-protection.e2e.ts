@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalChain } from '@svc/infra';
 import { isLong } from '@svc/testing';
@@ -16,6 +18,7 @@ let platform: Platform;
 
 beforeAll(async () => {
   platform = await Platform.start({
+    models: [{ id: 'offline', backends: [{ url: 'http://127.0.0.1:9/v1', model: 'gone' }] }],
     env: { GATEWAY_FAILURE_BLOCK: 'on', GATEWAY_TRUSTED_PROXIES: 'loopback' },
   });
 });
@@ -129,6 +132,64 @@ describe('failures of a key', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     const refused = await errorOf(await platform.chat(apiKey, { ...HELLO, max_tokens: 'x' }));
     expect(refused.code).toBe('INVALID_REQUEST');
+  });
+});
+
+describe("what is not the caller's failure", () => {
+  const simulated = (sim: object): object => ({ ...HELLO, sim });
+
+  it.each([
+    ['the model is offline', { ...HELLO, model: 'offline' }],
+    ['the backend is full', simulated({ fault: '503' })],
+  ])('does not block a key: 30 responses of 503, because %s', async (_, body) => {
+    const { apiKey } = await platform.account();
+    const statuses: number[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      const response = await platform.chat(apiKey, body);
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    expect((await platform.chat(apiKey, HELLO)).status).toBe(200);
+  });
+
+  it('does not block a key: 30 requests whose client disconnects before the response', async () => {
+    const { apiKey } = await platform.account();
+    const before = platform.simulator.cancellations().length;
+    for (let count = 0; count < 30; count += 1) {
+      const leaving = new AbortController();
+      const asked = platform.chat(apiKey, simulated({ ttftMs: 60_000 }), { signal: leaving.signal });
+      const ended = asked.then(
+        () => 'a response',
+        () => 'left',
+      );
+      await eventually('the backend has the request', () => platform.simulator.stats().inFlight > 0);
+      leaving.abort();
+      expect(await ended).toBe('left');
+      await eventually(
+        'the backend call has ended',
+        () => platform.simulator.cancellations().length === before + count + 1,
+      );
+    }
+    expect((await platform.chat(apiKey, HELLO)).status).toBe(200);
+  });
+
+  it('does not excuse a client that disconnects before it reads that its key is wrong', async () => {
+    const client = '203.0.113.40';
+    const { hostname, port } = new URL(platform.apiUrl);
+    const guess = [
+      'GET /api/v1/characters HTTP/1.1',
+      `host: ${hostname}`,
+      `x-forwarded-for: ${client}`,
+      'authorization: Bearer SVC_INFERENCE_KEY_wrong',
+    ];
+    for (let count = 0; count < 40; count += 1) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write(`${guess.join('\r\n')}\r\n\r\n`, () => socket.destroy());
+      await once(socket, 'close');
+    }
+    await expect.poll(async () => (await from(client, '/models')).status, { timeout: 20_000 }).toBe(429);
   });
 });
 

@@ -17,7 +17,10 @@ export interface ProblemRow {
   readonly message: string;
   /** Seconds, sent as `Retry-After` unless the problem has a better value. */
   readonly retryAfterSeconds?: number;
-  /** The client should send the same request again, so abuse protection does not count it as a failure. */
+  /**
+   * The service failed or is not done yet: the client should send the same request again, so it does not
+   * count as the client's failure.
+   */
   readonly isRepeatWanted?: boolean;
   /** OpenAI's `error.code` for it, if clients act on that. */
   readonly openaiCode?: string;
@@ -237,24 +240,30 @@ export const PROBLEMS = {
   MODEL_OFFLINE: {
     ...row(503, 'overloaded_error', 'The model is temporarily offline.'),
     retryAfterSeconds: 5,
+    isRepeatWanted: true,
   },
   MODEL_AT_CAPACITY: {
     ...row(503, 'overloaded_error', 'The model is at capacity. Please try again later.'),
     retryAfterSeconds: 5,
+    isRepeatWanted: true,
   },
   UNAVAILABLE: {
     ...row(503, 'api_error', 'The service cannot take requests at the moment. Please try again.'),
     retryAfterSeconds: 1,
+    isRepeatWanted: true,
   },
   X402_NOT_CONFIGURED: {
     ...row(503, 'api_error', 'This deployment is not set up for wallets.'),
     retryAfterSeconds: 60,
   },
-  REQUEST_TIMEOUT: row(
-    504,
-    'timeout_error',
-    'The request took too long to complete and was timed-out. For long-running inference requests, use the streaming API by setting `stream=true` in your request.',
-  ),
+  REQUEST_TIMEOUT: {
+    ...row(
+      504,
+      'timeout_error',
+      'The request took too long to complete and was timed-out. For long-running inference requests, use the streaming API by setting `stream=true` in your request.',
+    ),
+    isRepeatWanted: true,
+  },
 } as const satisfies Record<string, ProblemRow>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -21,14 +21,31 @@ export class FailureWatch implements OnModuleInit {
     if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onSend', async (request, reply) => {
-      if (isFailure(request, reply.statusCode)) await this.blocks.failed(subjectOf(request));
+      if (isFromClients(request) && isFailure(request, reply.statusCode))
+        await this.blocks.failed(subjectOf(request));
     });
   }
 }
 
-/** Refusals by a limit, requests for payment instructions and requested retries do not count as failures. */
-function isFailure(request: FastifyRequest, status: number): boolean {
-  if (status < 400 || status === 429 || !isFromClients(request)) return false;
-  if (request.record.problem?.isRepeatWanted) return false;
+/**
+ * Failures of the service, refusals by a limit, requests for payment instructions and requested retries do
+ * not count. The code of our own error shows which it is, never a status that a request can cause.
+ */
+export function isFailure(request: Answered, status: number): boolean {
+  const { problem } = request.record;
+  if (status < 400 || status === 429 || problem?.isRepeatWanted) return false;
+  if (isAbandoned(request, status)) return false;
   return status !== 402 || request.caller !== undefined;
+}
+
+type Answered = Pick<FastifyRequest, 'record' | 'caller'> & {
+  readonly raw: { readonly socket: { readonly destroyed: boolean } };
+};
+
+/**
+ * Whether a request failed because its client disconnected. What is refused for any other reason counts, so
+ * disconnecting before the response does not help a client that guesses keys.
+ */
+function isAbandoned({ raw, record }: Answered, status: number): boolean {
+  return raw.socket.destroyed && (status >= 500 || record.problem?.code === 'REQUEST_INCOMPLETE');
 }
