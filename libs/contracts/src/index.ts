@@ -330,7 +330,7 @@ export {
   type PaymentsAuditView,
 } from './http/operator/operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
-export { type Issue, type IssueTree, Problem, errorBody } from './problems/problem.js';
+export { PROVISIONAL_MS, type Issue, type IssueTree, Problem, errorBody } from './problems/problem.js';
 export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
 export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from './ports/retrieval.js';
 export {

@@ -38,7 +38,11 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   private timer: NodeJS.Timeout | undefined;
   private ends: readonly (() => void)[] = [];
   private isRenewing = false;
-  /** Holds that ended during a renewal call. A renewal that arrives late would take them again. */
+  private renewal: Promise<void> = Promise.resolve();
+  /**
+   * Holds that ended during a renewal call. A renewal that arrives late would take them again, so they are
+   * released once it is over, and their requests hold nothing new until then.
+   */
   private readonly endedMeanwhile = new Map<string, Hold>();
 
   constructor(
@@ -67,8 +71,9 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   override async hold(request: HoldRequest): Promise<Hold> {
+    if (this.endedMeanwhile.has(request.requestId)) await this.renewal;
     const hold = await timed('hold', this.ledger.hold(request)).catch((error: unknown) => {
-      if (error instanceof Problem && error.status === 402)
+      if (error instanceof Problem && error.status === 402 && !error.isProvisional)
         money.refused.add(usdNumber(request.amountNano), error.code);
       throw error;
     });
@@ -111,8 +116,12 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   /** Renews every live hold, except those older than any request can be. Never rejects. */
-  async renewAll(): Promise<void> {
-    if (this.isRenewing) return;
+  renewAll(): Promise<void> {
+    if (!this.isRenewing) this.renewal = this.renewLives();
+    return this.renewal;
+  }
+
+  private async renewLives(): Promise<void> {
     this.isRenewing = true;
     this.forgetOld();
     const faults: unknown[] = [];

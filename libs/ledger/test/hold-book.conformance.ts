@@ -1,4 +1,4 @@
-import { type Hold, Problem } from '@svc/contracts';
+import { type Hold, PROVISIONAL_MS, Problem } from '@svc/contracts';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../src/accounts/accounts.js';
 import type { HoldBook } from '../src/holds/hold-book.js';
@@ -114,6 +114,45 @@ export function holdBookConformance(subject: HoldBookSubject): void {
         await book.hold(request('r1', 1n));
         await book.hold(request('r2', 1n));
         await expect(book.hold(request('r3', 1n))).rejects.toEqual(refused('UNAVAILABLE'));
+      });
+    });
+
+    describe('a lack of money', () => {
+      const leaseMs = 60_000;
+      const refusal = async (holding: Promise<Hold>): Promise<unknown> =>
+        holding.catch((error: unknown) => error);
+      const lacking = (isProvisional: boolean) =>
+        expect.objectContaining({ code: 'INSUFFICIENT_BALANCE', isProvisional });
+
+      it('is provisional while a request took some less than a second ago and may give it back', async () => {
+        const book = createBook({ leaseMs });
+        const first = await book.hold(request('r1', 130n));
+        expect(await refusal(book.hold(request('r2', 1n)))).toEqual(lacking(true));
+        now += PROVISIONAL_MS;
+        expect(await refusal(book.hold(request('r2', 1n)))).toEqual(lacking(false));
+        await book.release(first);
+        await expect(book.hold(request('r2', 1n))).resolves.toBeDefined();
+      });
+
+      it('is final once the other requests are charged', async () => {
+        const book = createBook({ leaseMs });
+        const first = await book.hold(request('r1', 130n));
+        await book.settle(first, first.amount);
+        expect(await refusal(book.hold(request('r2', 1n)))).toEqual(lacking(false));
+      });
+
+      it('is final if the account has too little even without holds', async () => {
+        const book = createBook({ leaseMs });
+        await book.hold(request('r1', 1n));
+        expect(await refusal(book.hold(request('r2', 131n)))).toEqual(lacking(false));
+      });
+
+      it('is final for an extension if no other request took some', async () => {
+        const book = createBook({ leaseMs });
+        const hold = await book.hold(request('r1', 100n));
+        expect(await refusal(book.extend(hold, { moreNano: 40n }))).toEqual(lacking(false));
+        await book.hold(request('r2', 10n));
+        expect(await refusal(book.extend(hold, { moreNano: 30n }))).toEqual(lacking(true));
       });
     });
 

@@ -77,6 +77,24 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   });
 
   describe('the limit of a key', () => {
+    it('refuses provisionally only while a request of the key may give back what it took', async () => {
+      const book = createBook();
+      const code = 'API_KEY_USD_SPEND_LIMIT_EXCEEDED';
+      const [mine, other] = [usdLimit(10n), usdLimit(100n)];
+      const settled = await book.hold(request(10n, mine));
+      await expect(book.hold(request(1n, mine))).rejects.toMatchObject({ code, isProvisional: true });
+      await book.settle(settled, settled.amount);
+      await book.hold(request(100n, other, 'other'));
+      await expect(book.hold(request(1n, other, 'other'))).rejects.toMatchObject({
+        code,
+        isProvisional: true,
+      });
+      await expect(book.hold(request(1n, usdLimit(0n), 'third'))).rejects.toMatchObject({
+        code,
+        isProvisional: false,
+      });
+    });
+
     it("counts what its own requests hold, to the nano-dollar, and no other key's", async () => {
       const book = createBook();
       await book.hold(request(60n, usdLimit(100n)));

@@ -12,6 +12,7 @@ import {
 import { BLOCK_MS, failureSuite } from './failures.conformance.js';
 import { endOf, inOneWindow, inTurn, scopeOfRefusal } from './in-one-window.js';
 import type { LimiterTimes } from '../src/counting/memory-limiter.js';
+import { provisionalSuite } from './provisional.conformance.js';
 import { windowSuite } from './windows.conformance.js';
 
 export interface ConformanceOptions {
@@ -303,6 +304,8 @@ function standardSuite(start: ConformanceOptions['start']): void {
   describe('windows of all kinds', () => {
     windowSuite(() => started);
   });
+
+  describe('provisional refusals', () => provisionalSuite(() => started));
 
   describe('failures', () => {
     failureSuite(() => started);

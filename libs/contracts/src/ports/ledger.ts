@@ -61,7 +61,7 @@ export abstract class Ledger {
   /**
    * Sets money aside, or none. Rejects with INSUFFICIENT_BALANCE; API_KEY_USD_SPEND_LIMIT_EXCEEDED or
    * API_KEY_DIEM_SPEND_LIMIT_EXCEEDED if the account could pay but the key may not; UNAVAILABLE if neither
-   * can be determined.
+   * can be determined. A lack of money is provisional while a request that may still give some back holds it.
    */
   abstract hold(request: HoldRequest): Promise<Hold>;
 

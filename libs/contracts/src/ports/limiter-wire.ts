@@ -35,6 +35,7 @@ const AdmissionOnWire = z.object({
       z.object({ of: z.enum(['concurrent', 'failures']) }),
     ])
     .optional(),
+  isProvisional: z.boolean().optional(),
   tightest: z.partialRecord(unit, z.object({ limit: count, remaining: count, resetAtMs: count })),
   endsAtMs,
   scope,

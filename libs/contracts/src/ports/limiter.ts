@@ -111,6 +111,8 @@ export interface Admission {
   readonly admitted: boolean;
   /** What rejected the request; absent if it was admitted. */
   readonly refusedBy?: LimitRefusal;
+  /** Set if the refusal may pass, as other requests may give back what they took within `PROVISIONAL_MS`. */
+  readonly isProvisional?: boolean;
   /** For each limited unit, the limit with the least remaining. */
   readonly tightest: { readonly [Unit in LimitUnit]?: LimitState };
   /** When the request's windows end, in Unix milliseconds: those of its limits, each window once. */

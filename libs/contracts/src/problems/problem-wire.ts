@@ -19,6 +19,7 @@ export const ProblemOnWire = z.object({
     )
     .optional(),
   retryAfterSeconds: z.number().optional(),
+  isProvisional: z.boolean().optional(),
 });
 export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
 
@@ -26,13 +27,14 @@ export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
  * Any thrown error, ready for JSON. Anything but a problem becomes UNKNOWN_ERROR, without further details.
  */
 export function encodeProblem(error: unknown): ProblemOnWire {
-  const { code, message, param, issues, retryAfterSeconds } = Problem.from(error);
+  const { code, message, param, issues, retryAfterSeconds, isProvisional } = Problem.from(error);
   return {
     code,
     message,
     param,
     ...(issues && { issues: issues.map((issue) => ({ ...issue, path: [...issue.path] })) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(isProvisional && { isProvisional }),
   };
 }
 

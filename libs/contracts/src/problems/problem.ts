@@ -1,5 +1,11 @@
 import { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems.js';
 
+/**
+ * What a request took this recently is provisional: the request may still be refused for another reason and
+ * give it back. Later than that it is running.
+ */
+export const PROVISIONAL_MS = 1_000;
+
 /** A fault found by a validator, in the flat form of the detailed error. */
 export interface Issue {
   readonly code: string;
@@ -17,6 +23,8 @@ export interface ProblemDetails {
   readonly retryAfterSeconds?: number;
   /** Replaces the envelope, if a protocol has its own body. */
   readonly body?: object;
+  /** Whether the refusal may pass, as other requests may give back what they took within `PROVISIONAL_MS`. */
+  readonly isProvisional?: boolean;
   /** The cause. For logs only, never for the client. */
   readonly cause?: unknown;
 }
@@ -29,6 +37,7 @@ export class Problem extends Error {
   readonly issues: readonly Issue[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isRepeatWanted: boolean;
+  readonly isProvisional: boolean;
   readonly body: object | undefined;
 
   constructor(
@@ -44,6 +53,7 @@ export class Problem extends Error {
     this.issues = details.issues;
     this.retryAfterSeconds = details.retryAfterSeconds ?? row.retryAfterSeconds;
     this.isRepeatWanted = row.isRepeatWanted === true;
+    this.isProvisional = details.isProvisional === true;
     this.body = details.body;
   }
 

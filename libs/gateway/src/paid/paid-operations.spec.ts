@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import {
   type Admission,
+  type AdmitRequest,
   type Caller,
   type Charge,
   type Hold,
@@ -15,6 +16,7 @@ import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
 import type { PaymentDemands } from '../wallets/payment-demands.js';
+import { Claims } from './claims.js';
 import type { PaidOperation } from './paid-operation.js';
 import { type HttpPair, PaidOperations } from './paid-operations.js';
 
@@ -24,6 +26,13 @@ const operation: PaidOperation = {
   limits: perMinute('user', { requestsPerMinute: 1, tokensPerMinute: 1 }),
   amounts: { tokens: 1 },
   hold: { amountNano: 1n },
+};
+const admitRequest: AdmitRequest = {
+  requestId: 'r',
+  accountId: 'a',
+  keyId: 'k',
+  subject: 'key:k',
+  ...operation,
 };
 const refused = new Problem('RATE_LIMIT_EXCEEDED');
 const short = new Problem('INSUFFICIENT_BALANCE');
@@ -51,14 +60,17 @@ function beginning(given: { admitted: boolean; holds: boolean }) {
     hold: () => (given.holds ? Promise.resolve(hold) : Promise.reject(short)),
     release: unreachable('hold'),
   };
-  const limits = { request: () => ({}), refusal: () => refused } as unknown as LimitGate;
+  const limits = { request: () => admitRequest, refusal: () => refused } as unknown as LimitGate;
+  const logger = { log: createLogger('silent') };
+  const neighbours = [limiter as unknown as Limiter, ledger as unknown as Ledger] as const;
+  const claims = new Claims(...neighbours, logger);
   const paid = new PaidOperations(
     limits,
-    limiter as unknown as Limiter,
-    ledger as unknown as Ledger,
+    claims,
+    ...neighbours,
     {} as BackgroundWork,
     {} as PaymentDemands,
-    { log: createLogger('silent') },
+    logger,
   );
   return { asked, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
 }
@@ -88,10 +100,11 @@ async function chargedAfter(end: (signal: AbortSignal) => void) {
     },
   };
   const log = createLogger('silent');
+  const neighbours = [limiter as unknown as Limiter, ledger as unknown as Ledger] as const;
   const paid = new PaidOperations(
-    { request: () => ({}) } as unknown as LimitGate,
-    limiter as unknown as Limiter,
-    ledger as unknown as Ledger,
+    { request: () => admitRequest } as unknown as LimitGate,
+    new Claims(...neighbours, { log }),
+    ...neighbours,
     new BackgroundWork({ log }),
     { refusalFor: (_caller: Caller, error: unknown) => Promise.resolve(error) } as unknown as PaymentDemands,
     { log },

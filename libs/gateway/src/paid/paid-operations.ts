@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
+  type AdmitRequest,
   type Balances,
   type Caller,
   type Hold,
@@ -13,13 +14,13 @@ import {
   totalNano,
 } from '@svc/contracts';
 import { RootLogger, whileConnected } from '@svc/runtime';
-import { traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { LimitGate } from '../limits/limit-gate.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { leftOf } from './charge.js';
+import { type Claim, Claims } from './claims.js';
 import type { PaidOperation, WholeOperation } from './paid-operation.js';
 import { Reservation, isUnserved } from './reservation.js';
 
@@ -53,6 +54,7 @@ export interface HttpPair {
 export class PaidOperations {
   constructor(
     private readonly limits: LimitGate,
+    private readonly claims: Claims,
     private readonly limiter: Limiter,
     private readonly ledger: Ledger,
     private readonly background: BackgroundWork,
@@ -61,42 +63,40 @@ export class PaidOperations {
   ) {}
 
   /**
-   * Checks limits and holds money concurrently. If one of them refuses, what the other has reserved is
-   * released. Refuses: RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE.
-   * Throws TOO_MANY_TOKENS_PER_MINUTE. The caller must settle, cancel or release the reservation.
+   * Checks limits and holds money, for the usual request concurrently. Refuses: RATE_LIMIT_EXCEEDED,
+   * INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE. Throws TOO_MANY_TOKENS_PER_MINUTE. The caller must settle, cancel or release the reservation.
    */
   async begin(operation: PaidOperation, entrant: Entrant): Promise<OperationStart> {
     const { limiter, ledger, background } = this;
     const { name, resource, limits, amounts } = operation;
     const { requestId, caller } = entrant;
     const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
-    const [admission, held] = await Promise.allSettled([
-      traced('admit', () => limiter.admit(request)),
-      traced('hold', () => ledger.hold(holdRequest(operation, entrant))),
-    ]);
-    const headers = {
-      ...(admission.status === 'fulfilled' && limitHeaders(admission.value)),
-      ...(held.status === 'fulfilled' && balanceHeaders(held.value.before)),
-    };
-    if (admission.status === 'fulfilled' && admission.value.admitted && held.status === 'fulfilled') {
-      const { value: hold } = held;
-      const reservation = new Reservation(
-        { limiter, ledger, background, log: this.logger.log },
-        { name, caller, request, limits: admission.value },
-        hold,
-      );
-      if (isBelowFloor(caller, hold)) {
-        await reservation.release();
-        return { headers, refusal: new Problem('INSUFFICIENT_BALANCE') };
-      }
-      return { headers: { ...headers, ...walletHeaders(caller, leftOf(hold, hold.amount)) }, reservation };
+    const claim = await this.claims.claim({ request, hold: holdRequest(operation, entrant) });
+    const admission = valueOf(claim.admission);
+    const hold = valueOf(claim.held);
+    const headers = { ...(admission && limitHeaders(admission)), ...(hold && balanceHeaders(hold.before)) };
+    if (claim.refusal) return { headers, refusal: this.refusalOf(claim, { caller, request }) };
+    assert(admission && hold, 'a granted claim has both');
+    const reservation = new Reservation(
+      { limiter, ledger, background, log: this.logger.log },
+      { name, caller, request, limits: admission },
+      hold,
+    );
+    if (isBelowFloor(caller, hold)) {
+      const updated = await reservation.cancel();
+      return { headers: { ...headers, ...updated }, refusal: new Problem('INSUFFICIENT_BALANCE') };
     }
-    if (held.status === 'fulfilled') await this.givenBack(requestId, ledger.release(held.value));
-    if (admission.status === 'rejected') return { headers, refusal: admission.reason };
-    if (!admission.value.admitted)
-      return { headers, refusal: this.limits.refusal(caller, request, admission.value) };
-    await this.givenBack(requestId, limiter.release(request, admission.value));
-    return { headers, refusal: held.status === 'rejected' ? held.reason : new Problem('UNKNOWN_ERROR') };
+    return { headers: { ...headers, ...walletHeaders(caller, leftOf(hold, hold.amount)) }, reservation };
+  }
+
+  private refusalOf(
+    { refusal, admission, held }: Claim,
+    { caller, request }: { caller: Caller; request: AdmitRequest },
+  ): unknown {
+    if (refusal?.by === 'money' && held?.status === 'rejected') return held.reason;
+    if (admission?.status === 'rejected') return admission.reason;
+    assert(admission, 'the limiter has refused the claim');
+    return this.limits.refusal(caller, request, admission.value);
   }
 
   /**
@@ -151,19 +151,12 @@ export class PaidOperations {
       await reservation.release();
     }
   }
-
-  /** What cannot be released expires. The client still gets the original refusal. */
-  private async givenBack(requestId: string, giving: Promise<void>): Promise<void> {
-    await giving.catch((error: unknown) => {
-      this.logger.log.error(
-        { err: error, requestId },
-        'the hold or limit share of a rejected request could not be released and will expire',
-      );
-    });
-  }
 }
 
 const NEVER = new AbortController().signal;
+
+const valueOf = <Value>(result: PromiseSettledResult<Value> | undefined): Value | undefined =>
+  result?.status === 'fulfilled' ? result.value : undefined;
 
 function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
   const { accountId, keyId, keyLimit } = caller;

@@ -10,11 +10,12 @@ import {
   type Limiter,
   NO_MONEY,
   NO_USAGE,
+  PROVISIONAL_MS,
   Problem,
   type ProblemCode,
   totalNano,
 } from '@svc/contracts';
-import type { Logger } from '@svc/runtime';
+import { type Logger, type Retries, retrying } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, limitHeaders, walletHeaders } from '../http/header-values.js';
@@ -81,10 +82,9 @@ export class Reservation {
     const moreNano = wanted.amountNano - held;
     if (moreNano <= 0n) return;
     const atLeastNano = wanted.atLeastNano > held ? wanted.atLeastNano - held : 0n;
+    const extend = (): Promise<Hold> => this.neighbours.ledger.extend(this.hold, { moreNano, atLeastNano });
     try {
-      this.hold = await traced('extend hold', () =>
-        this.neighbours.ledger.extend(this.hold, { moreNano, atLeastNano }),
-      );
+      this.hold = await traced('extend hold', () => retrying(extend, UNTIL_FINAL));
     } catch (error) {
       if (!isShortOfMoney(error)) throw error;
       this.lastRefusal = error;
@@ -182,6 +182,14 @@ export class Reservation {
     this.neighbours.log.error({ err: error, requestId: this.hold.requestId }, message);
   }
 }
+
+/** Money that another request may give back is worth a short wait: the response would otherwise be cut. */
+const UNTIL_FINAL: Retries = {
+  firstMs: 10,
+  lastMs: 160,
+  deadlineMs: 2 * PROVISIONAL_MS,
+  isFinal: (error) => !(error instanceof Problem && error.isProvisional),
+};
 
 /** The account lacks money, or its key's spending limit is reached. */
 const MONEY_CODES: ReadonlySet<ProblemCode> = new Set<ProblemCode>([

@@ -21,6 +21,10 @@ export class HoldAccount {
   /** Used since the eviction hand last passed. */
   used = true;
   holds = 0;
+  /** The holds that are not settled. */
+  unsettled = 0;
+  /** When a request last took a hold, on the book's clock. */
+  takenAtMs = -Infinity;
   version = -1n;
   /** Pending while the account's DIEM is being reset. */
   diemChange: PromiseWithResolvers<void> | undefined;
@@ -33,6 +37,11 @@ export class HoldAccount {
 
   get available(): Balances {
     return remaining(this.posted, this.held);
+  }
+
+  /** What would be available without any holds. */
+  get unheld(): Balances {
+    return this.posted;
   }
 
   /** Changes the held amount; may be negative. */

@@ -1,13 +1,15 @@
+import { PROVISIONAL_MS } from '@svc/contracts';
+
 /*
  * Shared parts of the hold book's scripts: amounts, an account with its holds, and what may be taken of it.
  * The keys of an account, all with the hash tag of its bucket:
  *   …:account  hash: v version, u and d posted balances, hu and hd amounts held of them, dc the request
  *              that is resetting its DIEM, t expiry of the keys (Unix ms; 0 for none), m the mark of its
- *              bucket
+ *              bucket, n when a request last took a hold (Unix ms)
  *   …:holds    hash by request id: a record, see `place`
  *   …:leases   sorted set of request ids by the end of their lease (Unix ms). Settled holds are not in it.
  *   …:posted   sorted set of request ids posted before they were settled, by the time of posting (Unix ms)
- *   …:budgets  hash by key id: what a key with a limit has spent and holds
+ *   …:budgets  hash by key id: what a key with a limit has spent and holds, and when it last took a hold (t)
  * Each bucket has a mark, which proves that none of its data was lost since the mark was made. A mark starts
  * with the id of the server process that made it: any other process, such as a replica or a restart from a
  * file, may lack the latest changes. An account with another mark counts as not loaded.
@@ -65,13 +67,14 @@ if now < 0 then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local version, usd, diem, heldUsd, heldDiem, changing, keptUntil
+local version, usd, diem, heldUsd, heldDiem, changing, keptUntil, takenAt
 local isChanged = false
 
 local function open()
-  local stored = redis.call('HMGET', accountKey, 'v', 'u', 'd', 'hu', 'hd', 'dc', 't', 'm')
+  local stored = redis.call('HMGET', accountKey, 'v', 'u', 'd', 'hu', 'hd', 'dc', 't', 'm', 'n')
   if not stored[1] or stored[8] ~= mark then return false end
   version, changing, keptUntil = tonumber(stored[1]), stored[6], tonumber(stored[7] or -1)
+  takenAt = tonumber(stored[9] or 0)
   usd, diem, heldUsd, heldDiem = nano(stored[2]), nano(stored[3]), nano(stored[4]), nano(stored[5])
   return true
 end
@@ -167,7 +170,7 @@ end
 -- Writes what has changed and sets how long it is kept: without expiry while a settled hold waits for its
 -- posting.
 local function close()
-  if isChanged then redis.call('HSET', accountKey, 'hu', text(heldUsd), 'hd', text(heldDiem)) end
+  if isChanged then redis.call('HSET', accountKey, 'hu', text(heldUsd), 'hd', text(heldDiem), 'n', takenAt) end
   for keyId, budget in pairs(known) do
     if budget and budget.isChanged then redis.call('HSET', budgetsKey, keyId, cmsgpack.pack(budget.of)) end
   end
@@ -231,12 +234,18 @@ local function take(fromUsd, fromDiem, wanted, least, preferred)
   return minus(taken, takenDiem), takenDiem
 end
 
--- Why nothing could be taken: the key's limit if the account itself could have paid.
-local function shortOf(leftUsd, wanted, least, preferred)
+-- Why nothing could be taken: the key's limit if the account itself could have paid. That may pass while one
+-- of the other holds was taken so recently that it may be given back; own is 1 for a request with a hold.
+local function shortOf(keyId, own, leftUsd, wanted, least, preferred)
   local ofUsd, ofDiem = available()
-  if not take(ofUsd, ofDiem, wanted, least, preferred) then return { 'short', 'INSUFFICIENT_BALANCE' } end
-  if less(leftUsd, ofUsd) then return { 'short', 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' } end
-  return { 'short', 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED' }
+  local code, at = 'INSUFFICIENT_BALANCE', takenAt
+  if take(ofUsd, ofDiem, wanted, least, preferred) then
+    code = less(leftUsd, ofUsd) and 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' or 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED'
+    at = budgetOf(keyId).of.t or 0
+  end
+  local mayPass = at > now - ${PROVISIONAL_MS} and redis.call('ZCARD', leasesKey) > own
+    and take(usd, diem, wanted, least, preferred)
+  return { 'short', code, mayPass and '1' or '0' }
 end
 
 local function replyOf(record) return { 'hold', record.key, record.u, record.d, record.bu, record.bd, record.limit } end

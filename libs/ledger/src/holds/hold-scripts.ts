@@ -13,8 +13,8 @@ const MAX_AHEAD = 16;
 /**
  * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or empty. 9: limit of the key as JSON or empty.
  *       10: maximum number of holds of an account.
- * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code }, or what has to
- *       come first: { miss }, { wait }, { stale }, { full }
+ * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code, 1 if that may pass or
+ *       else 0 }, or what has to come first: { miss }, { wait }, { stale }, { full }
  */
 export const HOLD = `${STEP}
 if not open() then return { 'miss' } end
@@ -29,11 +29,14 @@ local wanted, least, preferred = nano(ARGV[6]), nano(ARGV[7]), ARGV[8] ~= '' and
 local beforeUsd, beforeDiem = available()
 local leftUsd, leftDiem = left(keyId, limit)
 local takenUsd, takenDiem = take(leftUsd, leftDiem, wanted, least, preferred)
-if not takenUsd then return closed(shortOf(leftUsd, wanted, least, preferred)) end
+if not takenUsd then return closed(shortOf(keyId, 0, leftUsd, wanted, least, preferred)) end
 local hold = {
   key = keyId, u = text(takenUsd), d = text(takenDiem), bu = text(beforeUsd), bd = text(beforeDiem), limit = limit,
 }
-return closed(replyOf(place(id, hold, takenUsd, takenDiem, false)))
+local record = place(id, hold, takenUsd, takenDiem, false)
+takenAt = now
+if record.counts then budgetOf(keyId).of.t = now end
+return closed(replyOf(record))
 `;
 
 /** Result  { available, usd, diem } or { miss } */
@@ -80,7 +83,7 @@ if less(ZERO, missing) then
   local leastMissing = minus(missing, minus(more, least))
   local leftUsd, leftDiem = left(hold.key, hold.limit)
   local moreUsd, moreDiem = take(leftUsd, leftDiem, missing, leastMissing)
-  if not moreUsd then return closed(shortOf(leftUsd, missing, leastMissing)) end
+  if not moreUsd then return closed(shortOf(hold.key, 1, leftUsd, missing, leastMissing)) end
   local grownUsd, grownDiem = plus(nano(record.u), moreUsd), plus(nano(record.d), moreDiem)
   record.u, record.d = text(grownUsd), text(grownDiem)
   resize(record, grownUsd, grownDiem)
@@ -250,7 +253,7 @@ local of = {
   v = tonumber(ARGV[5]), stale = false, day = ARGV[6], eu = ARGV[7], ed = ARGV[8], month = string.sub(ARGV[6], 1, 7),
   mu = ARGV[9], md = ARGV[10], lu = ARGV[11], ld = ARGV[12], hu = '0', hd = '0',
 }
-if budget then of.hu, of.hd = budget.of.hu, budget.of.hd end
+if budget then of.hu, of.hd, of.t = budget.of.hu, budget.of.hd, budget.of.t end
 known[ARGV[4]] = { of = of, isChanged = true }
 return closed({ 'done' })
 `;

@@ -28,6 +28,8 @@ const NO_LIMIT = 2n ** 64n;
 export class KeyBudget {
   /** True if the spending must be read before it can be used. */
   isStale = true;
+  /** When a request of the key last took a hold, on the book's clock. */
+  takenAtMs = -Infinity;
   private held = NO_MONEY;
   /** All postings up to this version are counted. */
   private version = -1n;

@@ -5,7 +5,9 @@ import {
   type Hold,
   type HoldRequest,
   NO_MONEY,
+  PROVISIONAL_MS,
   Problem,
+  type ProblemCode,
   minus,
   plus,
 } from '@svc/contracts';
@@ -100,7 +102,10 @@ export class MemoryHoldBook extends HoldBook {
     const amount = this.taken(account, request, request);
     const hold: Hold = { requestId, accountId, keyId, amount, before, ...(keyLimit && { keyLimit }) };
     account.used = true;
-    this.place(this.placedFor(account, hold, amount), now);
+    const placedHold = this.placedFor(account, hold, amount);
+    this.place(placedHold, now);
+    account.takenAtMs = now;
+    if (placedHold.budget) placedHold.budget.takenAtMs = now;
     return hold;
   }
 
@@ -165,6 +170,7 @@ export class MemoryHoldBook extends HoldBook {
     if (placedHold.settled) return;
     this.resize(placedHold, cost);
     placedHold.settled = true;
+    placedHold.account.unsettled -= 1;
     this.leases.remove(placedHold);
   }
 
@@ -250,8 +256,18 @@ export class MemoryHoldBook extends HoldBook {
   private taken(account: HoldAccount, asker: Asker, wanted: Take): Balances {
     const left = this.left(account, asker);
     const taken = take(left, wanted);
-    if (!taken) throw shortOf(account.available, left, wanted);
-    return taken;
+    if (taken) return taken;
+    const code = shortOf(account.available, left, wanted);
+    const isProvisional = this.mayPass(code, asker, account) && take(account.unheld, wanted) !== undefined;
+    throw new Problem(code, { isProvisional });
+  }
+
+  /** Whether another request took a hold so recently that it may give it back. */
+  private mayPass(code: ProblemCode, { requestId, keyId }: Asker, account: HoldAccount): boolean {
+    const { takenAtMs } =
+      code === 'INSUFFICIENT_BALANCE' ? account : (account.budget(keyId) ?? { takenAtMs: -Infinity });
+    const own = this.placed.has(requestId) ? 1 : 0;
+    return account.unsettled > own && takenAtMs > this.nowMs() - PROVISIONAL_MS;
   }
 
   /** Takes a lapsed hold again, in its own currencies, plus more. */
@@ -290,6 +306,7 @@ export class MemoryHoldBook extends HoldBook {
   private place(placedHold: PlacedHold, nowMs: number): void {
     this.placed.set(placedHold.hold.requestId, placedHold);
     placedHold.account.holds += 1;
+    if (!placedHold.settled) placedHold.account.unsettled += 1;
     this.change(placedHold, NO_MONEY, placedHold.amount);
     this.leases.lease(placedHold, nowMs);
   }
@@ -298,6 +315,7 @@ export class MemoryHoldBook extends HoldBook {
     this.placed.delete(placedHold.hold.requestId);
     this.leases.remove(placedHold);
     placedHold.account.holds -= 1;
+    if (!placedHold.settled) placedHold.account.unsettled -= 1;
     this.change(placedHold, placedHold.amount, NO_MONEY);
     if (placedHold.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(placedHold.account);
   }
@@ -314,7 +332,7 @@ export class MemoryHoldBook extends HoldBook {
   }
 }
 
-type Asker = Pick<HoldRequest, 'accountId' | 'keyId' | 'keyLimit'>;
+type Asker = Pick<HoldRequest, 'requestId' | 'accountId' | 'keyId' | 'keyLimit'>;
 
 /** Key id of the hold on an account's DIEM while that is reset. No real key has it. */
 const DIEM_CHANGE_KEY = '';

@@ -202,7 +202,7 @@ export class RedisHoldBook extends HoldBook {
         case 'full':
           throw unavailable('the account holds for too many requests');
         case 'short':
-          throw new Problem(shortCode(reply[1]));
+          throw new Problem(shortCode(reply[1]), { isProvisional: reply[2] === '1' });
         case undefined:
         default:
           return reply;

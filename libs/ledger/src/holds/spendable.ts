@@ -1,4 +1,4 @@
-import { type Balances, Problem } from '@svc/contracts';
+import type { Balances, ProblemCode } from '@svc/contracts';
 
 /** The amount wanted, and its alternatives. */
 export interface Take {
@@ -44,11 +44,11 @@ export function least(a: Balances, b: Balances): Balances {
 }
 
 /** Why nothing could be taken: the key's limit if the account itself could have paid. */
-export function shortOf(account: Balances, key: Balances, wanted: Take): Problem {
-  if (!take(account, wanted)) return new Problem('INSUFFICIENT_BALANCE');
-  return new Problem(
-    key.usdNano < account.usdNano ? 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' : 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
-  );
+export function shortOf(account: Balances, key: Balances, wanted: Take): ProblemCode {
+  if (!take(account, wanted)) return 'INSUFFICIENT_BALANCE';
+  return key.usdNano < account.usdNano
+    ? 'API_KEY_USD_SPEND_LIMIT_EXCEEDED'
+    : 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED';
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -1,10 +1,12 @@
+import { PROVISIONAL_MS } from '@svc/contracts';
+
 /*
  * Each script is one atomic step and uses the server's clock, so that all processes agree on when a window
  * ends.
  *
  * The keys, all with an expiry:
- *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), and a count for each unit. Kept for one
- *                             window beyond its end.
+ *   svc:{limits}:{account}:…  hash of a window: ends (Unix ms), a count for each unit, and when a request
+ *                             last took of them (at; Unix ms). Kept for one window beyond its end.
  *   svc:{limits}:{global}:…   the same, for all accounts together
  *   svc:{limits}:{account}:open sorted set of request ids by the end of their lease (Unix ms).
  *                             Kept for a lease.
@@ -40,8 +42,8 @@ end
  *       Then each unit: its name, and how much of it the request takes.
  *       Then each window: its length, ms; for a booking the end of the window that it was admitted in (Unix
  *       ms), otherwise 0; the limit of each unit, -1 for no limit.
- * Result  { verdict, now, remaining block of the caller (ms), then for each window its end and the count of
- *       each unit after the step }.
+ * Result  { verdict, now, remaining block of the caller (ms), 1 if a refusal is provisional or else 0, then
+ *       for each window its end and the count of each unit after the step }.
  *       The verdict is 0 for admitted. With n windows and m units it is m(i-1)+j if window i has no room for
  *       unit j, mn+1 if too many requests are running, and mn+2 if the caller is blocked. It is -1, followed
  *       only by now, if the call came too late.
@@ -61,6 +63,9 @@ for j = 1, units do
   amounts[j] = tonumber(ARGV[7 + 2 * j])
   values[2 * j + 2] = fields[j + 1]
 end
+local at = units + 2
+fields[at] = 'at'
+values[2 * at] = 'at'
 
 local count = #KEYS - 2
 local first = 8 + 2 * units
@@ -85,26 +90,26 @@ end
 
 local blocked = isBooked and 0 or blockedFor(KEYS[2], tonumber(ARGV[5]))
 local verdict = blocked > 0 and units * count + 2 or 0
-local at = first
+local arg = first
 for i, window in ipairs(windows) do
-  local ends = endOf[ARGV[at]]
+  local ends = endOf[ARGV[arg]]
   if window[1] == ends then
-    for j = 2, units + 1 do window[j] = tonumber(window[j] or 0) end
+    for j = 2, at do window[j] = tonumber(window[j] or 0) end
   else
-    for j = 2, units + 1 do window[j] = 0 end
+    for j = 2, at do window[j] = 0 end
     window[1] = ends
     window.isNew = true
   end
   if verdict == 0 and not isBooked then
     for j = 1, units do
-      local max = tonumber(ARGV[at + 1 + j])
+      local max = tonumber(ARGV[arg + 1 + j])
       if max >= 0 and window[j + 1] + amounts[j] > max then
         verdict = units * (i - 1) + j
         break
       end
     end
   end
-  at = at + step
+  arg = arg + step
 end
 
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -113,13 +118,27 @@ if verdict == 0 and places >= 0 and redis.call('ZCARD', KEYS[1]) >= places then
   verdict = units * count + 1
 end
 
+-- A refusal may pass while what is in its way was taken so recently that it may be given back.
+local isProvisional = 0
+if verdict > 0 and verdict <= units * count + 1 then
+  local since = now - ${PROVISIONAL_MS}
+  local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
+  local isNew = newest and newest - ARGV[2] > since
+  if verdict <= units * count then
+    local full = math.ceil(verdict / units)
+    local isGlobal = string.find(KEYS[full + 2], 'svc:{limits}:{global}:', 1, true) == 1
+    isNew = (isNew or isGlobal) and windows[full][at] > since
+  end
+  if isNew then isProvisional = 1 end
+end
+
 local isRunning = isBooked and redis.call('ZSCORE', KEYS[1], ARGV[1])
-local result = { verdict, now, blocked }
-at = first
+local result = { verdict, now, blocked, isProvisional }
+arg = first
 for i, window in ipairs(windows) do
   local ends = window[1]
-  if isBooked and (isRunning or tonumber(ARGV[at + 1]) < ends) then
-    window[1] = tonumber(ARGV[at + 1])
+  if isBooked and (isRunning or tonumber(ARGV[arg + 1]) < ends) then
+    window[1] = tonumber(ARGV[arg + 1])
   elseif verdict == 0 then
     values[1] = KEYS[i + 2]
     values[3] = ends
@@ -127,11 +146,12 @@ for i, window in ipairs(windows) do
       window[j + 1] = window[j + 1] + amounts[j]
       values[2 * j + 3] = window[j + 1]
     end
+    values[2 * at + 1] = isBooked and window[at] or now
     redis.call('HSET', unpack(values))
-    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 2], ends + tonumber(ARGV[at])) end
+    if window.isNew then redis.call('PEXPIREAT', KEYS[i + 2], ends + tonumber(ARGV[arg])) end
   end
   for j = 1, units + 1 do result[#result + 1] = window[j] end
-  at = at + step
+  arg = arg + step
 end
 if verdict == 0 then
   redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])

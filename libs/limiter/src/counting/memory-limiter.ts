@@ -9,20 +9,13 @@ import {
   type Limit,
   type LimitRefusal,
   type LimitsState,
+  PROVISIONAL_MS,
   type UnderWay,
 } from '@svc/contracts';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './leasing-limiter.js';
-import { OpenWindows } from './open-windows.js';
-import {
-  type CountedWindow,
-  type Room,
-  WHOLE,
-  type WindowCounts,
-  admissionOf,
-  refusalOf,
-  windowsOf,
-} from './windows.js';
+import { type OpenWindow, OpenWindows, type TimedCounts } from './open-windows.js';
+import { type Room, WHOLE, admissionOf, refusalOf, windowsOf } from './windows.js';
 
 /** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;
@@ -59,9 +52,15 @@ export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
 interface Taken {
   readonly accountId: string;
   readonly amounts: Amounts;
-  readonly counts: readonly WindowCounts[];
+  readonly counts: readonly TimedCounts[];
   /** On the clock of `elapsedMs`. */
   lapsesAtMs: number;
+}
+
+/** The running requests of an account: their number, and when the last one began. */
+interface Running {
+  count: number;
+  takenAtMs: number;
 }
 
 /**
@@ -78,7 +77,7 @@ export class MemoryLimiter extends LeasingLimiter {
   private readonly failures: FailureCounts;
   /** By request id, in the order in which their leases end. */
   private readonly underWay = new Map<string, Taken>();
-  private readonly underWayOf = new Map<string, number>();
+  private readonly underWayOf = new Map<string, Running>();
   private sweepsAtMs = 0;
   private readonly since = new Date().toISOString();
 
@@ -99,8 +98,8 @@ export class MemoryLimiter extends LeasingLimiter {
     const isBooked = bookedEndsAtMs !== undefined;
     const blockedForMs = isBooked ? 0 : this.failures.blockedForMs(subject);
     const room = this.roomFor(amounts);
-    const counted: WindowCounts[] = [];
-    const windows: CountedWindow[] = [];
+    const counted: TimedCounts[] = [];
+    const windows: OpenWindow[] = [];
     for (const window of windowsOf(request)) {
       const open = this.windows.open(window, nowMs);
       // A booking counts only in the windows that are still open.
@@ -116,7 +115,8 @@ export class MemoryLimiter extends LeasingLimiter {
         (this.hasPlace(request, elapsedMs) ? undefined : { of: 'concurrent' });
     if (!refusedBy && !(isBooked && this.underWay.has(request.requestId)))
       this.take(request, counted, elapsedMs);
-    return Promise.resolve(admissionOf(windows, { refusedBy, blockedForMs }, room));
+    const isProvisional = refusedBy !== undefined && this.mayPass(refusedBy, request, windows);
+    return Promise.resolve(admissionOf(windows, { refusedBy, isProvisional, blockedForMs }, room));
   }
 
   override settle(request: AdmitRequest, _admission: Admission, used: Amounts): Promise<void> {
@@ -168,21 +168,46 @@ export class MemoryLimiter extends LeasingLimiter {
     return Math.min(limit, Math.max(1, Math.floor(limit * this.share)));
   }
 
+  /** Whether what a request lacks was taken so recently that it may be given back. */
+  private mayPass(
+    refusedBy: LimitRefusal,
+    { accountId }: AdmitRequest,
+    windows: readonly OpenWindow[],
+  ): boolean {
+    const sinceMs = this.elapsedMs() - PROVISIONAL_MS;
+    const isNew = (this.underWayOf.get(accountId)?.takenAtMs ?? -Infinity) > sinceMs;
+    if (refusedBy.of !== 'limit') return refusedBy.of === 'concurrent' && isNew;
+    const { limit } = refusedBy;
+    const full = windows.find(({ window }) => window.limits.includes(limit));
+    return (isNew || limit.scope === 'global') && (full?.counts.takenAtMs ?? -Infinity) > sinceMs;
+  }
+
   private hasPlace({ accountId, concurrent }: AdmitRequest, elapsedMs: number): boolean {
     if (concurrent === undefined) return true;
     const places = this.part(concurrent);
-    if ((this.underWayOf.get(accountId) ?? 0) < places) return true;
+    if (this.running(accountId) < places) return true;
     this.sweep(elapsedMs);
-    return (this.underWayOf.get(accountId) ?? 0) < places;
+    return this.running(accountId) < places;
   }
 
-  private take(request: AdmitRequest, counts: readonly WindowCounts[], elapsedMs: number): void {
+  private running(accountId: string): number {
+    return this.underWayOf.get(accountId)?.count ?? 0;
+  }
+
+  private take(request: AdmitRequest, counts: readonly TimedCounts[], elapsedMs: number): void {
     const { requestId, accountId, amounts } = request;
-    for (const count of counts) for (const unit of LIMIT_UNITS) count[unit] += amounts[unit] ?? 0;
+    const running = this.underWayOf.get(accountId);
+    // A booked request is running.
+    const isNew = request.bookedEndsAtMs === undefined;
+    for (const count of counts) {
+      if (isNew) count.takenAtMs = elapsedMs;
+      for (const unit of LIMIT_UNITS) count[unit] += amounts[unit] ?? 0;
+    }
     this.end(requestId);
     if (this.underWay.size >= MAX_REMEMBERED) return;
     this.underWay.set(requestId, { accountId, amounts, counts, lapsesAtMs: elapsedMs + this.times.leaseMs });
-    this.underWayOf.set(accountId, (this.underWayOf.get(accountId) ?? 0) + 1);
+    const takenAtMs = isNew ? elapsedMs : (running?.takenAtMs ?? -Infinity);
+    this.underWayOf.set(accountId, { count: this.running(accountId) + 1, takenAtMs });
   }
 
   /** Ends a running request and returns what it took; undefined if it had ended before. */
@@ -190,8 +215,8 @@ export class MemoryLimiter extends LeasingLimiter {
     const taken = this.underWay.get(requestId);
     if (!taken) return undefined;
     this.underWay.delete(requestId);
-    const left = (this.underWayOf.get(taken.accountId) ?? 1) - 1;
-    if (left > 0) this.underWayOf.set(taken.accountId, left);
+    const running = this.underWayOf.get(taken.accountId);
+    if (running && running.count > 1) running.count -= 1;
     else this.underWayOf.delete(taken.accountId);
     return taken;
   }

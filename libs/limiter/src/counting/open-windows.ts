@@ -4,14 +4,17 @@ import { type CountedWindow, type LimitedWindow, type WindowCounts, noCounts } f
 const MAX_WINDOWS = 1_000_000;
 const MAX_LENGTHS = 100;
 
+/** The counts of a window, and when a request last took of them, on a monotonic clock. */
+export type TimedCounts = WindowCounts & { takenAtMs: number };
+
 /** All windows of one length end together. */
 interface Generation {
   endsAtMs: number;
-  readonly counts: Map<string, WindowCounts>;
+  readonly counts: Map<string, TimedCounts>;
 }
 
-interface OpenWindow extends CountedWindow {
-  readonly counts: WindowCounts;
+export interface OpenWindow extends CountedWindow {
+  readonly counts: TimedCounts;
 }
 
 /** The counts of the windows that have not ended. */
@@ -22,7 +25,7 @@ export class OpenWindows {
     const { endsAtMs, counts: all } = this.generation(window.windowMs, nowMs);
     let counts = all.get(window.key);
     if (!counts) {
-      counts = noCounts();
+      counts = { ...noCounts(), takenAtMs: -Infinity };
       if (all.size < MAX_WINDOWS) all.set(window.key, counts);
     }
     return { window, counts, endsAtMs };

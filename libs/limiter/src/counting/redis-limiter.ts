@@ -206,9 +206,9 @@ function numbers(reply: unknown): readonly number[] {
 
 /** Decodes the result of the ADMIT script. */
 function admission(counted: Counted, reply: readonly number[]): Admission {
-  const [verdict = 0, , blockedForMs = 0] = reply;
+  const [verdict = 0, , blockedForMs = 0, isProvisional = 0] = reply;
   const { units } = counted;
-  let at = 3;
+  let at = 4;
   const windows = counted.windows.map((window): CountedWindow => {
     const endsAtMs = reply[at++] ?? 0;
     const counts = noCounts();
@@ -216,7 +216,7 @@ function admission(counted: Counted, reply: readonly number[]): Admission {
     return { window, counts, endsAtMs };
   });
   const refusedBy = verdict === 0 ? undefined : refusalAt(windows, units, verdict);
-  return admissionOf(windows, { refusedBy, blockedForMs }, WHOLE);
+  return admissionOf(windows, { refusedBy, isProvisional: isProvisional === 1, blockedForMs }, WHOLE);
 }
 
 function blockOf(reply: unknown): FailureBlock {

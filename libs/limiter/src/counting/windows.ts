@@ -80,6 +80,8 @@ export function refusalOf(
 /** The outcome of a request beyond its windows. */
 export interface Verdict {
   readonly refusedBy: LimitRefusal | undefined;
+  /** Whether the refusal may pass, as other requests may give back what they took. */
+  readonly isProvisional: boolean;
   /** Remaining block of its caller in ms; 0 if it is not blocked. */
   readonly blockedForMs: number;
 }
@@ -87,7 +89,7 @@ export interface Verdict {
 /** The result of a request. `windows` have the counts after it. */
 export function admissionOf(
   windows: readonly CountedWindow[],
-  { refusedBy, blockedForMs }: Verdict,
+  { refusedBy, isProvisional, blockedForMs }: Verdict,
   room: Room,
 ): Admission {
   const tightest: { [Unit in LimitUnit]?: LimitState } = {};
@@ -114,6 +116,7 @@ export function admissionOf(
     tightest,
     endsAtMs,
     scope: refusedBy.of === 'limit' ? refusedBy.limit.scope : 'user',
+    ...(isProvisional && { isProvisional }),
     ...(blockedForMs > 0 && { blockedForMs }),
   };
 }

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type Admission,
+  type AdmitRequest,
+  type Hold,
+  type HoldRequest,
+  Ledger,
+  Limiter,
+  Problem,
+} from '@svc/contracts';
+import { RootLogger } from '@svc/runtime';
+import { traced } from '@svc/telemetry';
+import { LRUCache } from 'lru-cache';
+import { type ClaimRefusal, Contention } from './contention.js';
+
+/** What a request needs before it can begin. */
+export interface Needs {
+  readonly request: AdmitRequest;
+  readonly hold: HoldRequest;
+}
+
+/** The last results of limiter and ledger; without one if it was not called. */
+interface Results {
+  readonly admission?: PromiseSettledResult<Admission>;
+  readonly held?: PromiseSettledResult<Hold>;
+}
+
+/** A refused claim has given back what it was granted. */
+export interface Claim extends Results {
+  readonly refusal: ClaimRefusal | undefined;
+}
+
+/** Contentions remembered at once. */
+const MAX_CONTENTIONS = 10_000;
+
+/**
+ * Claims a request's place in the limits and its money, both or none. The usual request claims both at once.
+ * What a refused one was granted meanwhile is missed by others, so the limiter and the ledger call a refusal
+ * provisional if it may pass, and such a request tries again. See docs/limits.md.
+ */
+@Injectable()
+export class Claims {
+  private readonly contentions = new LRUCache<string, Contention>({ max: MAX_CONTENTIONS });
+
+  constructor(
+    private readonly limiter: Limiter,
+    private readonly ledger: Ledger,
+    private readonly logger: RootLogger,
+  ) {}
+
+  async claim(needs: Needs): Promise<Claim> {
+    const name = this.contentions.size > 0 ? contentionOf(needs) : undefined;
+    const known = name === undefined ? undefined : this.contentions.get(name);
+    const claim = known && !known.isOver ? await this.inOrder(needs, known) : await this.atOnce(needs);
+    if (!claim.refusal) return claim;
+    const contention = this.contention(name ?? contentionOf(needs));
+    contention.note(claim.refusal);
+    return contention.retried(claim, () => this.inOrder(needs, contention, claim));
+  }
+
+  private contention(name: string): Contention {
+    const known = this.contentions.get(name);
+    if (known) return known;
+    const contention = new Contention();
+    this.contentions.set(name, contention);
+    return contention;
+  }
+
+  private async atOnce(needs: Needs): Promise<Claim> {
+    const [admission, held] = await Promise.all([this.admitted(needs), this.held(needs)]);
+    return this.decided(needs, { admission, held });
+  }
+
+  /** Claims what was refused last, and only if that is granted the other. */
+  private async inOrder(needs: Needs, contention: Contention, earlier: Results = {}): Promise<Claim> {
+    const isLimitsFirst = contention.first === 'limits';
+    const first: Results = isLimitsFirst
+      ? { admission: await this.admitted(needs) }
+      : { held: await this.held(needs) };
+    const refusal = refusalIn(first);
+    if (refusal) {
+      contention.note(refusal);
+      return { ...earlier, ...first, refusal };
+    }
+    const second: Results = isLimitsFirst
+      ? { held: await this.held(needs) }
+      : { admission: await this.admitted(needs) };
+    const claim = await this.decided(needs, { ...first, ...second });
+    if (claim.refusal) contention.note(claim.refusal);
+    return claim;
+  }
+
+  private async decided(needs: Needs, results: Results): Promise<Claim> {
+    const refusal = refusalIn(results);
+    if (refusal) await this.giveBack(needs, results);
+    return { ...results, refusal };
+  }
+
+  private admitted({ request }: Needs): Promise<PromiseSettledResult<Admission>> {
+    return settled(traced('admit', () => this.limiter.admit(request)));
+  }
+
+  private held({ hold }: Needs): Promise<PromiseSettledResult<Hold>> {
+    return settled(traced('hold', () => this.ledger.hold(hold)));
+  }
+
+  /** What cannot be given back expires. The client still gets the original refusal. */
+  private async giveBack({ request }: Needs, { admission, held }: Results): Promise<void> {
+    const givings: Promise<void>[] = [];
+    if (admission?.status === 'fulfilled' && admission.value.admitted)
+      givings.push(this.limiter.release(request, admission.value));
+    if (held?.status === 'fulfilled') givings.push(this.ledger.release(held.value));
+    for (const given of await Promise.allSettled(givings))
+      if (given.status === 'rejected')
+        this.logger.log.error(
+          { err: given.reason, requestId: request.requestId },
+          'the hold or limit share of a rejected request could not be released and will expire',
+        );
+  }
+}
+
+/** Requests with the same name compete for the same limits. */
+function contentionOf({ request: { accountId, keyId, resource } }: Needs): string {
+  return `${accountId} ${keyId} ${resource.kind} ${resource.name}`;
+}
+
+/** A final refusal comes before a provisional one, whatever the other result is. */
+function refusalIn(results: Results): ClaimRefusal | undefined {
+  const limits = refusedLimits(results);
+  const money = refusedMoney(results);
+  if (limits && money) return limits.isProvisional && !money.isProvisional ? money : limits;
+  return limits ?? money;
+}
+
+function refusedLimits({ admission }: Results): ClaimRefusal | undefined {
+  if (!admission || (admission.status === 'fulfilled' && admission.value.admitted)) return undefined;
+  const isProvisional = admission.status === 'fulfilled' && admission.value.isProvisional === true;
+  return { by: 'limits', isProvisional };
+}
+
+function refusedMoney({ held }: Results): ClaimRefusal | undefined {
+  if (held?.status !== 'rejected') return undefined;
+  const reason: unknown = held.reason;
+  return { by: 'money', isProvisional: reason instanceof Problem && reason.isProvisional };
+}
+
+async function settled<Value>(work: Promise<Value>): Promise<PromiseSettledResult<Value>> {
+  const [result] = await Promise.allSettled([work]);
+  return result;
+}
