@@ -63,8 +63,9 @@ export class PaidOperations {
   ) {}
 
   /**
-   * Checks limits and holds money, for the usual request concurrently. Refuses: RATE_LIMIT_EXCEEDED,
-   * INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE. Throws TOO_MANY_TOKENS_PER_MINUTE. The caller must settle, cancel or release the reservation.
+   * Checks limits and holds money; nothing of a refused operation is kept. Refuses: RATE_LIMIT_EXCEEDED,
+   * INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE. Throws TOO_MANY_TOKENS_PER_MINUTE. The
+   * caller must settle, cancel or release the reservation.
    */
   async begin(operation: PaidOperation, entrant: Entrant): Promise<OperationStart> {
     const { limiter, ledger, background } = this;
