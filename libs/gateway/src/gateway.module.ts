@@ -83,7 +83,6 @@ import { TranscriptionsController } from './transcriptions/transcriptions.contro
 import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
 import { MediaOrders } from './media-jobs/media-orders.js';
 import { MediaResults } from './media-jobs/media-results.js';
-import { Claims } from './paid/claims.js';
 import { PaidOperations } from './paid/paid-operations.js';
 import { WebResearch } from './web/web-research.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
@@ -205,7 +204,6 @@ export class GatewayModule {
         WalletHistory,
         WalletStore,
         Wallets,
-        Claims,
         PaidOperations,
       ],
       exports: [DevelopmentAccount],

@@ -305,7 +305,9 @@ function standardSuite(start: ConformanceOptions['start']): void {
     windowSuite(() => started);
   });
 
-  describe('provisional refusals', () => provisionalSuite(() => started));
+  describe('provisional refusals', () => {
+    provisionalSuite(() => started);
+  });
 
   describe('failures', () => {
     failureSuite(() => started);

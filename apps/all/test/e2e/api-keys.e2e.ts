@@ -164,6 +164,56 @@ describe('200', () => {
     expect((await chat(key.apiKey)).status).toBe(401);
   });
 
+  it('lets an ADMIN key with limits give other keys what is left of its own, and no more', async () => {
+    const keys = await AccountKeys.of(platform);
+    const terms = { consumptionLimit: { usd: 5 }, limitPeriod: 'MONTH', requestsPerMinute: 9 };
+    const admin = await keys.create({ apiKeyType: 'ADMIN', ...terms });
+    const as = (method: string, body: object) => keys.ask(method, { body }, admin.apiKey);
+    const make = (more: object) =>
+      as('POST', {
+        apiKeyType: 'INFERENCE',
+        description: 'd',
+        limitPeriod: 'MONTH',
+        requestsPerMinute: 9,
+        ...more,
+      });
+    const change = (id: string, more: object) => as('PATCH', { id, ...more });
+    const limitOf = async ({ id }: { id: string }): Promise<unknown> =>
+      (await keys.ask('GET', { path: `/${id}` })).body.data;
+
+    for (const raised of [
+      { consumptionLimit: { usd: 6 } },
+      { consumptionLimit: { usd: null } },
+      { limitPeriod: 'EPOCH' },
+      { requestsPerMinute: 10 },
+      { requestsPerMinute: null },
+    ])
+      expect([raised, (await change(admin.id, raised)).body.code]).toEqual([raised, 'INVALID_REQUEST']);
+    for (const wanted of [
+      {},
+      { consumptionLimit: { usd: 5.01 } },
+      { consumptionLimit: { usd: 1 }, limitPeriod: 'EPOCH' },
+      { consumptionLimit: { usd: 1 }, requestsPerMinute: 10 },
+    ])
+      expect([wanted, (await make(wanted)).body.code]).toEqual([wanted, 'INVALID_REQUEST']);
+    expect(await limitOf(admin)).toMatchObject({ consumptionLimits: { usd: 5 } });
+
+    const made = await Promise.all([1, 2, 3, 4].map(() => make({ consumptionLimit: { usd: 2 } })));
+    expect(made.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(await limitOf(admin)).toMatchObject({ consumptionLimits: { usd: 1 } });
+
+    const other = await keys.create({ consumptionLimit: { usd: 1 }, limitPeriod: 'MONTH' });
+    expect((await change(other.id, { consumptionLimit: { usd: 2.5 } })).status).toBe(400);
+    expect((await change(other.id, { consumptionLimit: { usd: 1.5 } })).status).toBe(200);
+    expect((await change(other.id, { consumptionLimit: { usd: 0.5 } })).status).toBe(200);
+    expect(await limitOf(admin)).toMatchObject({ consumptionLimits: { usd: 0.5 } });
+    expect((await change(admin.id, { consumptionLimit: { usd: 0.25 } })).status).toBe(200);
+    // A key without limits may do all of that.
+    expect((await keys.ask('PATCH', { body: { id: admin.id, consumptionLimit: { usd: 9 } } })).status).toBe(
+      200,
+    );
+  });
+
   it('lets an ADMIN key revoke itself', async () => {
     const keys = await AccountKeys.of(platform);
     const { body } = await keys.ask('GET');

@@ -1,9 +1,19 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, KEY_PREFIX, type KeyType, keyChanged } from '@svc/contracts';
+import {
+  type Balances,
+  type Caller,
+  KEY_PREFIX,
+  type KeySpend,
+  type KeyType,
+  NO_MONEY,
+  Problem,
+  keyChanged,
+} from '@svc/contracts';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
+import { givenUp, refuseOwnRaise } from './key-allowance.js';
 import { type KeyTerms, type StoredKey, callerOf, keyColumns, readKey } from './key-rows.js';
 
 /** A caller, and how long its key stays valid unless it is revoked. */
@@ -17,6 +27,12 @@ export interface MadeKey {
   readonly key: StoredKey;
   /** The only copy of the secret. */
   readonly secret: string;
+}
+
+/** An account, and the key on whose behalf its keys are changed if that has limits. */
+export interface KeyAuthor {
+  readonly accountId: string;
+  readonly limited?: { readonly keyId: string; readonly spend: KeySpend | undefined };
 }
 
 /** The parts of a key by which people recognise it. */
@@ -58,19 +74,25 @@ export class KeyStore {
   }
 
   /** Creates a key. Returns undefined if the account has the maximum number of keys. */
-  async create(
-    accountId: string,
+  create(accountId: string, apiKeyType: KeyType, terms: Partial<KeyTerms>): Promise<MadeKey | undefined> {
+    return this.createBy({ accountId }, apiKeyType, terms);
+  }
+
+  /** As `create`. Refuses what the author cannot give: INVALID_REQUEST. */
+  async createBy(
+    author: KeyAuthor,
     apiKeyType: KeyType,
     terms: Partial<KeyTerms>,
   ): Promise<MadeKey | undefined> {
+    const { accountId } = author;
     const secret = KEY_PREFIX[apiKeyType] + randomBytes(32).toString('base64url');
     const secretSha256 = Uint8Array.from(createHash('sha256').update(secret).digest());
     const fixed = { id: randomUUID(), accountId, apiKeyType, secretSha256, last6: secret.slice(-6) };
     const row = await this.prisma.$transaction(async (transaction) => {
-      // Serializes concurrent creations for the account, so that the count below holds.
-      await transaction.$queryRaw`SELECT 1 FROM gateway.accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+      await lockKeys(transaction, accountId);
       const active = await transaction.apiKey.count({ where: { accountId, ...stillActive() } });
       if (active >= ACTIVE_KEYS_MAX) return undefined;
+      await giveUp(transaction, author, { before: undefined, terms });
       return transaction.apiKey.create({ data: { description: '', ...keyColumns(terms), ...fixed } });
     });
     return row ? { key: readKey(row), secret } : undefined;
@@ -104,15 +126,25 @@ export class KeyStore {
    * Changes the given properties and adds an event to the outbox. Returns undefined if the account has no
    * such active key.
    */
-  async change(accountId: string, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
+  change(accountId: string, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
+    return this.changeBy({ accountId }, id, terms);
+  }
+
+  /** As `change`. Refuses what the author cannot give: INVALID_REQUEST. */
+  async changeBy(author: KeyAuthor, id: string, terms: Partial<KeyTerms>): Promise<StoredKey | undefined> {
     if (!isUuid(id)) return undefined;
+    const { accountId } = author;
     const row = await this.prisma.$transaction(async (transaction) => {
+      if (author.limited) {
+        await lockKeys(transaction, accountId);
+        const before = await transaction.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
+        if (before) await giveUp(transaction, author, { before: readKey(before), terms });
+      }
       const [changed] = await transaction.apiKey.updateManyAndReturn({
         where: { id, accountId, ...stillActive() },
         data: keyColumns(terms),
       });
-      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
-      if (changed) await addToOutbox(run, keyChanged, { accountId, keyId: id });
+      if (changed) await noteChange(transaction, { accountId, keyId: id });
       return changed;
     });
     return row ? readKey(row) : undefined;
@@ -156,6 +188,67 @@ export class KeyStore {
   async first(accountId: string): Promise<{ last6: string; works: boolean } | undefined> {
     const key = await this.prisma.apiKey.findFirst({ where: { accountId }, orderBy: { createdAt: 'asc' } });
     return key ? { last6: key.last6, works: key.revokedAt === null } : undefined;
+  }
+}
+
+type Transaction = Parameters<Parameters<PrismaDatabase['$transaction']>[0]>[0];
+
+/** Serializes the creations of keys for an account, and changes by keys with limits. */
+async function lockKeys(transaction: Transaction, accountId: string): Promise<void> {
+  await transaction.$queryRaw`SELECT 1 FROM gateway.accounts WHERE id = ${accountId}::uuid FOR NO KEY UPDATE`;
+}
+
+async function noteChange(
+  transaction: Transaction,
+  change: { readonly accountId: string; readonly keyId: string },
+): Promise<void> {
+  const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+  await addToOutbox(run, keyChanged, change);
+}
+
+/** Takes what a key gets from the limits of the key on whose behalf it is changed. */
+async function giveUp(
+  transaction: Transaction,
+  { accountId, limited }: KeyAuthor,
+  { before, terms }: { readonly before: StoredKey | undefined; readonly terms: Partial<KeyTerms> },
+): Promise<void> {
+  if (!limited) return;
+  const row = await transaction.apiKey.findFirst({
+    where: { id: limited.keyId, accountId, ...stillActive() },
+  });
+  if (!row) throw new Problem('AUTHENTICATION_FAILED');
+  const giver = readKey(row);
+  const after = { ...(before ?? NEW_KEY), ...terms };
+  if (before?.id === giver.id) return refuseOwnRaise(giver, after);
+  const given = givenUp(giver, { before, after }, spentOf(giver, limited.spend));
+  if (given.usdNano === 0n && given.diemNano === 0n) return;
+  const { usdLimitNano, diemLimitNano } = giver;
+  const left = {
+    ...(usdLimitNano !== null && { usdLimitNano: usdLimitNano - given.usdNano }),
+    ...(diemLimitNano !== null && { diemLimitNano: diemLimitNano - given.diemNano }),
+  };
+  await transaction.apiKey.update({ where: { id: giver.id }, data: keyColumns(left) });
+  await noteChange(transaction, { accountId, keyId: giver.id });
+}
+
+/** The limits of a new key without terms. */
+const NEW_KEY = {
+  usdLimitNano: null,
+  diemLimitNano: null,
+  limitPeriod: 'EPOCH',
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+} as const;
+
+function spentOf({ limitPeriod }: StoredKey, spend: KeySpend | undefined): Balances {
+  if (!spend) return NO_MONEY;
+  switch (limitPeriod) {
+    case 'EPOCH':
+      return spend.epoch;
+    case 'MONTH':
+      return spend.month;
+    case 'LIFETIME':
+      return spend.lifetime;
   }
 }
 

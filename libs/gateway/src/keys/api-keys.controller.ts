@@ -40,15 +40,15 @@ export class ApiKeysController {
     @Body() request: NewApiKey,
   ): Promise<NewApiKeyReply> {
     await this.limit.take(caller, requestId);
-    return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request)) };
+    return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request, caller)) };
   }
 
   @Serves(routes.changeApiKey)
-  async change(
-    @CallerOf() { accountId }: Caller,
-    @Body() request: ApiKeyChange,
-  ): Promise<ChangedApiKeyReply> {
-    return { success: true, data: plainApiKeyView(await this.keys.change(accountId, request)) };
+  async change(@CallerOf() caller: Caller, @Body() request: ApiKeyChange): Promise<ChangedApiKeyReply> {
+    return {
+      success: true,
+      data: plainApiKeyView(await this.keys.change(caller.accountId, request, caller)),
+    };
   }
 
   @Serves(routes.revokeApiKey)

@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { type ApiKeyChange, type KeySpend, type NewApiKey, Problem, UsageHistory } from '@svc/contracts';
+import {
+  type ApiKeyChange,
+  type Caller,
+  type KeySpend,
+  type NewApiKey,
+  Problem,
+  UsageHistory,
+} from '@svc/contracts';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
 import type { StoredKey } from '../accounts/key-rows.js';
-import { ACTIVE_KEYS_MAX, KeyStore, type MadeKey } from '../accounts/key.store.js';
+import { ACTIVE_KEYS_MAX, type KeyAuthor, KeyStore, type MadeKey } from '../accounts/key.store.js';
 
 /** A key and its spend, if known. */
 export interface KeyWithSpend {
@@ -20,18 +27,27 @@ export class ApiKeys {
     private readonly history: UsageHistory,
   ) {}
 
-  /** Refuses: INVALID_REQUEST, also when the account has the maximum number of keys. */
-  async create(accountId: string, request: NewApiKey): Promise<MadeKey> {
-    const made = await this.keys.create(accountId, request.apiKeyType, keyTerms(request, new Date()));
+  /**
+   * A key with limits gives up what the new key may spend. Refuses: INVALID_REQUEST, also when the account
+   * has the maximum number of keys or the caller's key has less left than it would give; UNAVAILABLE.
+   */
+  async create(accountId: string, request: NewApiKey, by?: Caller): Promise<MadeKey> {
+    const author = await this.author(accountId, by);
+    const made = await this.keys.createBy(author, request.apiKeyType, keyTerms(request, new Date()));
+    if (author.limited) this.changes.made(accountId);
     if (made) return made;
     throw new Problem('INVALID_REQUEST', {
       message: `An account may have ${ACTIVE_KEYS_MAX} active API keys. Revoke one before you create another.`,
     });
   }
 
-  /** Refuses: INVALID_REQUEST, API_KEY_NOT_FOUND. */
-  async change(accountId: string, request: ApiKeyChange): Promise<StoredKey> {
-    const key = await this.keys.change(accountId, request.id, keyTerms(request, new Date()));
+  /**
+   * A key with limits cannot raise its own, and gives up what another key may spend more. Refuses:
+   * INVALID_REQUEST, API_KEY_NOT_FOUND, UNAVAILABLE.
+   */
+  async change(accountId: string, request: ApiKeyChange, by?: Caller): Promise<StoredKey> {
+    const author = await this.author(accountId, by);
+    const key = await this.keys.changeBy(author, request.id, keyTerms(request, new Date()));
     if (!key) throw unknownKey();
     this.changes.made(accountId);
     return key;
@@ -53,6 +69,12 @@ export class ApiKeys {
     if (!key) throw unknownKey();
     const [found] = await this.withSpend(accountId, [key]);
     return found ?? { key, spend: undefined };
+  }
+
+  private async author(accountId: string, by: Caller | undefined): Promise<KeyAuthor> {
+    if (!by || (!by.keyLimit && !by.limits)) return { accountId };
+    const [spend] = await this.history.keys(accountId, [by.keyId]);
+    return { accountId, limited: { keyId: by.keyId, spend } };
   }
 
   private async withSpend(accountId: string, keys: readonly StoredKey[]): Promise<KeyWithSpend[]> {

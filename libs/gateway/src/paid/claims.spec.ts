@@ -12,7 +12,7 @@ import {
 } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
-import { type Claim, Claims } from './claims.js';
+import { type ClaimOutcome, Claims } from './claims.js';
 
 const BURST = 300;
 const GATEWAYS = 3;
@@ -29,7 +29,7 @@ class Stock {
     await sleep(Math.random() * 8);
     const nowMs = performance.now();
     const isFull = this.takenAtMs.size >= this.size;
-    const isProvisional = this.takenAtMs.values().some((atMs) => atMs > nowMs - PROVISIONAL_MS);
+    const isProvisional = Array.from(this.takenAtMs.values()).some((atMs) => atMs > nowMs - PROVISIONAL_MS);
     if (!isFull) this.takenAtMs.set(requestId, nowMs);
     this.most = Math.max(this.most, this.takenAtMs.size);
     await sleep(Math.random() * 8);
@@ -65,7 +65,7 @@ class Account {
   }
 
   /** Claims for a number of requests of each key, through all gateways. */
-  burst(keyIds: readonly string[], each: number): Promise<readonly { keyId: string; claim: Claim }[]> {
+  burst(keyIds: readonly string[], each: number): Promise<readonly { keyId: string; claim: ClaimOutcome }[]> {
     const requests = Array.from({ length: each }, (_, index) => keyIds.map((keyId) => ({ keyId, index })));
     return Promise.all(
       requests.flat().map(async ({ keyId, index }) => {
@@ -109,7 +109,7 @@ class Account {
 }
 
 /** The number of requests by outcome: begun, or refused by. */
-function outcomes(claims: readonly { claim: Claim }[]): Record<string, number> {
+function outcomes(claims: readonly { claim: ClaimOutcome }[]): Record<string, number> {
   const counts: Record<string, number> = { begun: 0 };
   for (const { claim } of claims) {
     const outcome = claim.refusal?.by ?? 'begun';

@@ -1,14 +1,13 @@
-import { Injectable } from '@nestjs/common';
 import {
   type Admission,
   type AdmitRequest,
   type Hold,
   type HoldRequest,
-  Ledger,
-  Limiter,
+  type Ledger,
+  type Limiter,
   Problem,
 } from '@svc/contracts';
-import { RootLogger } from '@svc/runtime';
+import type { RootLogger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import { LRUCache } from 'lru-cache';
 import { type ClaimRefusal, Contention } from './contention.js';
@@ -26,7 +25,7 @@ interface Results {
 }
 
 /** A refused claim has given back what it was granted. */
-export interface Claim extends Results {
+export interface ClaimOutcome extends Results {
   readonly refusal: ClaimRefusal | undefined;
 }
 
@@ -38,7 +37,6 @@ const MAX_CONTENTIONS = 10_000;
  * What a refused one was granted meanwhile is missed by others, so the limiter and the ledger call a refusal
  * provisional if it may pass, and such a request tries again. See docs/limits.md.
  */
-@Injectable()
 export class Claims {
   private readonly contentions = new LRUCache<string, Contention>({ max: MAX_CONTENTIONS });
 
@@ -48,7 +46,7 @@ export class Claims {
     private readonly logger: RootLogger,
   ) {}
 
-  async claim(needs: Needs): Promise<Claim> {
+  async claim(needs: Needs): Promise<ClaimOutcome> {
     const name = this.contentions.size > 0 ? contentionOf(needs) : undefined;
     const known = name === undefined ? undefined : this.contentions.get(name);
     const claim = known && !known.isOver ? await this.inOrder(needs, known) : await this.atOnce(needs);
@@ -66,13 +64,13 @@ export class Claims {
     return contention;
   }
 
-  private async atOnce(needs: Needs): Promise<Claim> {
+  private async atOnce(needs: Needs): Promise<ClaimOutcome> {
     const [admission, held] = await Promise.all([this.admitted(needs), this.held(needs)]);
     return this.decided(needs, { admission, held });
   }
 
   /** Claims what was refused last, and only if that is granted the other. */
-  private async inOrder(needs: Needs, contention: Contention, earlier: Results = {}): Promise<Claim> {
+  private async inOrder(needs: Needs, contention: Contention, earlier: Results = {}): Promise<ClaimOutcome> {
     const isLimitsFirst = contention.first === 'limits';
     const first: Results = isLimitsFirst
       ? { admission: await this.admitted(needs) }
@@ -90,7 +88,7 @@ export class Claims {
     return claim;
   }
 
-  private async decided(needs: Needs, results: Results): Promise<Claim> {
+  private async decided(needs: Needs, results: Results): Promise<ClaimOutcome> {
     const refusal = refusalIn(results);
     if (refusal) await this.giveBack(needs, results);
     return { ...results, refusal };

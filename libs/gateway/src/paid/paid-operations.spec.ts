@@ -16,7 +16,6 @@ import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
 import type { PaymentDemands } from '../wallets/payment-demands.js';
-import { Claims } from './claims.js';
 import type { PaidOperation } from './paid-operation.js';
 import { type HttpPair, PaidOperations } from './paid-operations.js';
 
@@ -61,16 +60,13 @@ function beginning(given: { admitted: boolean; holds: boolean }) {
     release: unreachable('hold'),
   };
   const limits = { request: () => admitRequest, refusal: () => refused } as unknown as LimitGate;
-  const logger = { log: createLogger('silent') };
-  const neighbours = [limiter as unknown as Limiter, ledger as unknown as Ledger] as const;
-  const claims = new Claims(...neighbours, logger);
   const paid = new PaidOperations(
     limits,
-    claims,
-    ...neighbours,
+    limiter as unknown as Limiter,
+    ledger as unknown as Ledger,
     {} as BackgroundWork,
     {} as PaymentDemands,
-    logger,
+    { log: createLogger('silent') },
   );
   return { asked, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
 }
@@ -100,11 +96,10 @@ async function chargedAfter(end: (signal: AbortSignal) => void) {
     },
   };
   const log = createLogger('silent');
-  const neighbours = [limiter as unknown as Limiter, ledger as unknown as Ledger] as const;
   const paid = new PaidOperations(
     { request: () => admitRequest } as unknown as LimitGate,
-    new Claims(...neighbours, { log }),
-    ...neighbours,
+    limiter as unknown as Limiter,
+    ledger as unknown as Ledger,
     new BackgroundWork({ log }),
     { refusalFor: (_caller: Caller, error: unknown) => Promise.resolve(error) } as unknown as PaymentDemands,
     { log },

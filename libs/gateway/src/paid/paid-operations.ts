@@ -20,7 +20,7 @@ import { type HeaderValues, balanceHeaders, limitHeaders, walletHeaders } from '
 import { LimitGate } from '../limits/limit-gate.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { leftOf } from './charge.js';
-import { type Claim, Claims } from './claims.js';
+import { type ClaimOutcome, Claims } from './claims.js';
 import type { PaidOperation, WholeOperation } from './paid-operation.js';
 import { Reservation, isUnserved } from './reservation.js';
 
@@ -52,15 +52,18 @@ export interface HttpPair {
  */
 @Injectable()
 export class PaidOperations {
+  private readonly claims: Claims;
+
   constructor(
     private readonly limits: LimitGate,
-    private readonly claims: Claims,
     private readonly limiter: Limiter,
     private readonly ledger: Ledger,
     private readonly background: BackgroundWork,
     private readonly demands: PaymentDemands,
     private readonly logger: RootLogger,
-  ) {}
+  ) {
+    this.claims = new Claims(limiter, ledger, logger);
+  }
 
   /**
    * Checks limits and holds money; nothing of a refused operation is kept. Refuses: RATE_LIMIT_EXCEEDED,
@@ -91,7 +94,7 @@ export class PaidOperations {
   }
 
   private refusalOf(
-    { refusal, admission, held }: Claim,
+    { refusal, admission, held }: ClaimOutcome,
     { caller, request }: { caller: Caller; request: AdmitRequest },
   ): unknown {
     if (refusal?.by === 'money' && held?.status === 'rejected') return held.reason;

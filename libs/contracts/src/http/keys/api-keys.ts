@@ -15,7 +15,10 @@ const Limit = z
 
 const VCU = 'Deprecated: accepted but not used, and always null in responses.';
 
-/** An absent currency keeps its limit; on a new key it has none. */
+/**
+ * An absent currency keeps its limit; on a new key it has none. An ADMIN key with limits gives another key at
+ * most what is left of its own, which is lowered by that.
+ */
 const ConsumptionLimit = z.strictObject({
   usd: Limit.optional().describe('US dollars; null means no limit.'),
   diem: Limit.optional().describe('DIEM; null means no limit.'),

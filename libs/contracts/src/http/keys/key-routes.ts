@@ -38,7 +38,7 @@ export const keyRoutes = {
     summary: 'Creates a key and shows its secret once',
     description: `Needs an ADMIN key. An account may have 500 keys that are neither revoked nor expired, and create 20 keys per minute.
 
-The limits in USD and DIEM apply separately. A limit of 0 allows no spending.`,
+The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An ADMIN key with limits gives another key at most what is left of its own, which is lowered by that.`,
     access: 'admin',
     status: 200,
     body: NewApiKey,
@@ -53,7 +53,7 @@ The limits in USD and DIEM apply separately. A limit of 0 allows no spending.`,
     tag: 'API keys',
     summary: 'Changes a key',
     description:
-      'Needs an ADMIN key. Absent fields keep their values. Takes effect everywhere within a second. After a 503 the change may have been made; it is safe to retry.',
+      'Needs an ADMIN key. Absent fields keep their values. An ADMIN key cannot raise its own limits. Takes effect everywhere within a second. After a 503 the change may have been made; it is safe to retry.',
     access: 'admin',
     status: 200,
     body: ApiKeyChange,
