@@ -12,7 +12,6 @@ import {
   Problem,
   SPEECH_MEDIA_TYPES,
   SpokenText,
-  isMadeOnce,
 } from '@svc/contracts';
 import { Exchange, ExchangeAborted } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
@@ -39,7 +38,7 @@ import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
 import { attestationMode } from './tee-calls.js';
 import { readJob, requestOf } from './backends/job-calls.js';
-import { goesElsewhere, mayBeCalled } from './backends/next-backend.js';
+import { goesElsewhere, mayBeCalled, mayRepeat } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
 import { EncryptedCalls, type StreamMode } from './encrypted-calls.js';
@@ -309,8 +308,6 @@ export class LocalRouter extends InferenceRouter {
     let refusal: Refusal | undefined;
     let retries = 0;
     const { kind = 'chat' } = call;
-    const { connections } = this.pool;
-    const fresh = isMadeOnce(kind) ? undefined : connections.fresh;
     const able = this.pool
       .candidates(backends, call)
       .filter(
@@ -319,6 +316,8 @@ export class LocalRouter extends InferenceRouter {
       );
     const isForNodes = kind === 'rpc' || kind === 'rpc-send';
     const candidates = isForNodes ? await this.nodes.usable(able, call) : able;
+    const { connections } = this.pool;
+    const fresh = mayRepeat(kind, candidates) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     for await (const place of places(candidates, { accountId: call.accountId, waitMs, signal })) {
       const { live } = place;

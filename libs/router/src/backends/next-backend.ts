@@ -16,3 +16,10 @@ export function goesElsewhere(kind: CallKind, error: unknown, refusal: Refusal):
   // A node rejects reads that others can answer, and one that hangs leaves time for others.
   return kind === 'rpc' || refusal.elsewhere;
 }
+
+/**
+ * Whether a backend that closed a kept connection is called once more, on a new one. A read of a blockchain
+ * goes to another node instead, if there is one: nodes have nothing in memory that would favour the same.
+ */
+export const mayRepeat = (kind: CallKind, candidates: readonly LiveBackend[]): boolean =>
+  !isMadeOnce(kind) && (kind !== 'rpc' || candidates.length === 1);

@@ -87,3 +87,25 @@ describe('the only node of a network', () => {
     expect(backend.asked.length).toBe(5);
   });
 });
+
+describe('two nodes of a network', () => {
+  it('share a read: if one closes its connection, the other one is called', async () => {
+    const other = await TestBackend.start(saying({ id: 0, result: 2 }));
+    backend = await TestBackend.start(saying({ id: 0, result: 1 }));
+    const backends = [
+      { url: backend.url, model: 'x', kind: 'json-rpc', weight: 1 },
+      { url: other.url, model: 'x', kind: 'json-rpc', weight: 1e-9 },
+    ];
+    ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends }))));
+    try {
+      await router.complete(call('rpc', { id: 0, method: 'x' }), signal);
+      await resetOnce();
+      expect(await router.complete(call('rpc', { id: 0, method: 'x' }), signal)).toMatchObject({
+        retries: 1,
+      });
+      expect([backend.asked.length, other.asked.length]).toEqual([2, 1]);
+    } finally {
+      await other.close();
+    }
+  });
+});
