@@ -28,8 +28,19 @@ function tokens(value: unknown): Fields[] | null {
   if (!Array.isArray(value)) return null;
   const list = fieldsOf(value);
   for (const entry of list) {
+    const alternatives = fieldsOf(entry['top_logprobs']);
+    for (const each of alternatives) keepNumbers(each);
+    keepNumbers(entry);
     entry['bytes'] ??= null;
-    if (!Array.isArray(entry['top_logprobs'])) entry['top_logprobs'] = [];
+    entry['top_logprobs'] = alternatives;
   }
   return list;
+}
+
+/** Leaves an entry its token, its bytes and its numbers: other output in it would not be counted. */
+function keepNumbers(entry: Fields): void {
+  for (const [name, value] of Object.entries(entry)) {
+    const isBytes = name === 'bytes' && Array.isArray(value) && value.every(Number.isInteger);
+    if (name !== 'token' && !isBytes && typeof value !== 'number') entry[name] = undefined;
+  }
 }

@@ -16,7 +16,7 @@ import type { ChoicePiece, FinishReason } from './assembled-choice.js';
 import { requireCiphertext } from './encrypted-delta.js';
 import { InternalTool } from './internal-tool.js';
 import { filterTokens, wrapLogprobs } from './logprobs.js';
-import { isTextParts, placeTexts } from './message-texts.js';
+import { TextPlaces, isTextParts, removeReasoning } from './message-texts.js';
 import type { Repetition } from './repeated-chunk.js';
 import { ThinkBlocks } from './think-blocks.js';
 import { ToolCallStream, adoptFunctionCall, wholeToolCalls } from './tool-calls.js';
@@ -30,6 +30,7 @@ interface ChoiceState {
   begun: boolean;
   finished: boolean;
   calls: ToolCallStream | undefined;
+  readonly texts: TextPlaces;
   /** Removes reasoning from the text; undefined if it stays. */
   readonly blocks: ThinkBlocks | undefined;
   /** Keeps only citations with a source. */
@@ -171,7 +172,8 @@ export class OutputNormaliser {
     // Only the first choice can call it, since it is offered only to requests for one choice.
     const tool = hidden && index > 0 ? new InternalTool(hidden.name, false) : hidden;
     const markers = sources === undefined ? undefined : new CitationMarkers(sources);
-    const state = { begun: false, finished: false, calls: undefined, blocks, markers, tool };
+    const texts = new TextPlaces();
+    const state = { begun: false, finished: false, calls: undefined, texts, blocks, markers, tool };
     this.choices.set(index, state);
     return state;
   }
@@ -190,7 +192,7 @@ export class OutputNormaliser {
     state.begun = true;
     const delta = saidIn(choice, whole);
     const { content: given } = delta;
-    placeTexts(delta);
+    state.texts.place(delta);
     if (whole && !state.blocks && !state.markers && isTextParts(given)) delta['content'] = given;
     adoptFunctionCall(delta);
     if (this.how.isEncrypted) requireCiphertext(delta, choice['logprobs']);
@@ -201,6 +203,7 @@ export class OutputNormaliser {
     const finish = whole ? (reason ?? finished('stop', hasCalls)) : reason;
     state.finished = finish !== null;
     let logprobs = wrapLogprobs(choice['logprobs']);
+    this.meter.addLogprobs(logprobs);
     if (state.blocks)
       logprobs = this.withoutReasoning(state.blocks, { delta, logprobs, isLast: state.finished, whole });
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
@@ -215,7 +218,7 @@ export class OutputNormaliser {
     blocks: ThinkBlocks,
     { delta, logprobs, isLast, whole }: ReasoningDelta & { readonly whole: boolean },
   ): ChoicePiece['logprobs'] {
-    delta['reasoning_content'] = undefined;
+    removeReasoning(delta);
     const text = typeof delta['content'] === 'string' ? delta['content'] : '';
     let { visible } = blocks.read(text);
     if (isLast) visible += blocks.end().visible;

@@ -3,12 +3,13 @@ import { RESPONSE_JSON_LIMITS, jsonOrUndefined, unescapedJson } from '@svc/runti
 import { type Fields, isFields } from '../json/backend-json.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import { DATA } from './event-stream.js';
+import { OTHER_NAMES } from './message-texts.js';
 
 /** Stands for the text of a chunk. It needs no escapes in JSON and occurs in no response. */
 const PLACEHOLDER = randomUUID();
 
 /** Where the text of a chunk may begin. */
-const TEXT_STARTS = /"(content|reasoning_content|reasoning)"\s*:\s*"/g;
+const TEXT_STARTS = new RegExp(`"(content|reasoning_content|${OTHER_NAMES.join('|')})"\\s*:\\s*"`, 'g');
 
 /** A longer chunk is not learned from. */
 const LEARNED_CHARACTERS = 4_096;

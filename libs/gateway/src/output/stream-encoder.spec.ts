@@ -193,6 +193,34 @@ describe('StreamEncoder', () => {
     expect(one.meter.tokens).toBe(2);
   });
 
+  it.each<[string, (text: string) => object]>([
+    ['reasoning', (reasoning) => ({ reasoning })],
+    ['reasoning_text', (reasoning_text) => ({ reasoning_text })],
+    ['thinking', (thinking) => ({ thinking, reasoning_content: '' })],
+    ['thinking as an object', (content) => ({ thinking: { content } })],
+    ['reasoning_details', (text) => ({ reasoning_details: [{ type: 'reasoning.text', text }] })],
+    ['a summary', (summary) => ({ reasoning_details: [{ type: 'reasoning.summary', summary }] })],
+    ['thinking_blocks', (thinking) => ({ thinking_blocks: [{ type: 'thinking', thinking }] })],
+    ['two names', (text) => ({ reasoning: text, reasoning_details: [{ text }], thinking: text })],
+    ['a content part', (text) => ({ content: [{ type: 'reasoning', text }] })],
+  ])('has reasoning that a backend sends as %s in reasoning_content, and counts it once', (_, place) => {
+    const one = shaper();
+    const given = deltas(one, ['hm', ', so'].map(place));
+    expect(given.map((delta) => delta['reasoning_content'])).toEqual(['hm', ', so']);
+    for (const name of ['reasoning', 'reasoning_text', 'thinking'])
+      expect(given.some((delta) => name in delta)).toBe(false);
+    expect(one.meter).toMatchObject({ pieces: 2, bytes: 6 });
+  });
+
+  it('does not repeat reasoning that a backend sends again as details', () => {
+    const reasoning_details = [{ type: 'reasoning.text', text: 'hm, so', signature: 's' }];
+    expect(deltas(shaper(), [{ reasoning: 'hm' }, { reasoning: ', so' }, { reasoning_details }])).toEqual([
+      { role: 'assistant', reasoning_content: 'hm' },
+      { reasoning_content: ', so' },
+      { reasoning_details },
+    ]);
+  });
+
   it('passes unknown members through unchanged', () => {
     const delta = {
       content: 'a',
@@ -283,16 +311,20 @@ describe('StreamEncoder with reasoning removed', () => {
     expect(texts).toEqual(['zero', 'one']);
   });
 
-  it('drops reasoning_content but keeps reasoning_details, which a client must send back', () => {
-    const reasoning_details = [{ type: 'reasoning.text', text: 'hm', signature: 's' }];
+  it('drops reasoning whatever its name, but keeps signatures, which a client must send back', () => {
     const given = [
       { reasoning: 'a' },
-      { reasoning_content: 'b' },
-      { reasoning_content: 'c', reasoning_details },
+      { reasoning_content: 'b', thinking: 'b' },
+      { reasoning_text: 'c' },
+      { reasoning_details: [{ type: 'reasoning.text', text: 'd', index: 0 }] },
+      { reasoning_details: [{ type: 'reasoning.text', text: 'e', signature: 's', index: 0 }] },
+      { reasoning_details: [{ type: 'reasoning.encrypted', summary: [{ text: 'f' }], data: 'x', id: '1' }] },
+      { thinking_blocks: [{ type: 'thinking', thinking: 'g' }] },
     ];
     expect(deltas(shaper(STRIPPED), given)).toEqual([
       { role: 'assistant', content: '' },
-      { reasoning_details },
+      { reasoning_details: [{ type: 'reasoning.text', signature: 's', index: 0 }] },
+      { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', id: '1' }] },
     ]);
   });
 

@@ -37,7 +37,52 @@ describe('Meter', () => {
         ],
       }).tokens,
     ).toBe(2);
-    expect(metered({ role: 'assistant', tool_calls: calls }).tokens).toBe(2);
+    expect(metered({ role: 'assistant', tool_calls: calls }).tokens).toBe(3);
+    const begun = [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '' } }];
+    expect(metered({ tool_calls: begun, x: '' }).pieces).toBe(1);
+  });
+
+  it('counts a text once that a message contains under several names, and every other text', () => {
+    const details = (...texts: string[]) => texts.map((text) => ({ type: 'reasoning.text', text }));
+    const bytesOf = (message: Record<string, unknown>): number => metered(message).bytes;
+    const reasoning_content = 'first, then';
+    expect(bytesOf({ reasoning_content, reasoning_details: details('first, then') })).toBe(11);
+    expect(bytesOf({ reasoning_details: details('first', ', then'), reasoning_content })).toBe(11);
+    expect(bytesOf({ reasoning_details: details('first', ', next'), reasoning_content })).toBe(17);
+    expect(bytesOf({ x: 'first', y: ['fir', 'st'], reasoning_content: 'other' })).toBe(10);
+    // The same words in another order are another text.
+    expect(bytesOf({ x: ['a', 'b', 'c'], y: ['c', 'b', 'c', 'b'] })).toBe(7);
+    expect(bytesOf({ content: 'first', tool_calls: [{ function: { arguments: 'first' } }] })).toBe(10);
+  });
+
+  it('counts one token of a model for a message, whatever other texts come with it', () => {
+    const annotations = ['https://a.example', 'https://b.example'].map((url) => ({
+      type: 'url_citation',
+      url,
+    }));
+    expect(metered({ content: 'a', annotations }, { annotations })).toMatchObject({ pieces: 2, bytes: 69 });
+  });
+
+  it('counts output that is sent as names, types or ids, beyond the size of usual ones', () => {
+    const words = Array.from({ length: 2_000 }, (_, at) => `word${at}`);
+    const size = Buffer.byteLength(words.join(''));
+    for (const messages of [words.map((word) => ({ [word]: null })), words.map((id) => ({ x: [{ id }] }))]) {
+      const { bytes } = metered(...messages);
+      expect(bytes).toBeLessThanOrEqual(size);
+      expect(bytes).toBeGreaterThan(size - 1_100);
+    }
+    expect(metered({ x: { type: 'a long text '.repeat(10) } }).bytes).toBe(120);
+  });
+
+  it('counts a token for each entry of log probabilities, and a long one by its size', async () => {
+    const entry = (token: string): object => ({ token, logprob: 0 });
+    const meter = new Meter();
+    meter.addLogprobs({ content: [entry(' a'), entry('b')], refusal: null });
+    meter.addMessage({ content: ' ab' });
+    meter.deliver();
+    expect([meter.tokens, meter.deliveredTokens, await meter.countDelivered()]).toEqual([2, 2, 2]);
+    meter.addLogprobs({ content: null, refusal: [entry('x'.repeat(1_280))] });
+    expect([meter.tokens, meter.deliveredTokens]).toEqual([12, 2]);
   });
 
   it('counts only what was delivered', async () => {

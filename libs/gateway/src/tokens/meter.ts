@@ -1,5 +1,6 @@
-import { type Fields, fieldsOf, isFields } from '../json/backend-json.js';
+import { type Fields, fieldsOf } from '../json/backend-json.js';
 import { LeastTokens } from './least-tokens.js';
+import { OtherTexts, isRead } from './other-texts.js';
 import { estimateTokens, utf8Bytes } from './tokens.js';
 import type { Tokenizer } from './tokenizer.js';
 
@@ -8,6 +9,9 @@ import type { Tokenizer } from './tokenizer.js';
  * number.
  */
 const BYTES_PER_TOKEN_AT_MOST = 6;
+
+/** The longest tokens of common vocabularies. An entry of log probabilities with a longer text is several. */
+const CHARACTERS_PER_ENTRY = 128;
 
 /** The most characters of a response to keep for counting. A longer response is estimated. */
 const KEPT_CHARACTERS = 131_072;
@@ -23,6 +27,11 @@ export class Meter {
   private deliveredBytes = 0;
   private kept: KeptText | undefined;
   private readonly least = new LeastTokens();
+  /** Made when a message has any. */
+  private others: OtherTexts | undefined;
+  /** Tokens that the log probabilities list, and those of them that were delivered. */
+  private loggedTokens = 0;
+  private deliveredLoggedTokens = 0;
 
   /** Keeps the delivered text if there is a tokenizer to count it. `bytesOf` is the size of a text. */
   constructor(
@@ -32,26 +41,43 @@ export class Meter {
     if (tokenizer) this.kept = new KeptText();
   }
 
-  /** Counts the output in a message or delta after `placeTexts`. */
+  /**
+   * Counts a message or delta whose texts are in their places: every string in it is passed on to the client,
+   * whatever its name and depth.
+   */
   addMessage(message: Fields, choice = 0): void {
-    const { content, tool_calls: calls } = message;
-    if (Array.isArray(content))
-      for (const part of fieldsOf(content)) this.add(part['text'], 'content', choice);
-    else this.add(content, 'content', choice);
-    this.add(message['reasoning_content'], 'reasoning', choice);
-    this.add(message['refusal'], 'refusal', choice);
-    if (!Array.isArray(calls)) return;
-    for (const [position, { index = position, function: called }] of fieldsOf(calls).entries()) {
-      if (!isFields(called)) continue;
-      this.add(called['name'], `name ${String(index)}`, choice);
-      this.add(called['arguments'], `arguments ${String(index)}`, choice);
-    }
+    const { content, reasoning_content: reasoning, refusal } = message;
+    const before = this.pieceCount;
+    this.add(content, 'content', choice);
+    this.add(reasoning, 'reasoning', choice);
+    this.add(refusal, 'refusal', choice);
+    if (!hasOthers(message)) return;
+    const sent: string[] = [];
+    for (const text of [reasoning, content, refusal])
+      if (typeof text === 'string' && text !== '') sent.push(text);
+    this.others ??= new OtherTexts(this.kept !== undefined);
+    this.others.read(message, sent, (text, place, isGenerated) => {
+      this.count(text, place, choice);
+      // One token of a model may come with any number of other texts.
+      if (isGenerated || this.pieceCount === before) this.pieceCount += 1;
+    });
   }
 
   /** Counts a text or the next piece of one; other values count nothing. */
   add(text: unknown, member: string, choice: number): void {
     if (typeof text !== 'string' || text === '') return;
     this.pieceCount += 1;
+    this.count(text, member, choice);
+  }
+
+  /** Counts log probabilities: an entry for each token, whose text usually is in the message, too. */
+  addLogprobs(logprobs: Fields | null | undefined): void {
+    if (!logprobs) return;
+    for (const list of [logprobs['content'], logprobs['refusal']])
+      for (const { token } of fieldsOf(list)) this.loggedTokens += tokensInEntry(token);
+  }
+
+  private count(text: string, member: string, choice: number): void {
     this.byteCount += this.bytesOf(text);
     this.least.add(text);
     this.kept?.add(`${choice} ${member}`, text);
@@ -69,17 +95,17 @@ export class Meter {
 
   /** Tokens so far, for holding money. */
   get tokens(): number {
-    return tokensOf(this.pieceCount, this.byteCount);
+    return Math.max(tokensOf(this.pieceCount, this.byteCount), this.loggedTokens);
   }
 
   /** The same after one more piece of this many bytes. */
   tokensWith(bytes: number): number {
-    return tokensOf(this.pieceCount + 1, this.byteCount + bytes);
+    return Math.max(tokensOf(this.pieceCount + 1, this.byteCount + bytes), this.loggedTokens);
   }
 
   /** Estimated tokens that were delivered. The same for the same text, however many pieces it came in. */
   get deliveredTokens(): number {
-    return estimateTokens(this.deliveredBytes);
+    return Math.max(estimateTokens(this.deliveredBytes), this.deliveredLoggedTokens);
   }
 
   /** Lower bound for the tokens of all text. A backend that reports fewer has not counted it. */
@@ -90,6 +116,7 @@ export class Meter {
   /** Marks everything added so far as delivered. */
   deliver(): void {
     this.deliveredBytes = this.byteCount;
+    this.deliveredLoggedTokens = this.loggedTokens;
     if (this.kept?.deliver() === false) this.kept = undefined;
   }
 
@@ -99,8 +126,18 @@ export class Meter {
    */
   async countDelivered(): Promise<number> {
     if (!this.tokenizer || !this.kept) return this.deliveredTokens;
-    return this.tokenizer.count(this.kept.texts());
+    return Math.max(await this.tokenizer.count(this.kept.texts()), this.deliveredLoggedTokens);
   }
+}
+
+/** Whether a message has members apart from its texts. Without an allocation, since most have none. */
+function hasOthers(message: Fields): boolean {
+  for (const name in message) if (!isRead(name, message[name])) return true;
+  return false;
+}
+
+function tokensInEntry(token: unknown): number {
+  return typeof token === 'string' ? Math.max(1, Math.ceil(token.length / CHARACTERS_PER_ENTRY)) : 1;
 }
 
 function tokensOf(pieces: number, bytes: number): number {
