@@ -95,7 +95,7 @@ export const rooms = {
     augment: ['web', 'paid'],
     'crypto-rpc': ['json', 'http', 'paid'],
     tee: ['limits', 'auth', 'models'],
-    embeddings: ['tokens', 'limits', 'models', 'http', 'paid'],
+    embeddings: ['json', 'tokens', 'limits', 'models', 'http', 'paid'],
     speech: ['json', 'wallets', 'limits', 'models', 'http', 'paid'],
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],
     images: ['json', 'limits', 'models', 'http', 'paid', 'request'],

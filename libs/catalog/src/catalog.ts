@@ -72,11 +72,14 @@ const TYPES: readonly ModelType[] = ['text', ...MODEL_TYPES.filter((type) => typ
 
 type TierTable = CatalogFile['tiers'];
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
 /** The models and their prices. Read from files at start and again when they change. */
 export class Catalog {
   private models: ReadonlyMap<ModelType, NamedModels<CatalogEntry>> = new Map();
   private all: readonly CatalogEntry[] = [];
   private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
+  private extraFieldsById: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   private tiers: TierTable = {};
   private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
   private housePrompts: readonly string[] = [];
@@ -104,6 +107,7 @@ export class Catalog {
       ...file.models.map(({ id, backends }) => [id, backends] as const),
       ...nodesByName(file.cryptoRpc),
     ]);
+    this.extraFieldsById = new Map(file.models.map(({ id, extraFields }) => [id, new Set(extraFields)]));
     this.all = file.models;
     this.tiers = file.tiers;
     this.otherLimits = file.otherLimits ?? {};
@@ -140,6 +144,11 @@ export class Catalog {
   /** The backends of a model, by its id. */
   backendsOf(id: string): readonly Backend[] {
     return this.backendsById.get(id) ?? [];
+  }
+
+  /** The fields of requests that the backends of a model get in addition, by its id. */
+  extraFieldsOf(id: string): ReadonlySet<string> {
+    return this.extraFieldsById.get(id) ?? NO_FIELDS;
   }
 
   backends(): readonly Backend[] {

@@ -100,7 +100,7 @@ export { MESSAGE_ERRORS, messageError } from './http/messages/message-errors.js'
 export type { MessageUsage, TokenCount } from './http/messages/message-reply.js';
 export { type MessageToolChoice, isWebSearch } from './http/messages/message-tools.js';
 export { type CountTokensRequest, MessagesRequest } from './http/messages/messages-request.js';
-export { type EmbeddingReply, type EmbeddingRequest } from './http/embeddings/embeddings.js';
+export { type EmbeddingReply, EmbeddingRequest } from './http/embeddings/embeddings.js';
 export type { RpcNetworkList, RpcRequest } from './http/crypto-rpc/crypto-rpc.js';
 export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './catalog/rpc-networks.js';
 export {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { InferenceCall } from '@svc/contracts';
 import type { ExchangeRequest } from '@svc/runtime';
 import { type Step, tracing } from '@svc/telemetry';
@@ -11,10 +12,13 @@ interface BackendCall {
   readonly step: Step | undefined;
 }
 
-/** The HTTP requests to backends. `secret` returns the environment variable that `apiKeyEnv` names. */
 /** A long word, or one of letters and digits. */
 const KEY_IN_PATH = /^(?:.{20,}|(?=.*\d)(?=.*[a-z]).{12,})$/i;
 
+/**
+ * The HTTP requests to backends. `secret` returns the environment variable that `apiKeyEnv` or `cacheSaltEnv`
+ * names.
+ */
 export class BackendRequests {
   constructor(private readonly secret: (name: string) => string | undefined) {}
 
@@ -34,6 +38,16 @@ export class BackendRequests {
     }
     const path = `${basePath}${dialect.paths[call.kind ?? 'chat'] ?? ''}` || '/';
     return { origin, path, headers, body: mode.body?.(live) ?? [] };
+  }
+
+  /** The body of a chat. Throws without the secret of a backend that separates accounts in its cache. */
+  chatBody({ backend, dialect }: LiveBackend, { accountId, body }: InferenceCall): Uint8Array[] {
+    const { model, cacheSaltEnv } = backend;
+    if (cacheSaltEnv === undefined) return dialect.chatBody({ model }, body);
+    const secret = this.secret(cacheSaltEnv) ?? '';
+    if (secret === '') throw new Error(`${cacheSaltEnv} is not set`);
+    const salt = createHmac('sha256', secret).update(accountId).digest('base64url');
+    return dialect.chatBody({ model, cache_salt: salt }, body);
   }
 
   /**

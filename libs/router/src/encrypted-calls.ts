@@ -15,7 +15,7 @@ import { CompletionIds } from './enclaves/completion-ids.js';
 const ATTESTATION_TIMEOUT_MS = 15_000;
 
 /** How a stream begins, and at which backends. */
-export interface StreamMode extends Pick<CallMode<never>, 'body' | 'serves'> {
+export interface StreamStart extends Pick<CallMode<never>, 'serves'> {
   /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
   readonly first: CallMode<readonly Buffer[]>['take'];
 }
@@ -29,19 +29,18 @@ export class EncryptedCalls {
 
   constructor(
     private readonly backendsOf: (model: string) => readonly LiveBackend[],
-    private readonly streamed: Calling<StreamMode, ChunkStream>,
+    private readonly streamed: Calling<StreamStart, ChunkStream>,
     private readonly completed: Calling<CallMode<{ readonly body: string }>, Completion>,
   ) {}
 
   /** Calls only backends that hold the key. Throws E2EE_ATTESTATION_STALE if none of them does. */
   async stream(call: InferenceCall, modelKey: string, signal: AbortSignal): Promise<ChunkStream> {
-    const { model, requestId, body } = call;
+    const { model, requestId } = call;
     const holdsKey = ({ attested, backend }: LiveBackend): boolean => attested.isKnown(backend.tee, modelKey);
     await this.findKey(model, holdsKey);
     try {
       return await this.streamed(call, signal, {
         serves: holdsKey,
-        body: ({ backend, dialect }) => dialect.chatBody(backend.model, body),
         first: async (exchange, { dialect, name }) => {
           const bytes = await dialect.firstEvent(exchange);
           this.completionIds.keep(requestId, name, bytes);

@@ -30,7 +30,7 @@ import {
   unreadable,
 } from './backends/transcription-call.js';
 import type { RouterConfig } from './router.config.js';
-import { readCallBody } from './backends/call-body.js';
+import { passing, readCallBody } from './backends/call-body.js';
 import { BATCHES_AT_ONCE, servedByOf, batchesOf, joined } from './backends/embedding-batches.js';
 import { firstAudio } from './backends/first-audio.js';
 import { imagesIn } from './backends/server-calls.js';
@@ -41,7 +41,7 @@ import { readJob, requestOf } from './backends/job-calls.js';
 import { goesElsewhere, mayBeCalled, mayRepeat } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
-import { EncryptedCalls, type StreamMode } from './encrypted-calls.js';
+import { EncryptedCalls, type StreamStart } from './encrypted-calls.js';
 import { type CheckSettings, NodeChecks } from './nodes/node-checks.js';
 
 /** Enough for the object of any job. */
@@ -76,7 +76,7 @@ export class LocalRouter extends InferenceRouter {
     this.requests = new BackendRequests(settings.secret);
     this.encrypted = new EncryptedCalls(
       (model) => pool.candidates(catalog.backendsOf(model)),
-      (call, signal, mode) => this.streamed(call, signal, mode),
+      (call, signal, mode) => this.chatStream(call, signal, mode),
       (call, signal, mode) => this.firstAvailable(call, signal, mode),
     );
     catalog.onReplaced(() => pool.keep(catalog.backends()));
@@ -88,7 +88,7 @@ export class LocalRouter extends InferenceRouter {
       case 'chat':
         return this.firstAvailable(call, signal, {
           ...this.whole,
-          body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
+          body: (live) => this.requests.chatBody(live, call),
           take: async (exchange, { dialect }) => {
             const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
             dialect.checkCompletion(body);
@@ -134,8 +134,7 @@ export class LocalRouter extends InferenceRouter {
     switch (kind) {
       case 'chat':
         if (call.encryption) return this.encrypted.stream(call, call.encryption.modelKey, signal);
-        return this.streamed(call, signal, {
-          body: ({ backend, dialect }) => dialect.chatBody(backend.model, call.body),
+        return this.chatStream(call, signal, {
           first: (exchange, { dialect }) => dialect.firstEvent(exchange),
         });
       case 'speech':
@@ -173,7 +172,8 @@ export class LocalRouter extends InferenceRouter {
     if (!file) throw unavailable('the call has no file');
     const backends = this.pool.candidates(this.catalog.backendsOf(call.model));
     if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
-    const modeIn = transcriptionModes(call, kind, { file, settings: this.settings });
+    const pass = passing(call, this.catalog);
+    const modeIn = transcriptionModes(call, kind, { file, settings: this.settings, pass });
     const inFormat = (format: TranscribedFile['format']): Promise<Completion> =>
       this.firstAvailable(call, signal, modeIn(format));
     return inFormat('verbose_json').catch((error: unknown) => {
@@ -184,18 +184,23 @@ export class LocalRouter extends InferenceRouter {
 
   private async speech(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     const text = readCallBody(SpokenText, call.body);
+    const pass = passing(call, this.catalog);
     const stream = await this.streamed(call, signal, {
-      body: ({ backend, dialect }) => dialect.speechBody(backend, text),
+      body: (live) => live.dialect.speechBody(live.backend, { ...text, others: pass(text.others, live) }),
       first: (exchange) => firstAudio(exchange, text.format),
     });
     return { ...stream, contentType: SPEECH_MEDIA_TYPES[text.format] };
+  }
+
+  private chatStream(call: InferenceCall, signal: AbortSignal, start: StreamStart): Promise<ChunkStream> {
+    return this.streamed(call, signal, { ...start, body: (live) => this.requests.chatBody(live, call) });
   }
 
   /** `first` reads the beginning of a response that is not an error, and returns all bytes that arrived. */
   private streamed(
     call: InferenceCall,
     signal: AbortSignal,
-    { body, first, serves }: StreamMode,
+    { body, first, serves }: StreamStart & Pick<CallMode<never>, 'body'>,
   ): Promise<ChunkStream> {
     return this.firstAvailable(call, signal, {
       deadlineMs: this.settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
@@ -245,7 +250,7 @@ export class LocalRouter extends InferenceRouter {
   }
 
   private async images(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const { count, ...mode } = imageCall(call);
+    const { count, ...mode } = imageCall(call, passing(call, this.catalog));
     const { ROUTER_IMAGE_TIMEOUT_MS: limitMs, ROUTER_IMAGE_LIMIT_BYTES: limitBytes } = this.settings;
     const endMs = performance.now() + limitMs;
     return this.firstAvailable(call, signal, {
@@ -267,7 +272,7 @@ export class LocalRouter extends InferenceRouter {
   private async jobCall(kind: JobCallKind, call: InferenceCall, signal: AbortSignal): Promise<Completion> {
     return this.firstAvailable(call, signal, {
       ...this.whole,
-      job: requestOf(kind, call.body),
+      job: requestOf(kind, call.body, passing(call, this.catalog)),
       anyStatus: true,
       take: async (exchange, live) => {
         const body = await exchange.text(JOB_RESPONSE_BYTES);
@@ -283,7 +288,7 @@ export class LocalRouter extends InferenceRouter {
       deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: false,
-      job: requestOf('job-content', call.body),
+      job: requestOf('job-content', call.body, passing(call, this.catalog)),
       take: (exchange) => {
         exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
         const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;

@@ -13,6 +13,7 @@ interface TestModel {
   readonly id: string;
   readonly backends: readonly object[];
   readonly capabilities?: object;
+  readonly extraFields?: readonly string[];
 }
 
 export function catalogFile(...models: readonly TestModel[]): CatalogFile {

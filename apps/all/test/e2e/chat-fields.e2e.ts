@@ -1,5 +1,5 @@
 import { TREATMENTS } from '@svc/contracts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
@@ -7,7 +7,7 @@ let platform: Platform;
 let account: TestAccount;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  platform = await Platform.start({ models: [{ id: 'lenient', extraFields: ['priority', 'lora_path'] }] });
   account = await platform.account();
 });
 
@@ -57,6 +57,61 @@ it('passes documented pass-through fields to the backend unchanged, and drops ig
   const seen = JSON.parse(String(body)) as Record<string, unknown>;
   for (const name of treated('passed on')) expect(seen).toHaveProperty(name, VALUES[name]);
   for (const name of treated('not used')) expect(seen).not.toHaveProperty(name);
+});
+
+describe('a member that steers the model server', () => {
+  const MEMBERS = {
+    priority: -9,
+    lora_path: 'other/adapter',
+    cache_salt: 'of another account',
+    kv_transfer_params: { remote_host: '10.0.0.1' },
+    bootstrap_host: '10.0.0.1',
+    chat_template: '{{ 1 }}',
+    custom_logit_processor: 'pickle',
+    Data_Parallel_Rank: 1,
+    extra_body: { priority: -9 },
+    nvext: { backend_instance_id: 1 },
+  };
+  const HARMLESS = { guided_regex: 'a+', min_tokens: 1, chat_template_kwargs: { enable_thinking: false } };
+  const messages = [{ role: 'user', content: 'hi' }];
+
+  const sent = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const response = await fetch(`${platform.apiUrl}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${account.apiKey}` },
+      body: JSON.stringify({ ...HARMLESS, ...MEMBERS, ...body }),
+    });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    return JSON.parse(platform.simulator.requests().at(-1)?.body ?? '{}') as Record<string, unknown>;
+  };
+
+  it.each([
+    ['/chat/completions', { model: 'test-model', messages }, HARMLESS],
+    ['/completions', { model: 'test-model', prompt: 'hi' }, HARMLESS],
+    ['/responses', { model: 'test-model', input: 'hi' }, HARMLESS],
+    ['/messages', { model: 'test-model', messages, max_tokens: 9 }, {}],
+  ])('does not reach it by POST %s', async (path, body, passed) => {
+    const received = await sent(path, body);
+    expect(received).toMatchObject(passed);
+    for (const name of Object.keys(MEMBERS)) expect(received).not.toHaveProperty(name);
+  });
+
+  it('reaches it if the catalogue adds it for the model', async () => {
+    const received = await sent('/chat/completions', { model: 'lenient', messages });
+    const { priority, lora_path, ...others } = MEMBERS;
+    expect(received).toMatchObject({ ...HARMLESS, priority, lora_path });
+    for (const name of Object.keys(others)) expect(received).not.toHaveProperty(name);
+  });
+
+  it('does not come as an argument of the chat template', async () => {
+    const template = { chat_template: '{{ 1 }}', tokenize: true, enable_thinking: true };
+    const received = await sent('/chat/completions', {
+      model: 'test-model',
+      messages,
+      chat_template_kwargs: template,
+    });
+    expect(received['chat_template_kwargs']).toEqual({ enable_thinking: true });
+  });
 });
 
 it.each(treated('refused'))('%s is refused by its name, and null is treated as absent', async (name) => {

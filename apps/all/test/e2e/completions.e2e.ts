@@ -149,9 +149,9 @@ describe('POST /completions', () => {
   });
 
   it('passes unknown fields to the backend as they are', async () => {
-    await post({ ...body, guided_regex: 'a+', priority: 3 });
+    await post({ ...body, guided_regex: 'a+', min_tokens: 3 });
     const sent = platform.simulator.requests().at(-1)?.body ?? '';
-    expect(JSON.parse(sent)).toMatchObject({ guided_regex: 'a+', priority: 3 });
+    expect(JSON.parse(sent)).toMatchObject({ guided_regex: 'a+', min_tokens: 3 });
   });
 
   it.each([

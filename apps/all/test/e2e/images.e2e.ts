@@ -118,13 +118,15 @@ describe('POST /image/generate', () => {
     });
   });
 
-  it('passes its parameters to the backend, and unknown ones unless they would change the work', async () => {
+  it('passes its parameters to the backend, and of unknown ones those that its kind takes', async () => {
     await images.made({
       negative_prompt: 'fog',
       cfg_scale: 3.5,
       seed: 0,
       style_preset: 'Anime',
-      scheduler: 'euler',
+      true_cfg_scale: 4,
+      frame_interpolation_model_path: 'evil/pickle',
+      output_path: '/etc',
       n: 10,
       num_inference_steps: 150,
       response_format: 'url',
@@ -134,14 +136,15 @@ describe('POST /image/generate', () => {
       negative_prompt: 'fog',
       guidance_scale: 3.5,
       seed: 0,
-      scheduler: 'euler',
+      true_cfg_scale: 4,
       n: 1,
       size: '1024x1024',
       response_format: 'b64_json',
       output_format: 'png',
     });
     expect(body['prompt']).toMatch(/^a lighthouse, anime/);
-    expect(body).not.toHaveProperty('num_inference_steps');
+    for (const name of ['num_inference_steps', 'frame_interpolation_model_path', 'output_path'])
+      expect(body).not.toHaveProperty(name);
   });
 
   it('speaks the API of the Stable Diffusion web UI, without settings in prompts', async () => {

@@ -52,6 +52,7 @@ beforeAll(async () => {
       model('voice', [''], { aliases: ['tts-1'] }),
       model('some-formats', [''], { formats: ['wav', 'pcm'], defaultFormat: 'wav' }),
       model('custom', [''], { supportsCustomVoiceId: true }),
+      model('cloning', [''], { extraFields: ['ref_audio', 'ref_text'] }),
       model('paid', [''], { paidOnly: true }),
       model('free', [''], { pricing: { input: 0 } }),
       model('refuses', [';fault=400']),
@@ -180,9 +181,12 @@ describe('POST /audio/speech', () => {
   });
 
   it('passes its fields to the backend under the names that it knows', async () => {
-    const own = { ref_audio: 'data:audio/wav;base64,UklGRg==', ref_text: 'said before', top_k: 3 };
+    const own = { seed: 7, top_k: 3 };
+    const dropped = { ref_audio: '/etc/passwd', max_new_tokens: 9_999, extra_params: { lora: 'x' } };
     const more = { speed: 1.5, instructions: 'slowly', language: 'en', temperature: 0.5, top_p: 0.9 };
-    await bytesOf(await post({ model: 'voice', input: INPUT, voice: { id: 'anna' }, ...more, ...own }));
+    await bytesOf(
+      await post({ model: 'voice', input: INPUT, voice: { id: 'anna' }, ...more, ...own, ...dropped }),
+    );
     expect(JSON.parse(backend.requests().at(-1)?.body ?? '')).toEqual({
       model: 'voice',
       input: INPUT,
@@ -191,6 +195,14 @@ describe('POST /audio/speech', () => {
       ...more,
       ...own,
     });
+  });
+
+  it('passes further fields that the catalogue adds for the model', async () => {
+    const own = { ref_audio: 'data:audio/wav;base64,UklGRg==', ref_text: 'said before' };
+    await bytesOf(await post({ model: 'cloning', input: INPUT, max_new_tokens: 9_999, ...own }));
+    const received = JSON.parse(backend.requests().at(-1)?.body ?? '') as object;
+    expect(received).toMatchObject(own);
+    expect(received).not.toHaveProperty('max_new_tokens');
   });
 
   it.each([

@@ -139,6 +139,7 @@ describe('POST /audio/transcriptions', () => {
         prompt: 'Ada',
         temperature: '0.2',
         hotwords: ['a', 'b'],
+        max_completion_tokens: '9',
         chunking_strategy: 'auto',
       }),
     );

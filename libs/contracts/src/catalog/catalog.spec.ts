@@ -45,6 +45,18 @@ describe('the catalogue', () => {
     expect(faultOf({ ...inpaint, id: 'a', aliases }, { ...image, id: 'SHARED' })).toContain('shared');
   });
 
+  it('lets no client choose its salt at a backend that separates accounts by their salts', () => {
+    const faultsOf = (more: object): string[] => {
+      const backends = [{ url: 'http://127.0.0.1:1/v1', model: 'm', cacheSaltEnv: 'SALT' }];
+      const read = CatalogModel.safeParse({ ...(modelWith('off') as object), backends, ...more });
+      return read.error?.issues.map(({ path }) => path.join('.')) ?? [];
+    };
+    expect(faultsOf({ extraFields: ['priority'] })).toEqual([]);
+    expect(faultsOf({ extraFields: ['cache_salt'] })).toEqual(['extraFields']);
+    expect(faultsOf({ extraFields: ['cache_salt'], backends: [] })).toEqual([]);
+    expect(faultsOf({ extraFields: ['a b'] })).toEqual(['extraFields.0']);
+  });
+
   describe('with enclaves', () => {
     const tee = { accept: 'simulated' };
     const faultsOf = (capabilities: object, ...backends: object[]): string[] => {

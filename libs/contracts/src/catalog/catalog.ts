@@ -6,6 +6,7 @@ import {
   speechMembers,
   transcriptionMembers,
 } from './audio-models.js';
+import { ExtraFields, checkSalts } from './extra-fields.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
@@ -57,6 +58,11 @@ export const Backend = z
       .default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
+    /**
+     * The environment variable with the secret from which each account's `cache_salt` is derived, so that
+     * accounts share no prefixes in the server's cache. For chats with vLLM or SGLang.
+     */
+    cacheSaltEnv: EnvName.optional(),
     /** The most texts in one embeddings call. Default: that of Text Embeddings Inference. */
     maxBatch: PositiveCount.default(32),
     /**
@@ -196,6 +202,7 @@ const offer = {
   paidOnly: z.boolean().default(false),
   offline: z.boolean().default(false),
   createdAt: z.iso.date().default('2026-01-01'),
+  extraFields: ExtraFields,
   backends: z
     .array(Backend)
     .refine(haveOwnNames, 'must not contain two backends with the same name')
@@ -236,7 +243,8 @@ export const CatalogModel = z
     /** Limits of the whole service for this model, over all accounts. */
     globalLimits: Limits.partial().optional(),
   })
-  .superRefine(checkEnclaves);
+  .superRefine(checkEnclaves)
+  .superRefine(checkSalts);
 
 /** Prices by name, in USD per unit; the name includes the unit. */
 export interface PriceTree {

@@ -47,7 +47,7 @@ const publicRoutes = {
     tag: 'Chat',
     summary: 'Creates a chat completion',
     description: `Accepts the parameters of OpenAI's chat completions, and more. Fields that are not listed here are passed to the model
-unchecked.
+unchecked. Those that steer its server, such as \`priority\`, \`lora_path\`, \`chat_template\` or \`cache_salt\`, are dropped.
 
 With \`stream: true\` the completion is sent as server-sent events while it is generated. The last event before
 \`data: [DONE]\` carries \`usage\` and \`cost\`. An error after the first event is sent as an event with an \`error\`; what was

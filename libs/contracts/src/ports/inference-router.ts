@@ -41,6 +41,8 @@ export const EmbeddingTexts = z.object({
   dimensions: z.int().positive(),
   /** Whether that length must be sent to the backend because it is not the model's default. */
   isCustom: z.boolean(),
+  /** Further members for the backend. Those above take precedence. Older processes send none. */
+  others: z.record(z.string(), z.unknown()).default({}),
 });
 export type EmbeddingTexts = z.infer<typeof EmbeddingTexts>;
 

@@ -12,8 +12,10 @@ export const MediaOrder = z.object({
   seconds: z.int().positive(),
   width: z.int().positive().optional(),
   height: z.int().positive().optional(),
-  /** Further fields, as text. */
+  /** The options of the model, as text. */
   fields: z.record(z.string(), z.string()),
+  /** Further fields, as text. A backend gets those that it may. Orders of older processes have none. */
+  others: z.record(z.string(), z.string()).default({}),
   /** The picture to begin with, in base64. */
   picture: z.object({ type: z.string(), base64: z.string() }).optional(),
 });

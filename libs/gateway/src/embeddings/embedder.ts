@@ -37,11 +37,12 @@ export class Embedder {
     { requestId, accountId }: { requestId: string; accountId: string },
     signal: AbortSignal,
   ): Promise<Performed<Embedded>> {
-    const { model, texts, dimensions } = plan;
+    const { model, texts, dimensions, others } = plan;
     const asked: EmbeddingTexts = {
       inputs: [...texts],
       dimensions,
       isCustom: dimensions !== model.embeddingDimensions,
+      others,
     };
     const body = [Buffer.from(JSON.stringify(asked))];
     const call = { kind: 'embeddings' as const, requestId, accountId, model: model.id, body };

@@ -1,5 +1,7 @@
 import type { Catalog, EmbeddingModel } from '@svc/catalog';
-import { type Caller, type EmbeddingRequest, type Limit, Problem, invalidRequest } from '@svc/contracts';
+import { type Caller, EmbeddingRequest, type Limit, Problem, invalidRequest } from '@svc/contracts';
+import { withoutSteering } from '../json/steering-members.js';
+import { unknownFieldsOf } from '../json/unknown-fields.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
@@ -13,6 +15,8 @@ export interface EmbeddingPlan {
   /** The length of each vector. */
   readonly dimensions: number;
   readonly format: 'float' | 'base64';
+  /** The fields for the backend. */
+  readonly others: Record<string, unknown>;
   /** Estimated tokens of all texts. */
   readonly tokens: number;
   /** Upper bound for a backend's token count. */
@@ -25,6 +29,16 @@ const ESTIMATE_SHARE = 0.95;
 
 /** The most tokens that a tokenizer adds to a text. */
 const SPECIAL_TOKENS_AT_MOST = 8;
+
+/** Names under which servers take texts or pictures, which are not counted. */
+const OTHER_INPUTS = ['messages', 'prompt', 'prompts', 'inputs', 'text', 'texts', 'image', 'images'];
+
+const unknownOf = unknownFieldsOf(EmbeddingRequest.shape);
+
+function othersOf(request: EmbeddingRequest, model: EmbeddingModel): Record<string, unknown> {
+  const others = withoutSteering(unknownOf(request), model);
+  return Object.fromEntries(Object.entries(others).filter(([name]) => !OTHER_INPUTS.includes(name)));
+}
 
 /**
  * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
@@ -50,6 +64,7 @@ export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalo
     texts,
     dimensions: dimensionsOf(request, model),
     format: request.encoding_format ?? 'float',
+    others: othersOf(request, model),
     tokens,
     tokensAtMost,
   };

@@ -102,29 +102,37 @@ describe('the plan of a video', () => {
     );
   });
 
-  it('passes further fields on as text, but none that changes what the job costs or fetches', () => {
+  it('has further fields as text, apart from its own, for the backend to get those that it may', () => {
     const { order } = planVideo(
-      { ...ORDER, seed: 7, guidance: { scale: 3 }, negative_prompt: 'dogs' },
+      {
+        ...ORDER,
+        seed: 7,
+        guidance: { scale: 3 },
+        negative_prompt: 'dogs',
+        none: null,
+      },
       catalog,
     );
-    expect(order.fields).toEqual({
-      seed: '7',
-      guidance: '{"scale":3}',
-      negative_prompt: 'dogs',
-      audio: 'true',
-    });
-    for (const field of [
-      'seconds',
-      'Num_Frames',
-      'size',
-      'fps',
-      'n',
-      'input_reference',
-      'input_reference[image_url]',
-    ])
-      expect(() => planVideo({ ...ORDER, [field]: '9' }, catalog)).toThrow(
-        expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
-      );
+    expect(order.fields).toEqual({ negative_prompt: 'dogs', audio: 'true' });
+    expect(order.others).toEqual({ seed: '7', guidance: '{"scale":3}' });
+  });
+
+  it.each([
+    'seconds',
+    'Num_Frames',
+    'size',
+    'fps',
+    'n',
+    'input_reference',
+    'input_reference[image_url]',
+    'a\0b',
+    'end_image_url',
+    'reference_video_urls',
+    'upscale_factor',
+  ])('refuses %j by its name, since it is known to be wrong', (field) => {
+    expect(() => planVideo({ ...ORDER, [field]: '9' }, catalog)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST', param: field }) as Error,
+    );
   });
 
   it('passes no URL to a model server', () => {

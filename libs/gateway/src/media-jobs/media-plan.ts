@@ -4,10 +4,10 @@ import {
   type CatalogVideoModel,
   type ChargeLine,
   type MediaOrder,
-  type MusicOrder,
+  MusicOrder,
   type MusicQuote,
   type Problem,
-  type VideoOrder,
+  VideoOrder,
   type VideoQuote,
   chargeLine,
   invalidRequest,
@@ -53,7 +53,7 @@ const UNSUPPORTED = [
 ] as const;
 
 /** Fields of model servers that decide what a job costs, or fetch something. */
-const OWN = new Set([
+const WRONG = new Set([
   'duration_s',
   'extra_body',
   'fps',
@@ -74,28 +74,30 @@ const OWN = new Set([
   'width',
 ]);
 
-const FIELD_NAME = /^[A-Za-z][\w.-]{0,63}$/;
+const FIELD_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const FIELDS_AT_MOST = 32;
 const FIELD_CHARACTERS = 4_096;
 
-/** The fields of a request that are passed on as text. Refuses those that could change what it costs. */
-function passedOn(request: object, known: object): Record<string, string> {
-  const fields: Record<string, string> = {};
-  const rest = Object.entries(request).filter(
-    ([name, value]) => !Object.hasOwn(known, name) && value !== undefined && value !== null,
-  );
+const isGiven = ([, value]: readonly [string, unknown]): boolean => value !== undefined && value !== null;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The fields that the schema of a request does not have, as text. A backend gets those that it may. */
+function othersOf(request: object, shape: object): Record<string, string> {
+  const others: Record<string, string> = {};
+  const rest = Object.entries(request).filter((field) => !Object.hasOwn(shape, field[0]) && isGiven(field));
   if (rest.length > FIELDS_AT_MOST)
     throw fault(rest[FIELDS_AT_MOST]?.[0] ?? '', `At most ${FIELDS_AT_MOST} further fields are allowed.`);
   for (const [name, value] of rest) {
-    if (OWN.has(name.toLowerCase()) || !FIELD_NAME.test(name))
+    if (WRONG.has(name.toLowerCase()) || !FIELD_NAME.test(name))
       throw fault(name, 'This field is not accepted here.');
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const text = textOf(value);
     if (text.length > FIELD_CHARACTERS)
       throw fault(name, `Must have at most ${FIELD_CHARACTERS} characters.`);
-    fields[name] = text;
+    others[name] = text;
   }
   refuseUrls(rest);
-  return fields;
+  return others;
 }
 
 type VideoOptions = Pick<VideoQuote, 'duration' | 'aspect_ratio' | 'resolution' | 'audio'>;
@@ -174,7 +176,6 @@ export function planVideo(request: VideoOrder, catalog: Catalog): MediaPlan {
   if (pictureUrl !== undefined && modelType === 'text-to-video')
     throw fault('image_url', 'The model does not support it.');
   const shape = videoShape(model, request, false);
-  const fields = passedOn(request, VIDEO_FIELDS);
   const { negative_prompt: negative } = request;
   return {
     model,
@@ -186,27 +187,13 @@ export function planVideo(request: VideoOrder, catalog: Catalog): MediaPlan {
       seconds: shape.seconds,
       ...sizeOf(shape),
       fields: {
-        ...fields,
         ...(negative !== undefined && { negative_prompt: negative }),
         ...(model.constraints.audioConfigurable && { audio: String(shape.hasAudio) }),
       },
+      others: othersOf(request, { ...VideoOrder.shape, consents: true }),
     },
   };
 }
-
-/** Fields that are not passed on under their names. */
-const VIDEO_FIELDS: Readonly<Record<string, true>> = {
-  model: true,
-  prompt: true,
-  negative_prompt: true,
-  duration: true,
-  aspect_ratio: true,
-  resolution: true,
-  audio: true,
-  image_url: true,
-  anon_user_id: true,
-  consents: true,
-};
 
 type MusicOptions = Pick<MusicQuote, 'duration_seconds'>;
 
@@ -240,8 +227,6 @@ const MUSIC_OPTIONS = [
   ['speed', 'supportsSpeed'],
 ] as const satisfies readonly (readonly [keyof MusicOrder, keyof CatalogMusicModel['constraints']])[];
 
-const MUSIC_FIELDS: Readonly<Record<string, true>> = { model: true, prompt: true, duration_seconds: true };
-
 /** Plans a job. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function planMusic(request: MusicOrder, catalog: Catalog): MediaPlan {
   const { model, deprecation } = findModel(request.model, catalog.ofType('music'));
@@ -254,7 +239,17 @@ export function planMusic(request: MusicOrder, catalog: Catalog): MediaPlan {
     deprecation,
     line: chargeLine(price, units),
     pictureUrl: undefined,
-    order: { prompt: request.prompt, seconds, fields: passedOn(request, MUSIC_FIELDS) },
+    order: {
+      prompt: request.prompt,
+      seconds,
+      fields: Object.fromEntries(
+        [...MUSIC_OPTIONS.map(([field]) => field), 'voice' as const]
+          .map((field) => [field, request[field]] as const)
+          .filter(isGiven)
+          .map(([field, value]) => [field, textOf(value)]),
+      ),
+      others: othersOf(request, MusicOrder.shape),
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { boundedJson, type JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject } from '../json/json-members.js';
+import { dropSteering } from '../json/steering-members.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type DeprecationNotice, findTextModel } from '../models/model-lookup.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
@@ -181,6 +182,8 @@ function outputLimit(request: ChatRequest): number | undefined {
 function backendBody(plan: ChatPlan, { stream, promptTokens }: BackendRequest): string {
   const members = new Map(plan.text.members);
   for (const name of [...OWN_MEMBERS, ...OTHER_LIMITS]) members.delete(name);
+  const searching = plan.web?.kind === 'native' ? Object.keys(plan.web.members) : [];
+  dropSteering(members, { extraFields: [...plan.model.extraFields, ...searching] });
   setLimit(members, plan, promptTokens);
   setTools(members, plan.request, offeredTool(plan));
   setThinking(members, plan.thinking, plan.model);

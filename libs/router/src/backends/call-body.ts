@@ -1,5 +1,7 @@
-import { Problem } from '@svc/contracts';
+import type { Catalog } from '@svc/catalog';
+import { type InferenceCall, Problem } from '@svc/contracts';
 import type { z } from 'zod';
+import type { LiveBackend } from './backend-pool.js';
 
 /** The body of a call that the router translates. Throws INVALID_REQUEST on anything else. */
 export function readCallBody<Body>(schema: z.ZodType<Body>, body: readonly Uint8Array[]): Body {
@@ -8,4 +10,17 @@ export function readCallBody<Body>(schema: z.ZodType<Body>, body: readonly Uint8
   } catch (error) {
     throw new Problem('INVALID_REQUEST', { cause: error });
   }
+}
+
+/** Those of the further fields of a request that a backend gets. */
+export type Passing = <Value>(others: Record<string, Value>, live: LiveBackend) => Record<string, Value>;
+
+/** Passes the fields that the kind of backend takes, and those that the catalogue adds for the model. */
+export function passing({ kind = 'chat', model }: InferenceCall, catalog: Catalog): Passing {
+  const extraFields = catalog.extraFieldsOf(model);
+  return (others, { dialect }) => {
+    const isPassed = (name: string): boolean =>
+      extraFields.has(name) || dialect.fields[kind]?.has(name) === true;
+    return Object.fromEntries(Object.entries(others).filter(([name]) => isPassed(name)));
+  };
 }

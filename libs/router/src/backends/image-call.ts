@@ -7,7 +7,7 @@ import {
   Problem,
 } from '@svc/contracts';
 import { formWriter } from '../dialects/form-body.js';
-import { readCallBody } from './call-body.js';
+import { type Passing, readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';
 
 interface ImageCall extends Pick<CallMode<never>, 'contentType' | 'body'> {
@@ -20,16 +20,19 @@ export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${s
   kind.startsWith('image');
 
 /** How an order or a change of pictures is sent. */
-export function imageCall(call: InferenceCall): ImageCall {
+export function imageCall(call: InferenceCall, pass: Passing): ImageCall {
   const { kind, body } = call;
-  if (kind === 'image-edit') return editCall(call);
+  if (kind === 'image-edit') return editCall(call, pass);
   if (kind === 'image-upscale') return upscaleCall(call);
   if (kind === 'image-cutout') return cutoutCall(call);
   const order = readCallBody(ImageOrder, body);
-  return { count: order.count, body: ({ backend, dialect }) => dialect.imageBody(backend, order) };
+  return {
+    count: order.count,
+    body: (live) => live.dialect.imageBody(live.backend, { ...order, others: pass(order.others, live) }),
+  };
 }
 
-function editCall({ body, files = [] }: InferenceCall): ImageCall {
+function editCall({ body, files = [] }: InferenceCall, pass: Passing): ImageCall {
   const edit = readCallBody(ImageEdit, body);
   const mask = edit.masked ? files.at(-1) : undefined;
   const pictures = mask ? files.slice(0, -1) : files;
@@ -38,8 +41,12 @@ function editCall({ body, files = [] }: InferenceCall): ImageCall {
   return {
     count: edit.count,
     contentType: form.contentType,
-    body: ({ backend, dialect }) =>
-      form.body(dialect.imageEditForm(backend.model, edit, mask ? { pictures, mask } : { pictures })),
+    body: (live) => {
+      const { dialect, backend } = live;
+      const pictured = mask ? { pictures, mask } : { pictures };
+      const passed = { ...edit, others: pass(edit.others, live) };
+      return form.body(dialect.imageEditForm(backend.model, passed, pictured));
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import { BackendError } from '../dialects/backend-error.js';
 import type { JobRequest, JobResponse } from '../dialects/dialect.js';
 import type { LiveBackend } from './backend-pool.js';
 import type { Refusal } from './backend-refusal.js';
-import { readCallBody } from './call-body.js';
+import { type Passing, readCallBody } from './call-body.js';
 
 /** The backend has given up, maybe after it had accepted the call. */
 const TIMED_OUT = 408;
@@ -18,10 +18,15 @@ const TIMED_OUT = 408;
 export const isJobCall = (kind: CallKind): kind is JobCallKind => kind.startsWith('job-');
 
 /** The HTTP request of a call about a job, by backend. Throws INVALID_REQUEST if its body is faulty. */
-export function requestOf(kind: JobCallKind, body: readonly Uint8Array[]): (live: LiveBackend) => JobRequest {
+export function requestOf(
+  kind: JobCallKind,
+  body: readonly Uint8Array[],
+  pass: Passing,
+): (live: LiveBackend) => JobRequest {
   if (kind === 'job-submit') {
     const order = readCallBody(MediaOrder, body);
-    return ({ dialect, backend }) => dialect.submitJob(backend.model, order);
+    return (live) =>
+      live.dialect.submitJob(live.backend.model, { ...order, others: pass(order.others, live) });
   }
   const job = readCallBody(BackendJob, body);
   return ({ dialect }) => dialect.aboutJob(kind, job);

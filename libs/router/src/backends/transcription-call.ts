@@ -10,14 +10,14 @@ import type { TranscribedFile } from '../dialects/dialect.js';
 import { formWriter } from '../dialects/form-body.js';
 import type { RouterConfig } from '../router.config.js';
 import type { LiveBackend } from './backend-pool.js';
-import { readCallBody } from './call-body.js';
+import { type Passing, readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';
 
 /** How a file is sent, and the response read, in a format. */
 export function transcriptionModes(
   call: InferenceCall,
   kind: TranscribedFile['kind'],
-  { file, settings }: { file: CallFile; settings: RouterConfig },
+  { file, settings, pass }: { file: CallFile; settings: RouterConfig; pass: Passing },
 ): (format: TranscribedFile['format']) => CallMode<{ body: string }> {
   const audio = readCallBody(AudioToTranscribe, call.body);
   const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
@@ -28,8 +28,10 @@ export function transcriptionModes(
     isStream: false,
     contentType: form.contentType,
     serves: (live) => readsAudio(live, file),
-    body: ({ backend, dialect }) =>
-      form.body(dialect.transcriptionForm(backend, audio, { kind, file, format })),
+    body: (live) => {
+      const passed = { ...audio, others: pass(audio.others, live) };
+      return form.body(live.dialect.transcriptionForm(live.backend, passed, { kind, file, format }));
+    },
     take: async (exchange, { dialect }) => ({
       body: JSON.stringify(dialect.readTranscript(await exchange.text(limitBytes))),
     }),

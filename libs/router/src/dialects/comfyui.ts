@@ -23,11 +23,12 @@ const FAILURES_AT_MOST = 5;
  * - After a restart it has forgotten its jobs.
  * - Its history keeps prompts until they are deleted there.
  * - Earlier versions interrupt whatever runs, whichever job is named.
- * Unknown members are not passed on.
+ * A workflow has no room for further fields.
  */
 export const comfyui: Dialect = {
   ...openai,
   paths: { image: '/prompt' },
+  fields: {},
   imageBody: (backend, order) => [Buffer.from(JSON.stringify({ prompt: filled(backend, order) }))],
   async queuedImages(body, server) {
     const text = body.toString();

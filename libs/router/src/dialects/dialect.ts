@@ -29,6 +29,14 @@ interface CallHead {
   readonly encryption?: EncryptionKeys | undefined;
 }
 
+/** Members of a chat that differ by backend. */
+interface OwnChatMembers {
+  /** The name of the model at the backend. */
+  readonly model: string;
+  /** Separates the account's prefixes in the server's cache from those of others. */
+  readonly cache_salt?: string;
+}
+
 /** A report of an enclave as its backend sent it. */
 export interface BackendReport extends Pick<
   EnclaveReport,
@@ -103,9 +111,15 @@ export interface Dialect {
    * theirs.
    */
   readonly paths: Readonly<Partial<Record<CallKind, string>>>;
+  /**
+   * The further fields of requests for media that it gets, by kind of call; for kinds that are not listed it
+   * gets none. They change what is made, but neither how much of it, nor how long that takes, nor what the
+   * server reads, loads or writes. They contain no prompts, since those of images must be cleaned.
+   */
+  readonly fields: Readonly<Partial<Record<CallKind, ReadonlySet<string>>>>;
   headers(head: CallHead): Record<string, string>;
-  /** The body of a chat call, which begins with `{`, for the model with this name. */
-  chatBody(model: string, body: readonly Uint8Array[]): Uint8Array[];
+  /** The body of a chat call, which begins with `{`, with members of its own before the others. */
+  chatBody(own: OwnChatMembers, body: readonly Uint8Array[]): Uint8Array[];
   /** Checks a complete chat completion, which is passed on unchanged. */
   checkCompletion(body: string): void;
   /** Reads a chat stream up to its first event, and returns all bytes that arrived. */

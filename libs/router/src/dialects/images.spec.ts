@@ -25,20 +25,18 @@ describe("an image request in OpenAI's API", () => {
     });
   });
 
-  it('has other members, except those that would change the work', () => {
-    const others = {
-      scheduler: 'euler',
-      n: 9,
-      size: '1x1',
-      num_inference_steps: 99,
-      response_format: 'url',
-      __proto__x: 1,
-    };
-    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others }))).toMatchObject({
-      scheduler: 'euler',
+  it('has further members, none of which replaces ours', () => {
+    const others = { n: 9, size: '1x1', num_inference_steps: 99, response_format: 'url', true_cfg_scale: 4 };
+    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others, steps: 4 }))).toEqual({
+      model: 'm',
+      prompt: 'a lighthouse',
       n: 2,
+      size: '512x768',
+      response_format: 'b64_json',
+      output_format: 'png',
+      num_inference_steps: 4,
+      true_cfg_scale: 4,
     });
-    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others }))).not.toHaveProperty('num_inference_steps');
   });
 });
 
@@ -96,9 +94,10 @@ describe('a prompt for an image server', () => {
     expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, seed: 0 }))).toMatchObject({ seed: 0 });
   });
 
-  it('is sent without members that the dialect does not know', () => {
-    const others = { override_settings: { sd_model_checkpoint: 'x' } };
+  it('is sent with further members, none of which replaces ours', () => {
+    const others = { sampler_name: 'Euler', batch_size: 9 };
     expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, others, negativePrompt: 'fog' }))).toEqual({
+      sampler_name: 'Euler',
       prompt: 'a lighthouse',
       negative_prompt: 'fog',
       width: 512,

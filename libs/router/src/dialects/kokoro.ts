@@ -8,6 +8,7 @@ import { openai } from './openai.js';
 export const kokoro: Dialect = {
   ...openai,
   paths: { speech: '/audio/speech' },
+  fields: { speech: new Set(['volume_multiplier', 'normalization_options']) },
 
   speechBody({ model }, { input, voice, format, isStreamed, speed, language, others }) {
     const own = { speed, lang_code: language, stream: isStreamed };

@@ -57,12 +57,22 @@ describe('an embeddings response', () => {
 });
 
 describe('an embeddings call', () => {
-  const bodyOf = (isCustom: boolean): unknown =>
-    JSON.parse(Buffer.concat(embeddingsBody('m', { ...texts, isCustom })).toString());
+  const bodyOf = (isCustom: boolean, others = {}): unknown =>
+    JSON.parse(Buffer.concat(embeddingsBody('m', { ...texts, isCustom, others })).toString());
 
   it("names the dimensions only if they differ from the model's default", () => {
     const body = { model: 'm', input: ['a', 'b'], encoding_format: 'base64' };
     expect(bodyOf(false)).toEqual(body);
     expect(bodyOf(true)).toEqual({ ...body, dimensions: 2 });
+  });
+
+  it('has further members, none of which replaces ours', () => {
+    const others = { input: ['c'], encoding_format: 'float', truncate: true };
+    expect(bodyOf(false, others)).toEqual({
+      model: 'm',
+      input: ['a', 'b'],
+      encoding_format: 'base64',
+      truncate: true,
+    });
   });
 });

@@ -23,9 +23,15 @@ const Response = z.object({
 /** Base64 is a quarter of the size of numbers, and exact. */
 export function embeddingsBody(
   model: string,
-  { inputs, dimensions, isCustom }: EmbeddingTexts,
+  { inputs, dimensions, isCustom, others }: EmbeddingTexts,
 ): Uint8Array[] {
-  const body = { model, input: inputs, encoding_format: 'base64', ...(isCustom && { dimensions }) };
+  const body = {
+    ...others,
+    model,
+    input: inputs,
+    encoding_format: 'base64',
+    ...(isCustom && { dimensions }),
+  };
   return [Buffer.from(JSON.stringify(body))];
 }
 

@@ -6,17 +6,6 @@ import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
 import { errorStatus } from './openai-errors.js';
 import { withoutTags } from './prompt-tags.js';
 
-/**
- * Members that this dialect sets itself, or that change how much a request makes: those of vLLM-Omni, SGLang
- * and LocalAI.
- */
-const OWN_MEMBERS: ReadonlySet<string> = new Set(
-  `model prompt negative_prompt n size width height quality seed steps step num_inference_steps guidance_scale cfg_scale
-  response_format output_format output_compression stream stream_options partial_images num_frames fps seconds
-  num_outputs_per_prompt num_images_per_prompt batch_size enable_upscaling upscaling_scale layers url image images image_url
-  file ref_images lora mask`.split(/\s+/),
-);
-
 const Response = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish(), url: z.string().nullish() })).min(1),
 });
@@ -27,9 +16,7 @@ const Response = z.object({
  */
 export function imageBody({ model }: Backend, order: ImageOrder): Uint8Array[] {
   const { prompt, negativePrompt, count, width, height, quality, steps, guidance, seed, others } = order;
-  const kept = Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name));
-  const body = {
-    ...Object.fromEntries(kept),
+  const own = {
     model,
     prompt: withoutTags(prompt),
     n: count,
@@ -42,7 +29,12 @@ export function imageBody({ model }: Backend, order: ImageOrder): Uint8Array[] {
     guidance_scale: guidance,
     seed,
   };
-  return [Buffer.from(JSON.stringify(body))];
+  return [Buffer.from(JSON.stringify({ ...others, ...defined(own) }))];
+}
+
+/** The members that have a value. */
+export function defined(members: object): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -52,9 +44,7 @@ export function imageBody({ model }: Backend, order: ImageOrder): Uint8Array[] {
 export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }: EditedFiles): FormMember[] {
   const { prompt, count, width, height, quality, others } = edit;
   const texts = {
-    ...Object.fromEntries(
-      Object.entries(others).filter(([name]) => !OWN_MEMBERS.has(name.replace('[]', ''))),
-    ),
+    ...others,
     model,
     prompt: withoutTags(prompt),
     n: count,

@@ -2,8 +2,7 @@ import type { Backend, SpokenText } from '@svc/contracts';
 
 /**
  * OpenAI's API as implemented by vLLM-Omni, speaches and LocalAI. The format is always sent, since their
- * defaults differ. Further members have no URLs, which vLLM-Omni would fetch for `ref_audio`: the gateway
- * refuses them.
+ * defaults differ.
  */
 export function speechBody({ model, streamFormats }: Backend, text: SpokenText): Uint8Array[] {
   const { input, voice, format, speed, language, instructions, temperature, topP, others } = text;

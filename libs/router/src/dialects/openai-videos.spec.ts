@@ -16,7 +16,8 @@ describe('a submitted job', () => {
       seconds: 5,
       width: 1_280,
       height: 720,
-      fields: { seed: '7', seconds: '600', 'odd"name': 'x' },
+      fields: { voice: 'a', 'odd"name': 'x' },
+      others: { seed: '7', seconds: '600', voice: 'b' },
       picture: { type: 'image/png', base64: Buffer.from([0, 255, 13, 10]).toString('base64') },
     });
     const form = await formOf(Buffer.concat(body), { ...headers });
@@ -27,6 +28,7 @@ describe('a submitted job', () => {
       '1280x720',
       '7',
     ]);
+    expect(form.getAll('voice')).toEqual(['a']);
     expect(form.get('odd"name')).toBe('x');
     const picture = form.get('input_reference');
     if (!(picture instanceof File)) throw new Error('the picture is no file');

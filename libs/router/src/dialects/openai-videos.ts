@@ -30,10 +30,10 @@ const POLICY = /policy|moderation|safety|content_filter/i;
 
 /** A form, because vLLM-Omni reads nothing else here. */
 export function submitJob(model: string, order: MediaOrder): JobRequest {
-  const { prompt, seconds, width, height, fields, picture } = order;
+  const { prompt, seconds, width, height, fields, others, picture } = order;
   const size: Record<string, string> =
     width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
-  const members = { ...fields, model, prompt, seconds: String(seconds), ...size };
+  const members = { ...others, ...fields, model, prompt, seconds: String(seconds), ...size };
   const form = formWriter();
   const parts: FormMember[] = Object.entries(members);
   if (picture) {

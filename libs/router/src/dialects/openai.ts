@@ -15,6 +15,12 @@ const JOINED_BYTES = 262_144;
 /** Longer bodies are not errors and are not parsed. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
 
+const HEARD = new Set(
+  'hotwords seed top_k top_p min_p frequency_penalty presence_penalty repetition_penalty vad_filter'.split(
+    ' ',
+  ),
+);
+
 /** OpenAI's API as implemented by vLLM, SGLang, llama.cpp, Ollama, LM Studio and the simulator. */
 export const openai: Dialect = {
   paths: {
@@ -27,6 +33,18 @@ export const openai: Dialect = {
     'image-edit': '/images/edits',
     ...jobPaths,
   },
+  fields: {
+    speech: new Set('seed top_k min_p repetition_penalty task_type exaggeration cfg_weight'.split(' ')),
+    transcription: HEARD,
+    translation: HEARD,
+    image: new Set(['true_cfg_scale']),
+    'image-edit': new Set('seed guidance_scale true_cfg_scale strength'.split(' ')),
+    'job-submit': new Set(
+      'seed guidance_scale guidance_scale_2 true_cfg_scale flow_shift boundary_ratio temperature top_k top_p bpm key_scale time_signature'.split(
+        ' ',
+      ),
+    ),
+  },
 
   headers({ requestId, key }) {
     return {
@@ -37,8 +55,8 @@ export const openai: Dialect = {
     };
   },
 
-  chatBody(model, [first = new Uint8Array(), ...others]) {
-    const head = Buffer.from(`{"model":${JSON.stringify(model)},`);
+  chatBody(own, [first = new Uint8Array(), ...others]) {
+    const head = Buffer.from(`${JSON.stringify(own).slice(0, -1)},`);
     const rest = first.subarray(1);
     return rest.length > JOINED_BYTES ? [head, rest, ...others] : [Buffer.concat([head, rest]), ...others];
   },

@@ -5,6 +5,7 @@ import { openai } from './openai.js';
 export const rembg: Dialect = {
   ...openai,
   paths: { 'image-cutout': '/api/remove' },
+  fields: {},
   cutoutForm: (model, picture) => [
     ['model', model],
     ['file', picture],

@@ -2,7 +2,7 @@ import type { ImageOrder } from '@svc/contracts';
 import { z } from 'zod';
 import type { Dialect } from './dialect.js';
 import { openai } from './openai.js';
-import { faultOf, jsonOf } from './openai-images.js';
+import { defined, faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 
 const Response = z.union([
@@ -12,13 +12,16 @@ const Response = z.union([
 
 /**
  * The API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well. It
- * serves one model, and has no field for its name, except to enlarge pictures. Unknown members are not passed
- * on, since some of them change the settings of the server.
+ * serves one model, and has no field for its name, except to enlarge pictures.
  */
 export const sdapi: Dialect = {
   ...openai,
   paths: { image: '/sdapi/v1/txt2img', 'image-upscale': '/sdapi/v1/extra-single-image' },
-  imageBody: (_backend, order) => [Buffer.from(JSON.stringify(settingsOf(order)))],
+  // Some change the settings of the server.
+  fields: {},
+  imageBody: (_backend, order) => [
+    Buffer.from(JSON.stringify({ ...order.others, ...defined(settingsOf(order)) })),
+  ],
   upscaleBody: (model, { bytes }, factor) => [
     Buffer.from(`{"image":"`),
     Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')),

@@ -1,6 +1,12 @@
 import type { Dialect } from './dialect.js';
 import { openai } from './openai.js';
 
+const FIELDS = new Set(
+  'temperature_inc entropy_thold logprob_thold no_speech_thold word_thold split_on_word max_len suppress_nst no_context'.split(
+    ' ',
+  ),
+);
+
 /**
  * The server of whisper.cpp. It has one model, takes one request at a time, reads WAV only unless it is
  * started with `--convert`, and translates if told so.
@@ -8,6 +14,7 @@ import { openai } from './openai.js';
 export const whisperCpp: Dialect = {
   ...openai,
   paths: { transcription: '/inference', translation: '/inference' },
+  fields: { transcription: FIELDS, translation: FIELDS },
   audioFormats: ['wav'],
 
   transcriptionForm(backend, audio, { file, format, kind }) {

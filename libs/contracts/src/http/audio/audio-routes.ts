@@ -69,8 +69,8 @@ export const audioRoutes = {
     operationId: 'createSpeech',
     tag: 'Audio',
     summary: 'Speaks a text',
-    description: `Accepts the parameters of OpenAI's speech, except \`stream_format: "sse"\`; further fields are passed to the model. The
-response is the whole file, or with \`streaming: true\` the bytes as they are made. A request is charged by the characters of \`input\`:
+    description: `Accepts the parameters of OpenAI's speech, except \`stream_format: "sse"\`; of further fields, the model gets
+those that the operator has enabled. The response is the whole file, or with \`streaming: true\` the bytes as they are made. A request is charged by the characters of \`input\`:
 when the file is complete, or when the client disconnects after the first bytes of a streamed one. If the model fails, the
 request costs nothing, and a streamed response that has begun is cut off.`,
     access: 'key-or-wallet',
@@ -107,8 +107,8 @@ request costs nothing, and a streamed response that has begun is cut off.`,
     path: '/api/v1/audio/transcriptions',
     operationId: 'createTranscription',
     summary: 'Transcribes an audio file',
-    description: `Accepts the parameters of OpenAI's transcriptions, except \`stream\`; further texts are passed to the model. A request is
-charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails.`,
+    description: `Accepts the parameters of OpenAI's transcriptions, except \`stream\`; of further texts, the model gets those that
+the operator has enabled. A request is charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails.`,
     body: TranscriptionRequest,
   },
   translation: {

@@ -40,10 +40,10 @@ const form = {
   include: z.array(z.string()).optional().describe('Accepted but not used.'),
 };
 
-/** An audio file to translate into English, as a form. Unknown members are for the backend. */
+/** An audio file to translate into English, as a form. The backend gets unknown members that it may. */
 export const TranslationRequest = z.looseObject(form);
 
-/** An audio file to transcribe, as a form. Unknown members are for the backend. */
+/** An audio file to transcribe, as a form. The backend gets unknown members that it may. */
 export const TranscriptionRequest = z.looseObject({
   ...form,
   language: z

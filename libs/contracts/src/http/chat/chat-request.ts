@@ -67,7 +67,7 @@ const ModelName = z
 
 /**
  * The body of a chat completion. Known fields are checked for type, range and length; unknown ones are passed
- * to the backend unchanged, but unknown members of known objects are dropped.
+ * to the backend unchanged, except those that steer the server. Unknown members of known objects are dropped.
  */
 export const ChatRequest = z
   .looseObject({

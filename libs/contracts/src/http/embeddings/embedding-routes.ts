@@ -8,7 +8,8 @@ export const embeddingRoutes = {
     operationId: 'createEmbeddings',
     tag: 'Embeddings',
     summary: 'Turns texts into vectors',
-    description: `Accepts the parameters of OpenAI's embeddings, except arrays of tokens. The vectors are in the order of the texts. A request
+    description: `Accepts the parameters of OpenAI's embeddings, except arrays of tokens. Other fields are passed to the model as those of
+chat completions. The vectors are in the order of the texts. A request
 is charged by the tokens of its texts after all vectors are computed; a failed request costs nothing.`,
     access: 'key-or-wallet',
     status: 200,

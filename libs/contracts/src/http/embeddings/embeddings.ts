@@ -11,8 +11,8 @@ const isTokens = (value: unknown): boolean => typeof value === 'number' || Array
 
 const Text = z.string({ error: ({ input }) => (isTokens(input) ? TOKEN_ARRAYS : undefined) });
 
-/** Texts to turn into vectors. */
-export const EmbeddingRequest = z.strictObject({
+/** Texts to turn into vectors. Unknown fields are passed to the backend. */
+export const EmbeddingRequest = z.looseObject({
   model: z.string().min(1).describe('The id or an alias of an embedding model.'),
   input: z
     .union([z.string().min(1), z.array(Text).min(1).max(INPUTS_AT_MOST)])

@@ -67,7 +67,7 @@ export const imageRoutes = {
     operationId: 'generateImage',
     summary: 'Makes pictures',
     description: `Each picture that is delivered is charged; if some of the variants can't be made, the others are delivered and charged.
-Fields that are not listed here are passed to backends that have room for them.`,
+Of fields that are not listed here, the model gets those that the operator has enabled.`,
     body: ImageRequest,
     // A prompt has 32,768 characters, each of up to 12 bytes.
     bodyLimitBytes: 1_048_576,
@@ -79,8 +79,8 @@ Fields that are not listed here are passed to backends that have room for them.`
     path: '/api/v1/images/generations',
     operationId: 'generateImages',
     summary: "Makes pictures, with OpenAI's parameters",
-    description: `Each picture that is delivered is charged; if some of \`n\` can't be made, the others are delivered and charged. Fields
-that are not listed here are passed to backends that have room for them.`,
+    description: `Each picture that is delivered is charged; if some of \`n\` can't be made, the others are delivered and charged. Of fields
+that are not listed here, the model gets those that the operator has enabled.`,
     body: ImageGenerationRequest,
     bodyLimitBytes: 1_048_576,
     reply: ImageGenerationReply,
@@ -90,8 +90,8 @@ that are not listed here are passed to backends that have room for them.`,
     path: '/api/v1/images/edits',
     operationId: 'editImages',
     summary: "Changes pictures, with OpenAI's parameters",
-    description: `Each picture that is delivered is charged. Fields that are not listed here are passed to backends that have room
-for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    description: `Each picture that is delivered is charged. Of fields that are not listed here, the model gets those that the
+operator has enabled. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageEditsRequest,
     reply: ImageGenerationReply,
   },
@@ -100,8 +100,8 @@ for them. Each picture to start from has at least 64×64 pixels and at most 25 M
     path: '/api/v1/image/edit',
     operationId: 'editImage',
     summary: 'Changes a picture',
-    description: `The response is the file of the changed picture. Fields that are not listed here are passed to backends that have
-room for them. The picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    description: `The response is the file of the changed picture. Of fields that are not listed here, the model gets those
+that the operator has enabled. The picture to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageEditRequest,
   },
   multiEditImage: {
@@ -109,8 +109,8 @@ room for them. The picture to start from has at least 64×64 pixels and at most 
     path: '/api/v1/image/multi-edit',
     operationId: 'multiEditImage',
     summary: 'Makes one picture of several',
-    description: `The response is the file of the new picture. Fields that are not listed here are passed to backends that have room
-for them. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    description: `The response is the file of the new picture. Of fields that are not listed here, the model gets those that the
+operator has enabled. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageMultiEditRequest,
   },
   upscaleImage: {

@@ -32,7 +32,7 @@ const videoOptions = {
 /** What a video would cost depends on this. */
 export const VideoQuote = z.looseObject({ model: Model, ...videoOptions });
 
-/** Fields that are not listed here are passed to the model server as text. */
+/** Of fields that are not listed here, the model server gets those that it may, as text. */
 export const VideoOrder = z.looseObject({
   model: Model,
   prompt: z.string().min(1).max(20_000).describe("At most the model's `prompt_character_limit`."),
