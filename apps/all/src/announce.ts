@@ -1,4 +1,4 @@
-import type { LocalServer } from '@svc/catalog';
+import type { Catalog, LocalServer } from '@svc/catalog';
 import type { FirstAccount } from '@svc/gateway';
 import type { Running } from '@svc/runtime';
 
@@ -10,12 +10,13 @@ interface All {
   readonly operatorTokenFrom: string;
   readonly simulatorUrl: string | undefined;
   readonly localServers: readonly LocalServer[];
+  readonly catalog: Catalog;
   readonly firstModel: string;
 }
 
 /** The text printed at the start: addresses, and commands for a first request. */
 export function announcement(all: All): string {
-  const { running, account, dataDir, simulatorUrl, localServers, operatorTokenFrom } = all;
+  const { running, account, dataDir, simulatorUrl, localServers, catalog, operatorTokenFrom } = all;
   const base = `${running.apiUrl}/api/v1`;
   const lines = [
     '',
@@ -23,7 +24,7 @@ export function announcement(all: All): string {
     `  Operator API   ${running.operatorUrl ?? ''}/operator/v1   token: ${operatorTokenFrom}`,
     `  Data           ${dataDir}`,
     ...(simulatorUrl === undefined ? [] : [`  Simulator      ${simulatorUrl}`]),
-    ...localServers.flatMap(foundLines),
+    ...localServers.flatMap((server) => foundLines(server, catalog)),
     ...(account === undefined ? [] : [`  API key        ${account.apiKey ?? shownBefore(account.last6)}`]),
     '',
     '  Try:',
@@ -40,15 +41,25 @@ export function announcement(all: All): string {
 const SKIPPED_SHOWN = 5;
 
 /** Names from a model server are printed as JSON, so that they contain no terminal escape sequences. */
-function foundLines({ name, url, models, skipped }: LocalServer): string[] {
+function foundLines({ name, url, models, skipped }: LocalServer, catalog: Catalog): string[] {
   const rest = skipped.length - SKIPPED_SHOWN;
   return [
-    `  Found          ${name} at ${url}: ${models.join(', ') || 'no usable model'}`,
+    `  Found          ${name} at ${url}: ${models.map((id) => id + abilities(id, catalog)).join(', ') || 'no usable model'}`,
     ...skipped
       .slice(0, SKIPPED_SHOWN)
       .map((each) => `  Skipped        ${shownName(each.name)}: ${each.reason}`),
     ...(rest > 0 ? [`  Skipped        ${rest} more`] : []),
   ];
+}
+
+/** What a model is offered for beside chats. */
+function abilities(id: string, catalog: Catalog): string {
+  const model = catalog.find(id);
+  if (model?.type === 'embedding') return ' (embeddings)';
+  if (model?.type !== 'text') return '';
+  const { supportsFunctionCalling: hasTools, supportsVision: hasVision } = model.capabilities;
+  const names = [...(hasTools ? ['tools'] : []), ...(hasVision ? ['vision'] : [])];
+  return names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
 function shownName(name: string): string {

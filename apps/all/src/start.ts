@@ -89,6 +89,7 @@ export async function start(starting: Starting): Promise<string> {
       config.SVC_OPERATOR_TOKEN === undefined ? join(dataDir, 'operator-token') : 'SVC_OPERATOR_TOKEN',
     simulatorUrl,
     localServers,
+    catalog,
     firstModel: modelToTry(catalog)?.id ?? '',
   });
 }

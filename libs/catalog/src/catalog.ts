@@ -1,8 +1,8 @@
 import {
   Backend,
-  type CatalogEntry,
+  CatalogEntry,
   CatalogFile,
-  CatalogModel,
+  type CatalogModel,
   type CryptoRpc,
   type CatalogEmbeddingModel,
   type CatalogSpeechModel,
@@ -279,7 +279,7 @@ function ratesOf(usd: {
 }
 
 /** The models found on this machine: the part of a catalogue that `all` writes itself. */
-const ExtraModels = z.strictObject({ models: z.array(CatalogModel) });
+const ExtraModels = z.strictObject({ models: z.array(CatalogEntry) });
 
 /**
  * Reads a catalogue and, if it exists, a second file with further models. The error lists every fault of a

@@ -47,13 +47,22 @@ afterEach(async () => {
 /** Responses by path; a function gets the parsed body of the request. */
 type Routes = Readonly<Record<string, object | string | number | ((body: { model: string }) => unknown)>>;
 
+/** A response with another status than 200. */
+class Refused {
+  constructor(
+    readonly status: number,
+    readonly body: object,
+  ) {}
+}
+
 async function serve(routes: Routes): Promise<string> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const route = routes[request.url ?? ''];
       const value: unknown =
         typeof route === 'function' ? route(JSON.parse(body) as { model: string }) : route;
-      response.writeHead(value === undefined ? 404 : 200).end(JSON.stringify(value ?? {}));
+      if (value instanceof Refused) response.writeHead(value.status).end(JSON.stringify(value.body));
+      else response.writeHead(value === undefined ? 404 : 200).end(JSON.stringify(value ?? {}));
     });
   });
   servers.push(server);
@@ -246,11 +255,30 @@ describe('the properties that a server reports', () => {
     ],
   };
   const ids = (...names: readonly string[]): Routes => listing(...names.map((id) => ({ id })));
+  const vllm = listing({ id: 'm', owned_by: 'vllm', max_model_len: 40_960 });
+  const NO_PARSER = new Refused(400, {
+    error: {
+      message: '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+    },
+  });
+  const CHAT: Routes = { '/v1/chat/completions': () => ({ choices: [{ message: { content: 'a' } }] }) };
+  const routes = (...paths: readonly string[]): Routes => ({
+    '/openapi.json': { paths: Object.fromEntries(paths.map((path) => [path, {}])) },
+  });
+  const vectors = (path = '/v1/embeddings'): Routes => ({
+    [path]: () => ({ object: 'list', data: [{ index: 0, embedding: [0.1, 0.2, 0.3] }] }),
+  });
 
   it.each([
     ['nothing', ids('m'), { m: [4_096, false, false] }],
     ['nonsense', { ...listing({ id: 'm', max_model_len: 'x' }), '/props': 7 }, { m: [4_096, false, false] }],
-    ['vLLM', listing({ id: 'm', max_model_len: 40_960 }), { m: [40_960, false, false] }],
+    ['a length', listing({ id: 'm', max_model_len: 40_960 }), { m: [40_960, false, false] }],
+    ['vLLM', { ...vllm, ...CHAT }, { m: [40_960, true, false] }],
+    [
+      'vLLM without a parser of tools',
+      { ...vllm, '/v1/chat/completions': () => NO_PARSER },
+      { m: [40_960, false, false] },
+    ],
     ['llama.cpp', { ...ids('m'), '/props': props }, { m: [8_192, true, true] }],
     [
       'llama.cpp of several',
@@ -278,5 +306,63 @@ describe('the properties that a server reports', () => {
       ] as const;
     });
     expect(Object.fromEntries(read)).toEqual(expected);
+  });
+
+  it.each([
+    ['vLLM, whose routes say so', { ...vllm, ...routes('/v1/models', '/v1/embeddings'), ...vectors() }, 'm'],
+    [
+      'vLLM, which refuses chats with it',
+      {
+        ...vllm,
+        ...routes('/v1/chat/completions', '/v1/embeddings'),
+        '/v1/chat/completions': () =>
+          new Refused(400, { error: { message: 'The model does not support Chat Completions API' } }),
+        ...vectors(),
+      },
+      'm',
+    ],
+    ['vLLM, which has no route for chats', { ...vllm, ...vectors() }, 'm'],
+    [
+      'infinity',
+      {
+        '/models': listing({ id: 'm', capabilities: ['embed'] })['/v1/models'] ?? {},
+        ...vectors('/embeddings'),
+      },
+      'm',
+    ],
+    [
+      'Ollama',
+      { ...ids('vectors:latest'), '/api/show': ({ model }: { model: string }) => shows[model], ...vectors() },
+      'vectors',
+    ],
+  ])('offer a model for embeddings with the length of its vectors: %s', async (_, served, name) => {
+    const url = await serve(served);
+    const { found, catalog } = await offered(url);
+    expect(found).toMatchObject([{ models: [expect.stringContaining(name)], skipped: [] }]);
+    expect(catalog.text.find(name)).toBeUndefined();
+    const model = catalog.ofType('embedding').find(name);
+    expect(model).toMatchObject({ embeddingDimensions: 3, pricing: { input: 0 } });
+    expect(url).toContain(model?.backends[0]?.url);
+  });
+
+  it('leave out a model for embeddings that returns none', async () => {
+    const { found } = await offered(await serve({ ...ids('m'), ...routes('/v1/embeddings') }));
+    const reason = 'it makes embeddings, but returned none for a short text';
+    expect(found).toMatchObject([{ models: [], skipped: [{ name: 'm', reason }] }]);
+  });
+
+  it('cost no call of a model whose server reports them, or that may be charged for', async () => {
+    const called: string[] = [];
+    const call = (body: { model: string }): object => {
+      called.push(body.model);
+      return {};
+    };
+    const all = { '/v1/chat/completions': call, '/v1/embeddings': call };
+    await offered(
+      await serve({ ...ids('hosted'), ...all, ...routes('/v1/chat/completions', '/v1/embeddings') }),
+      await serve({ ...ids('m'), ...all, '/props': props }),
+      await serve({ ...ids('tools:latest'), ...all, '/api/show': ({ model }) => shows[model] }),
+    );
+    expect(called).toEqual([]);
   });
 });

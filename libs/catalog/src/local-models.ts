@@ -10,6 +10,7 @@ const USUAL_SERVERS: readonly Server[] = [
   { name: 'vLLM', url: 'http://127.0.0.1:8000/v1' },
   { name: 'LM Studio', url: 'http://127.0.0.1:1234/v1' },
   { name: 'LiteLLM', url: 'http://127.0.0.1:4000/v1' },
+  { name: 'infinity', url: 'http://127.0.0.1:7997' },
 ];
 
 const MODELS_PER_SERVER = 50;
@@ -70,11 +71,11 @@ export async function offerLocalModels(
       return { server, report: await reportedModels(server.url, { most: MODELS_PER_SERVER, apiKey }) };
     }),
   );
-  const found = reports.map(({ server, report }) => select(server, report, taken));
+  const found = reports.map(({ server, report }) => select({ ...server, url: report.url }, report, taken));
   const models = found.flatMap(({ server, offers }) => offers.map((offer) => entry(server, offer)));
   const comment =
     '# Models that were found on this machine at the first start. Yours to change: contexts and capabilities are what\n' +
-    `# their servers report; without a report ${UNKNOWN_CONTEXT_TOKENS} tokens, no tools and no vision.\n`;
+    `# their servers report or do; otherwise ${UNKNOWN_CONTEXT_TOKENS} tokens, no tools and no vision.\n`;
   await writeFile(path, comment + stringify({ models }));
   return found.flatMap(({ server, offers, skipped }) =>
     offers.length + skipped.length === 0
@@ -155,8 +156,9 @@ function keyFault({ url, apiKeyEnv }: KeyedServer): string {
 }
 
 /** Why a model can't be offered under this id. */
-function faultOf({ isEmbedding }: ReportedModel, id: string): string | undefined {
-  if (isEmbedding) return 'it makes embeddings, not text';
+function faultOf({ isEmbedding, dimensions }: ReportedModel, id: string): string | undefined {
+  if (isEmbedding && dimensions === undefined)
+    return 'it makes embeddings, but returned none for a short text';
   if (id.length > ID_LIMIT) return `its name has more than ${ID_LIMIT} characters`;
   if (CatalogModel.shape.id.safeParse(id).success) return undefined;
   return 'its name must begin with a letter or digit and have only letters, digits and . _ / @ : -';
@@ -164,21 +166,30 @@ function faultOf({ isEmbedding }: ReportedModel, id: string): string | undefined
 
 function entry(server: KeyedServer, { model, id, aliases }: Offer): object {
   const { apiKeyEnv } = server;
-  const { contextTokens = UNKNOWN_CONTEXT_TOKENS, tools, vision } = model;
+  const { contextTokens = UNKNOWN_CONTEXT_TOKENS, tools, vision, dimensions } = model;
   return {
     id,
     name: `${id} (${server.name})`,
     ...(aliases.length > 0 && { aliases }),
     tier: 'XS',
-    contextTokens,
-    maxCompletionTokens: Math.min(contextTokens, MOST_COMPLETION_TOKENS),
-    pricing: { input: 0, output: 0 },
-    capabilities: {
-      supportsFunctionCalling: tools,
-      supportsVision: vision,
-      supportsResponseSchema: true,
-      supportsLogProbs: true,
-    },
+    ...(dimensions === undefined
+      ? {
+          contextTokens,
+          maxCompletionTokens: Math.min(contextTokens, MOST_COMPLETION_TOKENS),
+          pricing: { input: 0, output: 0 },
+          capabilities: {
+            supportsFunctionCalling: tools,
+            supportsVision: vision,
+            supportsResponseSchema: true,
+            supportsLogProbs: true,
+          },
+        }
+      : {
+          type: 'embedding',
+          embeddingDimensions: dimensions,
+          ...(model.contextTokens !== undefined && { maxInputTokens: model.contextTokens }),
+          pricing: { input: 0 },
+        }),
     backends: [{ url: server.url, model: model.id, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }],
   };
 }

@@ -4,7 +4,12 @@ import { boundedJson } from '@svc/runtime';
 /** Timeout for listing the models of a server on this machine, and for describing one. */
 const RESPONSE_MS = 2_000;
 
+/** Timeout for a first call of a model, which its server may have to load. */
+const PROBE_MS = 15_000;
+
 const RESPONSE_LIMIT_BYTES = 4 * 1_048_576;
+
+const MOST_DIMENSIONS = 65_536;
 
 /** A model as its server describes it, without what the server does not report. */
 export interface ReportedModel {
@@ -14,18 +19,35 @@ export interface ReportedModel {
   readonly vision: boolean;
   /** Whether the model makes embeddings instead of text. */
   readonly isEmbedding: boolean;
+  /** The length of its embeddings, if it was found out. */
+  readonly dimensions?: number;
 }
 
 /** The properties that one API reports. */
-type Details = { readonly [Name in keyof Omit<ReportedModel, 'id'>]?: ReportedModel[Name] | undefined };
+type Details = {
+  readonly [Name in keyof Omit<ReportedModel, 'id' | 'dimensions'>]?: ReportedModel[Name] | undefined;
+};
 
 const Count = z.int().positive().max(1_000_000_000).optional().catch(undefined);
 const Flag = z.boolean().optional().catch(undefined);
 const Names = z.array(z.string()).optional().catch(undefined);
 
-/** OpenAI's list of models; vLLM adds the context length. */
+/** OpenAI's list of models; vLLM adds the context length, and infinity what a model does. */
 const List = z.object({ object: z.literal('list'), data: z.array(z.unknown()) });
-const Listed = z.object({ id: z.string(), max_model_len: Count });
+const Listed = z.object({
+  id: z.string(),
+  max_model_len: Count,
+  capabilities: Names,
+  owned_by: z.string().optional().catch(undefined),
+});
+type Listed = z.infer<typeof Listed>;
+
+/** `GET /openapi.json` of vLLM, SGLang, infinity and others. */
+const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
+
+const Vectors = z.object({
+  data: z.tuple([z.object({ embedding: z.array(z.number()).min(1).max(MOST_DIMENSIONS) })]),
+});
 
 /** `GET /props` of llama.cpp. */
 const Props = z.object({
@@ -56,6 +78,8 @@ const StudioModel = z.object({
 
 /** The models of a server, up to the requested number. */
 export interface Report {
+  /** The base of its API. */
+  readonly url: string;
   readonly models: readonly ReportedModel[];
   /** The number of further models. */
   readonly more: number;
@@ -71,35 +95,74 @@ const KeyError = z.union([z.object({ error: z.unknown() }), z.object({ detail: z
  * no server.
  */
 export async function reportedModels(
-  url: string,
+  given: string,
   { most, apiKey }: { readonly most: number; readonly apiKey: string | undefined },
 ): Promise<Report> {
-  const response = await read(`${url}/models`, { apiKey });
+  const { origin } = new URL(given);
+  const first = await read(`${given}/models`, { apiKey });
+  // infinity has no prefix.
+  const [url, response] =
+    first?.status === 404 ? ([origin, await read(`${origin}/models`, { apiKey })] as const) : [given, first];
   const wantsKey = isUnauthorized(response);
   const list = List.safeParse(response?.status === 200 ? response.value : undefined);
   const all = (list.data?.data ?? []).flatMap((entry) => Listed.safeParse(entry).data ?? []);
   const listed = all.slice(0, most);
-  if (listed.length === 0) return { models: [], more: 0, wantsKey };
-  const { origin } = new URL(url);
-  const [props, studio] = await Promise.all([
+  if (listed.length === 0) return { url, models: [], more: 0, wantsKey };
+  const [props, studio, routes] = await Promise.all([
     // `/props` describes one model; with several there is no telling which.
     listed.length === 1 ? readJson(`${origin}/props`, { apiKey }) : undefined,
     readJson(`${origin}/api/v0/models`, { apiKey }),
+    readJson(`${origin}/openapi.json`, { apiKey }),
   ]);
   const models = await Promise.all(
-    listed.map(async ({ id, max_model_len: contextTokens }) => {
+    listed.map(async (entry) => {
+      const { id } = entry;
       const show = await readJson(`${origin}/api/show`, { apiKey, body: { model: id } });
-      const details: readonly Details[] = [
-        { contextTokens },
+      const reported = merged([
+        ofListed(entry),
+        ofRoutes(routes),
         ofProps(props),
         ofStudio(studio, id),
         ofShow(show),
-      ];
-      return { id, ...merged(details) };
+      ]);
+      return tried({ id, ...reported }, { url, apiKey, isVllm: entry.owned_by === 'vllm' });
     }),
   );
-  return { models, more: all.length - listed.length, wantsKey };
+  return { url, models, more: all.length - listed.length, wantsKey };
 }
+
+interface Api {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly isVllm: boolean;
+}
+
+/**
+ * Finds out by a call what a server does not report: vLLM whether it parses calls of tools and whether a
+ * model makes text at all, every server the length of its embeddings.
+ */
+async function tried(model: ReportedModel, { url, apiKey, isVllm }: Api): Promise<ReportedModel> {
+  const { id } = model;
+  let { isEmbedding, tools } = model;
+  if (isVllm && !isEmbedding) {
+    const body = { model: id, messages: [GREETING], max_tokens: 1, tools: [TOOL], tool_choice: 'auto' };
+    const response = await read(`${url}/chat/completions`, { apiKey, body, limitMs: PROBE_MS });
+    tools = response?.status === 200;
+    isEmbedding = response?.status === 404 || NO_CHAT.test(JSON.stringify(response?.value ?? null));
+  }
+  if (!isEmbedding) return { ...model, tools };
+  const body = { model: id, input: ['Hi'] };
+  const response = await read(`${url}/embeddings`, { apiKey, body, limitMs: PROBE_MS });
+  const vectors = Vectors.safeParse(response?.status === 200 ? response.value : undefined);
+  const dimensions = vectors.data?.data[0].embedding.length;
+  return { ...model, isEmbedding, tools: false, ...(dimensions !== undefined && { dimensions }) };
+}
+
+const GREETING = { role: 'user', content: 'Hi' };
+const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
+
+/** vLLM's response to a chat with a model for embeddings. */
+const NO_CHAT = /does not support chat completions/i;
 
 /** The smallest reported context, and each capability that any of the APIs reports. */
 function merged(details: readonly Details[]): Omit<ReportedModel, 'id'> {
@@ -111,6 +174,20 @@ function merged(details: readonly Details[]): Omit<ReportedModel, 'id'> {
     isEmbedding: details.some(({ isEmbedding }) => isEmbedding),
   };
 }
+
+function ofListed({ max_model_len: contextTokens, capabilities }: Listed): Details {
+  return { contextTokens, isEmbedding: makesOnlyEmbeddings(capabilities) };
+}
+
+function ofRoutes(value: unknown): Details {
+  const paths = Object.keys(Routes.safeParse(value).data?.paths ?? {});
+  const has = (end: string): boolean => paths.some((path) => path.endsWith(end));
+  return { isEmbedding: has('/embeddings') && !has('/chat/completions') && !has('/completions') };
+}
+
+const makesOnlyEmbeddings = (capabilities: readonly string[] = []): boolean =>
+  capabilities.some((each) => each.startsWith('embed')) &&
+  !capabilities.some((each) => /completion|chat|generate/.test(each));
 
 function ofProps(value: unknown): Details {
   const { data } = Props.safeParse(value);
@@ -130,7 +207,7 @@ function ofShow(value: unknown): Details {
     contextTokens: set ?? trained,
     tools: capabilities?.includes('tools'),
     vision: capabilities?.includes('vision'),
-    isEmbedding: capabilities?.includes('embedding') === true && !capabilities.includes('completion'),
+    isEmbedding: makesOnlyEmbeddings(capabilities),
   };
 }
 
@@ -154,6 +231,7 @@ interface JsonRequest {
   readonly apiKey: string | undefined;
   /** Makes the request a POST. */
   readonly body?: object;
+  readonly limitMs?: number;
 }
 
 interface JsonResponse {
@@ -167,10 +245,13 @@ async function readJson(url: string, request: JsonRequest): Promise<unknown> {
 }
 
 /** The JSON at a URL; `undefined` if the server does not respond with JSON. */
-async function read(url: string, { apiKey, body }: JsonRequest): Promise<JsonResponse | undefined> {
+async function read(
+  url: string,
+  { apiKey, body, limitMs = RESPONSE_MS }: JsonRequest,
+): Promise<JsonResponse | undefined> {
   try {
     const response = await fetch(url, {
-      signal: AbortSignal.timeout(RESPONSE_MS),
+      signal: AbortSignal.timeout(limitMs),
       redirect: 'error',
       headers: {
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),

@@ -15,7 +15,7 @@ export {
 export {
   Backend,
   Capabilities,
-  type CatalogEntry,
+  CatalogEntry,
   CatalogFile,
   CatalogModel,
   type Deprecation,
