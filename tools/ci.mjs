@@ -17,6 +17,7 @@ const STEPS = {
   redis: (name) => need(name, 'TESTS THAT NEED REDIS ARE SKIPPED'),
   prometheus: (name) => need(name, 'ALERT RULES ARE NOT TESTED'),
   python: (name) => need(name, 'CLIENTS IN PYTHON MAY BE SKIPPED'),
+  ffmpeg: (name) => need(name, 'MEASURED AUDIO IS NOT COMPARED WITH A DECODER'),
   cmake: (name) => need(name, 'THE TESTS OF WHISPER.CPP ARE SKIPPED'),
   check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),

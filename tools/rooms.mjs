@@ -105,7 +105,8 @@ export const rooms = {
     docs: ['http'],
   },
   media: {
-    audio: [],
+    'audio-codecs': [],
+    audio: ['audio-codecs'],
   },
   events: {
     delivery: [],

@@ -1,19 +1,19 @@
 import sharp, { type Sharp } from 'sharp';
 import { Unreadable } from '@svc/threads';
 import { heicPixels } from './heic.js';
-import { hasOnlyImageChunks } from './image-file.js';
 import type { ImageFacts, ImageToRead, ReadImage } from './image-job.js';
+import { barePng, hasOnlyImageChunks } from './png.js';
 
 /** A loss that nobody sees. */
 const QUALITY = 95;
 
 /**
  * A new file of the pixels of a supplied image, upright: no metadata, and nothing before, between or after
- * them. Only a PNG that has nothing else is kept. Its format is PNG, JPEG or WebP.
+ * them. A PNG that has nothing else is not encoded again. Its format is PNG, JPEG or WebP.
  */
 export async function imageCopy(image: ImageToRead, facts: ImageFacts): Promise<ReadImage> {
   const { bytes } = image;
-  if (facts.format === 'png' && hasOnlyImageChunks(bytes)) return { ...facts, file: bytes };
+  if (facts.format === 'png' && hasOnlyImageChunks(bytes)) return { ...facts, file: await barePng(bytes) };
   try {
     const decoded = await decode(image, facts);
     const { data, info } = await encode(decoded, facts).toBuffer({ resolveWithObject: true });

@@ -1,3 +1,4 @@
+import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -102,6 +103,63 @@ describe('a converted image', () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"/>');
     for (const bytes of [png.subarray(0, 60), large, svg, Buffer.from('<html>'), Buffer.alloc(0)])
       await expect(convert(bytes)).rejects.toBeInstanceOf(ImageRejected);
+  });
+});
+
+/** A PNG with bytes behind the compressed pixels, in the same chunk. */
+function stuffed(png: Buffer, more: Buffer): Buffer {
+  const at = png.indexOf('IDAT') - 4;
+  const end = at + 12 + png.readUInt32BE(at);
+  const content = Buffer.concat([png.subarray(at + 8, end - 4), more]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(content.length);
+  sum.writeUInt32BE(crc32(content, crc32('IDAT')));
+  return Buffer.concat([png.subarray(0, at), length, Buffer.from('IDAT'), content, sum, png.subarray(end)]);
+}
+
+describe('a supplied image has nothing behind its pixels', () => {
+  const secret = Buffer.from('<script>secret');
+
+  it.each([
+    ['behind the end of a PNG', (png: Buffer) => Buffer.concat([png, secret])],
+    ['behind the pixels of a PNG', (png: Buffer) => stuffed(png, secret)],
+    ['in a chunk of text', commented],
+  ])('when it is read, copied or converted: %s', async (_, hide) => {
+    const bare = await flat('red').png().toBuffer();
+    const file = hide(bare);
+    expect(file.includes('secret')).toBe(true);
+    const read = await images.read(file, { account: 'me' });
+    for (const bytes of [
+      Buffer.from(read.url?.split(',')[1] ?? '', 'base64'),
+      (await copy(file)).bytes,
+      (await convert(file)).bytes,
+    ]) {
+      expect(Buffer.from(bytes).includes('secret')).toBe(false);
+      expect(await sharp(bytes).metadata()).toMatchObject({ format: 'png', width: 80, height: 70 });
+    }
+    expect(read.url).toBe(`data:image/png;base64,${bare.toString('base64')}`);
+  });
+
+  it.each(['jpeg', 'gif', 'webp'] as const)('when it is read: %s', async (format) => {
+    const bare = await flat('red').toFormat(format).toBuffer();
+    const { url } = await images.read(Buffer.concat([bare, secret]), { account: 'me' });
+    expect(url).toBe(`data:image/${format};base64,${bare.toString('base64')}`);
+  });
+
+  it('is refused if its data have more than the pixels', async () => {
+    const png = await flat('red').png().toBuffer();
+    const at = png.indexOf('IDAT') - 4;
+    const end = at + 12 + png.readUInt32BE(at);
+    const more = deflateSync(Buffer.concat([inflateSync(png.subarray(at + 8, end - 4)), secret]));
+    const empty = Buffer.concat([
+      png.subarray(0, at),
+      Buffer.from([0, 0, 0, 0]),
+      Buffer.from('IDAT'),
+      png.subarray(end - 4),
+    ]);
+    const file = stuffed(empty, more);
+    await expect(images.read(file, { account: 'me' })).rejects.toBeInstanceOf(ImageRejected);
+    await expect(convert(file)).rejects.toBeInstanceOf(ImageRejected);
   });
 });
 

@@ -1,6 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import { Unreadable } from '@svc/threads';
 import type { ImageFacts, ImageOutput, ImageToRead } from './image-job.js';
+import { barePng, hasOnlyImageChunks } from './png.js';
 
 /** The image is reduced to this size to see whether it shows anything. */
 const SAMPLE_SIDE = 64;
@@ -28,7 +29,7 @@ export async function imageFile(
     });
   await refuseBlack(decode());
   const isPng = format === 'png' && output.format === 'png' && !output.exif;
-  if (isPng && hasOnlyImageChunks(bytes)) return bytes;
+  if (isPng && hasOnlyImageChunks(bytes)) return barePng(bytes);
   return encoded(decode(), output);
 }
 
@@ -45,27 +46,6 @@ async function refuseBlack(image: Sharp): Promise<void> {
   }
   if (brightest <= BLACK_AT_MOST && mostOpaque - leastOpaque <= BLACK_AT_MOST)
     throw new Unreadable('the image is all black');
-}
-
-const SIGNATURE_BYTES = 8;
-const CHUNK_BYTES = 12;
-
-/** The chunks of a PNG that show: its image, colours and transparency. */
-const IMAGE_CHUNKS: ReadonlySet<string> = new Set(
-  'IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT pHYs'.split(' '),
-);
-
-/** Whether a PNG has no metadata, no further frames and nothing after its image. */
-export function hasOnlyImageChunks(bytes: Uint8Array): boolean {
-  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = SIGNATURE_BYTES;
-  while (at + CHUNK_BYTES <= file.length) {
-    const type = file.toString('latin1', at + 4, at + 8);
-    if (!IMAGE_CHUNKS.has(type)) return false;
-    at += CHUNK_BYTES + file.readUInt32BE(at);
-    if (type === 'IEND') return at === file.length;
-  }
-  return false;
 }
 
 function encoded(image: Sharp, { format, quality, exif }: ImageOutput): Promise<Uint8Array> {

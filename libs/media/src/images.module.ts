@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { closedAtEnd } from '@svc/runtime';
 import type { ImagesConfig } from './images.config.js';
-import { AudioLengths } from './audio-lengths.js';
+import { AudioFiles } from './audio-files.js';
 import { Images } from './images.js';
 import { MediaThreads } from './media-threads.js';
 
@@ -21,12 +21,12 @@ export class ImagesModule {
           inject: [MediaThreads],
         },
         {
-          provide: AudioLengths,
-          useFactory: (threads: MediaThreads) => new AudioLengths(threads),
+          provide: AudioFiles,
+          useFactory: (threads: MediaThreads) => new AudioFiles(threads),
           inject: [MediaThreads],
         },
       ],
-      exports: [Images, AudioLengths],
+      exports: [Images, AudioFiles],
     };
   }
 }

@@ -1,5 +1,5 @@
-export type { AudioLength } from './audio/audio-length.js';
-export { AudioLengths, AudioRejected } from './audio-lengths.js';
+export type { AudioFile } from './audio/audio-file.js';
+export { AudioFiles, AudioRejected } from './audio-files.js';
 export { base64Bytes, dataUrl, dataUrlBytes, dataUrlHead, type DataUrlHead } from './data-url.js';
 export { imageFormat } from './image-format.js';
 export type { ImageOutput, ReadImage } from './image-job.js';

@@ -1,5 +1,5 @@
 import { type JobCaller, ThreadPool } from '@svc/threads';
-import type { AudioLength } from './audio/audio-length.js';
+import type { AudioFile } from './audio/audio-file.js';
 import type { ImageJob, ReadImage } from './image-job.js';
 import type { ImagesConfig } from './images.config.js';
 
@@ -8,7 +8,7 @@ import type { ImagesConfig } from './images.config.js';
  */
 const entry = new URL('../dist/thread.js', import.meta.url);
 
-/** An audio file whose length is measured. */
+/** An audio file that is measured and written again. */
 export interface AudioJob {
   readonly kind: 'audio';
   readonly bytes: Uint8Array;
@@ -18,7 +18,7 @@ export type ThreadJob = ImageJob | AudioJob;
 
 /** The threads in which images and audio files of clients are read. */
 export class MediaThreads {
-  readonly #pool: ThreadPool<ThreadJob, ReadImage | AudioLength>;
+  readonly #pool: ThreadPool<ThreadJob, ReadImage | AudioFile>;
   #native: Promise<unknown> | undefined;
 
   constructor(config: ImagesConfig) {
@@ -35,15 +35,15 @@ export class MediaThreads {
     return (await this.#run(job, caller)) as ReadImage;
   }
 
-  async measure(job: AudioJob, caller: JobCaller): Promise<AudioLength> {
-    return (await this.#run(job, caller)) as AudioLength;
+  async readAudio(job: AudioJob, caller: JobCaller): Promise<AudioFile> {
+    return (await this.#run(job, caller)) as AudioFile;
   }
 
   close(): Promise<void> {
     return this.#pool.close();
   }
 
-  async #run(job: ThreadJob, caller: JobCaller): Promise<ReadImage | AudioLength> {
+  async #run(job: ThreadJob, caller: JobCaller): Promise<ReadImage | AudioFile> {
     // Loaded here as well as in the threads, and before them: its native library must outlive each of them.
     await (this.#native ??= import('sharp'));
     return this.#pool.run(job, caller);

@@ -3,14 +3,13 @@ import { Unreadable, serveJobs } from '@svc/threads';
 import { dataUrl, dataUrlBytes, dataUrlHead } from './data-url.js';
 import type { ImageFacts, ImageJob, ReadImage } from './image-job.js';
 import { inspectImage } from './image.js';
+import { withoutRest } from './image-end.js';
 import { imageCopy } from './image-copy.js';
 import { imageFile } from './image-file.js';
-import { type AudioLength, audioLength } from './audio/audio-length.js';
+import { type AudioFile, audioFile } from './audio/audio-file.js';
 import type { ThreadJob } from './media-threads.js';
 
-serveJobs<ThreadJob, ReadImage | AudioLength>((job) =>
-  'kind' in job ? audioLength(job.bytes) : readImage(job),
-);
+serveJobs<ThreadJob, ReadImage | AudioFile>((job) => ('kind' in job ? audioFile(job.bytes) : readImage(job)));
 
 async function readImage(job: ImageJob): Promise<ReadImage> {
   const { url = '' } = job;
@@ -24,6 +23,8 @@ async function readImage(job: ImageJob): Promise<ReadImage> {
   if (job.output === 'copy') return imageCopy({ ...job, bytes }, facts);
   if (job.output) return { ...facts, file: await imageFile({ ...job, bytes }, facts, job.output) };
   const mediaType = `image/${facts.format}`;
-  if (isPlain && url.startsWith(`data:${mediaType};base64,`)) return facts;
-  return { ...facts, url: await dataUrl(mediaType, bytes) };
+  const image = await withoutRest(bytes, facts.format);
+  const isWhole = image.length === bytes.length;
+  if (isWhole && isPlain && url.startsWith(`data:${mediaType};base64,`)) return facts;
+  return { ...facts, url: await dataUrl(mediaType, image) };
 }

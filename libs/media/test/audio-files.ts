@@ -30,6 +30,8 @@ export function wav(frames: number, declared?: number, behind: Uint8Array = Buff
   format.writeUInt16LE(1, 0);
   format.writeUInt16LE(1, 2);
   format.writeUInt32LE(16_000, 4);
+  format.writeUInt32LE(32_000, 8);
+  format.writeUInt16LE(2, 12);
   format.writeUInt16LE(16, 14);
   const data = Buffer.concat([chunk('data', Buffer.alloc(frames * 32, 1), declared), behind]);
   return Buffer.concat([Buffer.from('RIFF'), u32le(0), Buffer.from('WAVE'), chunk('fmt ', format), data]);
@@ -53,16 +55,19 @@ export const id3 = (bytes: number): Buffer =>
     Buffer.alloc(bytes, 0xff),
   ]);
 
+/** A silent frame of AAC, without its header. */
+const AAC_FRAME = Buffer.from('00c80007', 'hex');
+
 /** AAC in ADTS: 48 kHz, mono, frames of 11 bytes. */
 export const aac = (frames: number): Buffer =>
-  repeated(frames, Buffer.from([0xff, 0xf1, 0x4c, 0x40, 0x01, 0x7f, 0xfc, 1, 2, 3, 4]));
+  repeated(frames, Buffer.concat([Buffer.from([0xff, 0xf1, 0x4c, 0x40, 0x01, 0x7f, 0xfc]), AAC_FRAME]));
 
 function crc(bytes: Uint8Array, bits: number, polynomial: number): number {
   let sum = 0;
   for (const byte of bytes) {
     sum ^= byte << (bits - 8);
     for (let bit = 0; bit < 8; bit += 1)
-      sum = ((sum << 1) ^ ((sum >> (bits - 1)) & 1 ? polynomial : 0)) & ((1 << bits) - 1);
+      sum = ((sum << 1) ^ ((sum >> (bits - 1)) & 1 ? polynomial : 0)) & (bits === 32 ? -1 : (1 << bits) - 1);
   }
   return sum;
 }
@@ -71,6 +76,7 @@ function crc(bytes: Uint8Array, bits: number, polynomial: number): number {
 export function flac(frames: number, from = 0): Buffer {
   const info = Buffer.alloc(34);
   info.writeUIntBE((48_000 << 4) >>> 0, 10, 3);
+  info[13] = 0xf0;
   info[17] = 1;
   const parts = [Buffer.from('fLaC'), u32(0x80_00_00_22), info];
   for (let index = from; index < from + frames; index += 1) {
@@ -82,50 +88,34 @@ export function flac(frames: number, from = 0): Buffer {
   return Buffer.concat(parts);
 }
 
-function oggPage(serial: number, granule: number, packets: readonly Buffer[]): Buffer {
+/** Each states that it ends at 1 sample. */
+function oggPage(serial: number, packets: readonly Buffer[], flags = 0): Buffer {
   const head = Buffer.alloc(27);
   head.write('OggS');
-  head.writeBigInt64LE(BigInt(granule), 6);
+  head[5] = flags;
+  head.writeBigInt64LE(1n, 6);
   head.writeUInt32LE(serial, 14);
   head[26] = packets.length;
-  return Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets]);
+  const page = Buffer.concat([head, Buffer.from(packets.map(({ length }) => length)), ...packets]);
+  page.writeUInt32LE(crc(page, 32, 0x04_c1_1d_b7) >>> 0, 22);
+  return page;
 }
 
 const pages = (frames: number, each: (from: number, count: number) => Buffer): Buffer[] =>
   Array.from({ length: Math.ceil(frames / 50) }, (_, at) => each(at * 50, Math.min(50, frames - at * 50)));
 
+const OPUS_HEAD = Buffer.concat([Buffer.from('OpusHead\x01\x01', 'latin1'), Buffer.alloc(9)]);
+
 /** Opus packets of 20 ms; all pages state that they end at 1 sample. */
 export function ogg(frames: number, serial = 7): Buffer {
   const packet = Buffer.from([0xf8, 0xff, 0xfe]);
-  const head = Buffer.concat([Buffer.from('OpusHead\x01\x01', 'latin1'), Buffer.alloc(9)]);
   return Buffer.concat([
-    oggPage(serial, 0, [head]),
-    oggPage(serial, 0, [Buffer.from('OpusTags')]),
+    oggPage(serial, [OPUS_HEAD], 2),
+    oggPage(serial, [Buffer.from('OpusTags')]),
     ...pages(frames, (_from, count) =>
       oggPage(
         serial,
-        1,
         Array.from({ length: count }, () => packet),
-      ),
-    ),
-  ]);
-}
-
-/** Vorbis packets of 20 ms at 48 kHz, by the time stamps of their pages. */
-export function vorbis(frames: number, begins = 0): Buffer {
-  const head = Buffer.alloc(30);
-  head.write('\x01vorbis', 'latin1');
-  head.writeUInt32LE(48_000, 12);
-  head[28] = 0xb8;
-  const header = (): Buffer => Buffer.from('header');
-  return Buffer.concat([
-    oggPage(1, 0, [head]),
-    oggPage(1, 0, [header(), header()]),
-    ...pages(frames, (from, count) =>
-      oggPage(
-        1,
-        begins + (from + count) * 960,
-        Array.from({ length: count }, () => Buffer.from([0, 1])),
       ),
     ),
   ]);
@@ -137,8 +127,16 @@ const box = (name: string, ...content: readonly Buffer[]): Buffer => {
 };
 const words = (...values: readonly number[]): Buffer => Buffer.concat(values.map(u32));
 
-/** AAC at 48 kHz, `durations` samples in its table of durations, in a movie or in fragments. */
-export function mp4(frames: number, { durations = frames, isFragmented = false } = {}): Buffer {
+interface Mp4Options {
+  readonly isFragmented?: boolean;
+  /** Boxes behind the others of the movie. */
+  readonly more?: readonly Buffer[];
+  /** The number of samples that its table of sizes states. */
+  readonly sizes?: number;
+}
+
+/** An audio track, by its id, of AAC of 48 kHz. */
+function track(id: number, count: number, sizes: number): Buffer {
   // Descriptors 3, 4 (object type 0x40) and 5 (AAC LC, 48 kHz, mono).
   const esds = box(
     'esds',
@@ -146,25 +144,46 @@ export function mp4(frames: number, { durations = frames, isFragmented = false }
     Buffer.from('031900010004114015' + '00'.repeat(11) + '05021188060102', 'hex'),
   );
   const stsd = box('stsd', words(0, 1), box('mp4a', Buffer.alloc(28), esds));
-  const count = isFragmented ? 0 : frames;
   const stbl = box(
     'stbl',
     stsd,
-    box('stts', words(0, 1, isFragmented ? 0 : durations, 1)),
-    box('stsz', words(0, 5, count)),
+    box('stts', words(0, 1, count, 1)),
+    box('stsc', words(0, count > 0 ? 1 : 0, 1, count, 1)),
+    box('stsz', words(0, AAC_FRAME.length, sizes)),
+    box('stco', words(0, count > 0 ? 1 : 0, DATA_AT)),
   );
   const hdlr = box('hdlr', words(0, 0), Buffer.from('soun'), Buffer.alloc(13));
   const mdia = box('mdia', box('mdhd', words(0, 0, 0, 1_000_000_000, 1)), hdlr, box('minf', stbl));
-  const moov = box('moov', box('trak', box('tkhd', words(0, 0, 0, 9)), mdia));
-  const moof = box('moof', box('traf', box('tfhd', words(0, 9)), box('trun', words(0, frames))));
-  const data = box('mdat', Buffer.alloc(frames * 5));
+  return box('trak', box('tkhd', words(0, 0, 0, id)), mdia);
+}
+
+const DATA_AT = 24;
+
+/** AAC at 48 kHz, in a movie or in fragments, with its samples first. */
+export function mp4(
+  frames: number,
+  { isFragmented = false, more = [], sizes = isFragmented ? 0 : frames }: Mp4Options = {},
+): Buffer {
+  const data = repeated(frames, AAC_FRAME);
+  const defaults = box('mvex', box('trex', words(0, 9, 1, 0, AAC_FRAME.length, 0)));
+  const movie = box(
+    'moov',
+    track(9, isFragmented ? 0 : frames, sizes),
+    ...more,
+    ...(isFragmented ? [defaults] : []),
+  );
+  const base = [0, DATA_AT];
+  const moof = box('moof', box('traf', box('tfhd', words(1, 9, ...base)), box('trun', words(0, frames))));
   return Buffer.concat([
     box('ftyp', Buffer.from('M4A '), words(0)),
-    moov,
+    box('mdat', data),
+    movie,
     ...(isFragmented ? [moof] : []),
-    data,
   ]);
 }
+
+/** A further track, or the same one once more. */
+export const emptyTrack = (id: number): Buffer => track(id, 0, 0);
 
 const element = (id: string, content: Buffer): Buffer =>
   Buffer.concat([Buffer.from(id, 'hex'), u32(0x10_00_00_00 + content.length), content]);
@@ -176,6 +195,7 @@ export function webm(frames: number, codec = 'A_OPUS'): Buffer {
     element('d7', Buffer.from([1])),
     element('83', Buffer.from([2])),
     element('86', Buffer.from(codec)),
+    element('63a2', OPUS_HEAD),
   ]);
   return Buffer.concat([
     element('1a45dfa3', element('4282', Buffer.from('webm'))),

@@ -30,6 +30,8 @@ const REPEATS = {
   RPC_LISTS: { short: 100, long: 10_000 },
   /** Requests in the form of messages and of chat completions. */
   MESSAGES: { short: 25, long: 1_000 },
+  /** Audio files of every format with random changes, decoded by FFmpeg. */
+  CHANGED_AUDIO: { short: 100, long: 20_000 },
   /** Encrypted chats for one of two enclaves. */
   ENCLAVE_CHOICES: { short: 60, long: 1_000 },
   /** Encrypted chats in which one bit was changed. */

@@ -2,7 +2,7 @@ import { Catalog } from '@svc/catalog';
 import { type Caller, CatalogFile, TranscriptionRequest } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { audioLine, chargedMs, planTranscription, refuseLong } from './transcription-plan.js';
+import { audioLine, chargedMs, doubtOf, planTranscription, refuseLong } from './transcription-plan.js';
 
 const TIERS = { L: { standard: { requestsPerMinute: 1, tokensPerMinute: 1 } } };
 
@@ -78,6 +78,32 @@ describe('the price of a transcription', () => {
         expect(charged).toBeGreaterThanOrEqual(measured / 2);
       }),
     );
+  });
+});
+
+describe('a transcript of 10 s', () => {
+  const reported = (reportedMs: number | undefined, more: object = {}) =>
+    doubtOf({ text: 'Hello.', segments: [], words: [], ...more }, { measuredMs: 10_000, reportedMs });
+  const endingAt = (end: number) => ({ start: 0, end, text: 'Hello.', word: 'Hello.' });
+
+  it.each([undefined, 5_000, 10_000, 12_500])('can be of a file of which %s ms are reported', (ms) => {
+    expect(reported(ms)).toBeUndefined();
+  });
+
+  it('may end with the window that a model works in, and may be a long one', () => {
+    expect(reported(undefined, { segments: [endingAt(30)], words: [endingAt(30)] })).toBeUndefined();
+    expect(reported(undefined, { text: 'x'.repeat(5_000) })).toBeUndefined();
+  });
+
+  it('is of more audio if its length, its times or its text say so', () => {
+    expect(reported(12_501)).toBe('longer');
+    expect(reported(10_000, { segments: [endingAt(50)] })).toBe('longer');
+    expect(reported(undefined, { words: [endingAt(3_600)] })).toBe('longer');
+    expect(reported(10_000, { text: 'x'.repeat(5_001) })).toBe('text');
+  });
+
+  it('may be of a part of the audio', () => {
+    expect(reported(4_999)).toBe('shorter');
   });
 });
 

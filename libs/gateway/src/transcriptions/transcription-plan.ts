@@ -6,6 +6,7 @@ import {
   type FormFile,
   type Limit,
   Problem,
+  type Transcript,
   TranscriptionRequest,
   type TranslationRequest,
   chargeLine,
@@ -80,15 +81,41 @@ export function audioLine({ id, audioNano }: TranscriptionModel, milliseconds: n
 /** Backends round to seconds, skip silence, and count what decoders pad. */
 const LEAST = 0.5;
 const MOST = 1.05;
-const MARGIN_MS = 1_000;
+const MARGIN_MS = 2_000;
 
-/** Whether a length that a backend reports can be that of the file. */
-export function isPlausible(reportedMs: number, measuredMs: number): boolean {
-  return reportedMs >= measuredMs * LEAST && reportedMs <= measuredMs * MOST + MARGIN_MS;
+/** Models work in windows of this length, and the last segment may end with its window. */
+const WINDOW_MS = 30_000;
+
+/** More than anybody says: characters of a second, and what a model may invent in a window. */
+const CHARACTERS_PER_SECOND = 100;
+const INVENTED_CHARACTERS = 4_000;
+
+/** Why the length that was measured may be wrong. Only `shorter` may be the backend's way of counting. */
+export type LengthDoubt = 'shorter' | 'longer' | 'text';
+
+/** Why a transcript can't be that of audio of this length: its length, its times or its text. */
+export function doubtOf(
+  { text, segments, words }: Pick<Transcript, 'text' | 'segments' | 'words'>,
+  {
+    measuredMs,
+    reportedMs = measuredMs,
+  }: { readonly measuredMs: number; readonly reportedMs?: number | undefined },
+): LengthDoubt | undefined {
+  const mostMs = measuredMs * MOST + MARGIN_MS;
+  const isBeyond = ({ end }: { readonly end: number }): boolean => end * 1_000 > mostMs + WINDOW_MS;
+  if (reportedMs > mostMs || segments.some(isBeyond) || words.some(isBeyond)) return 'longer';
+  if (text.length > (measuredMs / 1_000) * CHARACTERS_PER_SECOND + INVENTED_CHARACTERS) return 'text';
+  return reportedMs < measuredMs * LEAST ? 'shorter' : undefined;
 }
 
-/** The charged length: what the backend reports, if it can be true and is not more than what was measured. */
+/** The charged length: the reported one, if it is neither doubtful nor more than was measured. */
 export function chargedMs(measuredMs: number, reportedMs: number | undefined): number {
-  if (reportedMs === undefined || !isPlausible(reportedMs, measuredMs)) return measuredMs;
+  if (reportedMs === undefined || reportedMs < measuredMs * LEAST) return measuredMs;
   return Math.min(measuredMs, reportedMs);
+}
+
+/** The refusal of a file in which a backend finds more audio than was measured. */
+export function longerThanMeasured(measuredMs: number): Problem {
+  const message = `The model finds more audio in this file than the ${measuredMs / 1_000} seconds that were measured. Convert it to WAV or FLAC.`;
+  return invalidRequest([{ code: 'custom', path: ['file'], message }]);
 }

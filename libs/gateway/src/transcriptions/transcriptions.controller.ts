@@ -12,7 +12,7 @@ import {
   invalidRequest,
   routes,
 } from '@svc/contracts';
-import { type AudioLength, AudioLengths, AudioRejected } from '@svc/media';
+import { type AudioFile, AudioFiles, AudioRejected } from '@svc/media';
 import { Serves, RootLogger, whileConnected } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -24,7 +24,8 @@ import {
   type TranscriptionPlan,
   audioLine,
   chargedMs,
-  isPlausible,
+  doubtOf,
+  longerThanMeasured,
   planTranscription,
   refuseLong,
 } from './transcription-plan.js';
@@ -35,7 +36,7 @@ export class TranscriptionsController {
   constructor(
     private readonly paid: PaidOperations,
     private readonly catalog: Catalog,
-    private readonly lengths: AudioLengths,
+    private readonly files: AudioFiles,
     private readonly router: InferenceRouter,
     private readonly logger: RootLogger,
   ) {}
@@ -69,10 +70,10 @@ export class TranscriptionsController {
     const plan = planTranscription(body, caller, this.catalog);
     Object.assign(record, { model: plan.model.id, operation: kind });
     reply.headers(modelHeaders(plan.model, plan.deprecation));
-    const length = await whileConnected(request, (signal) =>
+    const file = await whileConnected(request, (signal) =>
       traced('measure audio', () => this.measured(plan, { account: caller.accountId, signal })),
     );
-    const { transcript, milliseconds } = await this.sell(kind, { plan, length }, pair);
+    const { transcript, milliseconds } = await this.sell(kind, { plan, file }, pair);
     const finished: FinishedTranscript = {
       transcript,
       seconds: milliseconds / 1_000,
@@ -87,11 +88,11 @@ export class TranscriptionsController {
   private async measured(
     { model, file }: TranscriptionPlan,
     caller: { readonly account: string; readonly signal: AbortSignal },
-  ): Promise<AudioLength> {
+  ): Promise<AudioFile> {
     try {
-      const length = await this.lengths.measure(file.bytes, caller);
-      refuseLong(model, length.milliseconds);
-      return length;
+      const audio = await this.files.read(file.bytes, caller);
+      refuseLong(model, audio.milliseconds);
+      return audio;
     } catch (error) {
       if (!(error instanceof AudioRejected)) throw error;
       if (error.retryable) throw new Problem('UNAVAILABLE', { cause: error });
@@ -103,7 +104,7 @@ export class TranscriptionsController {
 
   private async sell(
     kind: 'transcription' | 'translation',
-    audio: { readonly plan: TranscriptionPlan; readonly length: AudioLength },
+    audio: { readonly plan: TranscriptionPlan; readonly file: AudioFile },
     pair: HttpPair,
   ): Promise<{ readonly transcript: Transcript; readonly milliseconds: number }> {
     const { model, limits } = audio.plan;
@@ -115,7 +116,7 @@ export class TranscriptionsController {
         limits,
         resource: { kind: 'model', name: model.id },
         amounts: {},
-        hold: { amountNano: audioLine(model, audio.length.milliseconds).amountNano },
+        hold: { amountNano: audioLine(model, audio.file.milliseconds).amountNano },
         perform: async ({ accountId }, signal) => {
           const response = await this.transcribed({ kind, requestId, accountId }, audio, signal);
           const { backend, milliseconds } = response;
@@ -136,13 +137,13 @@ export class TranscriptionsController {
       readonly requestId: string;
       readonly accountId: string;
     },
-    { plan, length }: { readonly plan: TranscriptionPlan; readonly length: AudioLength },
+    { plan, file: audio }: { readonly plan: TranscriptionPlan; readonly file: AudioFile },
     signal: AbortSignal,
   ) {
-    const { format, milliseconds: measuredMs, isWeak } = length;
+    const { format, milliseconds: measuredMs } = audio;
     const model = plan.model.id;
     // The file's own name is the caller's, and not needed.
-    const file = { name: `audio.${format}`, type: AUDIO_MEDIA_TYPES[format], bytes: plan.file.bytes };
+    const file = { name: `audio.${format}`, type: AUDIO_MEDIA_TYPES[format], bytes: audio.bytes };
     const body = [Buffer.from(JSON.stringify(plan.audio))];
     const { backend, retries, ...response } = await traced('infer', () =>
       this.router.complete({ ...call, model, body, files: [file] }, signal),
@@ -150,10 +151,12 @@ export class TranscriptionsController {
     const transcript = Transcript.parse(JSON.parse(response.body));
     const reportedMs =
       transcript.seconds === undefined ? undefined : Math.ceil(transcript.seconds * 1_000 - ROUNDING);
-    if (reportedMs !== undefined && !isPlausible(reportedMs, measuredMs)) {
-      inference.doubtedLengths.add(1, model, backend, isWeak ? 'time_stamps' : 'frames');
-      const fields = { requestId: call.requestId, model, backend, measuredMs, reportedMs, format };
+    const doubt = doubtOf(transcript, { measuredMs, reportedMs });
+    if (doubt) {
+      inference.doubtedLengths.add(1, model, backend, doubt);
+      const fields = { requestId: call.requestId, model, backend, measuredMs, reportedMs, format, doubt };
       this.logger.log.warn(fields, 'a backend reports another length of an audio file than was measured');
+      if (doubt !== 'shorter') throw longerThanMeasured(measuredMs);
     }
     return { transcript, backend, retries, milliseconds: chargedMs(measuredMs, reportedMs) };
   }

@@ -1,25 +1,35 @@
-import type { Duration } from './duration.js';
-import { type Frame, framesSeconds } from './frames.js';
-
-/** Sample rates of AAC by their index. */
-export const AAC_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-] as const;
-
-/** Samples of an AAC frame. */
-export const AAC_SAMPLES = 1_024;
+import { Unreadable } from '@svc/threads';
+import { aacConfig } from '../audio-codecs/aac.js';
+import type { AudioStream } from './audio-stream.js';
+import { NOT_SUPPORTED } from '../audio-codecs/audio-terms.js';
+import { type Frame, framesIn } from '../audio-codecs/frames.js';
+import { Packets } from '../audio-codecs/packets.js';
 
 const HEADER_BYTES = 7;
+const CHECKSUM_BYTES = 2;
 
-export function adtsLength(bytes: Buffer): Duration {
-  return { seconds: framesSeconds(bytes, frameAt) };
+/** Version, profile, sample rate and channels. */
+const KIND_BITS = 0x08_fd_c0;
+
+export function readAdts(bytes: Buffer): AudioStream {
+  const frames = framesIn(bytes, frameAt);
+  const whole = frames.joined();
+  const packets = new Packets(whole);
+  let at = 0;
+  for (const frame of frames) {
+    if (((frame[6] ?? 0) & 3) !== 0) throw new Unreadable(`${NOT_SUPPORTED}: a frame has several blocks`);
+    const isChecked = ((frame[1] ?? 0) & 1) === 0;
+    packets.add(at + HEADER_BYTES + (isChecked ? CHECKSUM_BYTES : 0), at + frame.length);
+    at += frame.length;
+  }
+  const format = whole.readUInt16BE(2);
+  if (format >> 14 !== 1) throw new Unreadable(`${NOT_SUPPORTED}: expected AAC LC or HE-AAC`);
+  return { codec: 'aac', config: aacConfig((format >> 10) & 15, (format >> 6) & 7), packets };
 }
 
 function frameAt(bytes: Buffer, at: number): Frame | undefined {
   if (at + HEADER_BYTES > bytes.length || (bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0) return undefined;
-  const rate = AAC_RATES[((bytes[at + 2] ?? 0) >> 2) & 15];
   const length = (bytes.readUIntBE(at + 3, 3) >> 5) & 0x1f_ff;
-  if (rate === undefined || length <= HEADER_BYTES) return undefined;
-  const blocks = ((bytes[at + 6] ?? 0) & 3) + 1;
-  return { bytes: length, samples: blocks * AAC_SAMPLES, rate };
+  if (length <= HEADER_BYTES) return undefined;
+  return { bytes: length, kind: bytes.readUIntBE(at + 1, 3) & KIND_BITS };
 }

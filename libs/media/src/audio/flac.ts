@@ -1,131 +1,131 @@
 import { DAMAGED, Unreadable } from '@svc/threads';
-import type { Duration } from './duration.js';
+import type { AudioStream } from './audio-stream.js';
+import {
+  BAD_HEADER,
+  HEADER_BYTES,
+  HIGHEST_RATE,
+  NO_AUDIO,
+  type WrittenAudio,
+  ambiguous,
+} from '../audio-codecs/audio-terms.js';
+import { crcTable } from '../audio-codecs/crc.js';
+import { type FlacFrame, flacFrameAt } from '../audio-codecs/flac-frame.js';
 
-const RATES = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
-
-/** What a verbatim frame has beside its samples. */
-const OVERHEAD_BYTES = 1_024;
-
-interface FlacFrame {
-  readonly samples: number;
-  /** 0: the rate is in the file's header. */
-  readonly rate: number;
-  /** The number of the frame, or of its first sample if the frames have different sizes. */
-  readonly number: number;
-  readonly numberOfNext: number;
-  /** The most bytes that it can take. */
-  readonly most: number;
-}
-
-const CRC8 = table(8, 0x07);
-const CRC16 = table(16, 0x8005);
+const CRC16 = crcTable(16, 0x8005);
 
 /**
- * The seconds of all frames. A frame begins at a head with a valid checksum, behind a frame with a valid
- * checksum or with the number that follows. Frames that are longer than uncompressed ones hide others.
+ * The most heads of frames inside other frames. About one of fifty million bytes looks like one by chance,
+ * and some decoders would follow a chain of them.
  */
-export function flacLength(bytes: Buffer): Duration {
-  const { at: begins, rate: usualRate } = metadataOf(bytes);
-  let seconds = 0;
-  let frame = frameAt(bytes, begins);
-  if (!frame) throw new Unreadable('it contains no audio');
+const HEADS_INSIDE = 8;
+
+const INFO_BYTES = 34;
+
+interface FlacHeader {
+  readonly rate: number;
+  readonly bits: number;
+  readonly channels: number;
+  /** Where the frames begin. */
+  readonly at: number;
+}
+
+interface FlacFrames {
+  readonly frames: readonly FlacFrame[];
+  readonly end: number;
+}
+
+export const readFlac = (bytes: Buffer): AudioStream => ({ codec: 'flac', bytes });
+
+/** A header, a filler, and the frames that were measured. */
+export function writeFlac(source: Buffer): WrittenAudio {
+  const header = headerOf(source);
+  const { frames, end } = framesOf(source, header.at);
+  refuseOthers(frames, header);
+  const sizes = frames.map((frame) => frame.samples);
+  const samples = sizes.reduce((sum, size) => sum + size, 0);
+  const most = sizes.reduce((a, b) => Math.max(a, b));
+  const fewest = frames[0]?.isVariable === true ? sizes.reduce((a, b) => Math.min(a, b)) : most;
+  const head = Buffer.alloc(HEADER_BYTES);
+  head.write('fLaC');
+  head.writeUInt32BE(INFO_BYTES, 4);
+  head.writeUInt16BE(fewest, 8);
+  head.writeUInt16BE(most, 10);
+  const { rate, channels, bits } = header;
+  head.writeUInt32BE(
+    rate * 4_096 + (channels - 1) * 512 + (bits - 1) * 16 + Math.floor(samples / 2 ** 32),
+    18,
+  );
+  head.writeUInt32BE(samples % 2 ** 32, 22);
+  const filler = 8 + INFO_BYTES;
+  head.writeUInt32BE(0x81_00_00_00 + HEADER_BYTES - filler - 4, filler);
+  const bytes = Buffer.concat([head, source.subarray(header.at, end)]);
+  return { format: 'flac', seconds: samples / rate, bytes };
+}
+
+function headerOf(bytes: Buffer): FlacHeader {
+  // The first block, and the only one of its type.
+  if (bytes.readUInt32BE(4) % 0x80_00_00_00 !== INFO_BYTES) throw new Unreadable(BAD_HEADER);
+  const rate = bytes.readUIntBE(18, 3) >> 4;
+  const [channels, bits] = [((bytes[20] ?? 0) >> 1) & 7, (bytes.readUInt16BE(20) >> 4) & 31];
+  if (rate === 0 || rate > HIGHEST_RATE || bits < 3) throw new Unreadable(BAD_HEADER);
+  for (let at = 4; ;) {
+    const block = bytes.readUInt32BE(at);
+    if (at > 4 && ((block >>> 24) & 127) === 0) throw new Unreadable(ambiguous('it has two headers'));
+    at += 4 + (block & 0xff_ff_ff);
+    if (block >>> 31 === 1) return { rate, channels: channels + 1, bits: bits + 1, at };
+  }
+}
+
+/**
+ * The frames: each begins with a head whose checksum is right, and the checksum of all of it is right where
+ * the next one begins. The last one is left out if it is incomplete.
+ */
+function framesOf(bytes: Buffer, begins: number): FlacFrames {
+  const frames: FlacFrame[] = [];
+  let frame = flacFrameAt(bytes, begins);
+  if (!frame) throw new Unreadable(NO_AUDIO);
   let start = begins;
   let crc = 0;
-  for (let at = begins; at < bytes.length; at += 1) {
+  let inside = 0;
+  const last = bytes.toString('latin1', bytes.length - TAG_BYTES, bytes.length - TAG_BYTES + 3) === 'TAG';
+  const end = last ? bytes.length - TAG_BYTES : bytes.length;
+  for (let at = begins; at < end; at += 1) {
     const byte = bytes[at] ?? 0;
-    if (at > start && byte === 0xff) {
-      const next = frameAt(bytes, at);
-      if (next && (crc === 0 || next.number === frame.numberOfNext)) {
-        seconds += secondsOf(frame, usualRate);
-        [frame, start, crc] = [next, at, 0];
-      }
-    }
+    const next = at > start && byte === 0xff ? flacFrameAt(bytes, at) : undefined;
+    if (next && crc === 0) {
+      frames.push(frame);
+      [frame, start] = [next, at];
+    } else if (next) inside += 1;
     if (at - start > frame.most) throw new Unreadable(DAMAGED);
+    if (inside > HEADS_INSIDE) throw new Unreadable(ambiguous('frames are inside other frames'));
     crc = ((crc << 8) & 0xff_ff) ^ (CRC16[(crc >> 8) ^ byte] ?? 0);
   }
-  return { seconds: seconds + secondsOf(frame, usualRate) };
+  if (crc !== 0 && frames.length === 0) throw new Unreadable(DAMAGED);
+  if (crc !== 0) return { frames, end: start };
+  return { frames: [...frames, frame], end };
 }
 
-function secondsOf({ samples, rate }: FlacFrame, usualRate: number): number {
-  if (rate === 0 && usualRate === 0) throw new Unreadable(DAMAGED);
-  return samples / (rate || usualRate);
-}
+/** An ID3v1 tag at the end of a file. */
+const TAG_BYTES = 128;
 
-/** Where the frames begin, and the sample rate that those have which state none. */
-function metadataOf(bytes: Buffer): { at: number; rate: number } {
-  let rate = 0;
-  for (let at = 4; ;) {
-    const head = bytes.readUInt32BE(at);
-    if (((head >>> 24) & 127) === 0) rate = bytes.readUIntBE(at + 14, 3) >> 4;
-    at += 4 + (head & 0xff_ff_ff);
-    if (head >>> 31 === 1) return { at, rate };
+/** Refuses frames that differ from the header or from each other, or are not in their order. */
+function refuseOthers(frames: readonly FlacFrame[], { rate, bits, channels }: FlacHeader): void {
+  const [first] = frames;
+  if (!first) throw new Unreadable(NO_AUDIO);
+  let samples = 0;
+  for (const [index, frame] of frames.entries()) {
+    const isOther =
+      (frame.rate !== 0 && frame.rate !== rate) ||
+      (frame.bits !== 0 && frame.bits !== bits) ||
+      frame.channels !== channels ||
+      frame.isVariable !== first.isVariable;
+    if (isOther) throw new Unreadable(ambiguous('a frame has another format than the header'));
+    const isInOrder = frame.number - first.number === (first.isVariable ? samples : index);
+    const isSized =
+      first.isVariable ||
+      frame.samples === first.samples ||
+      (index === frames.length - 1 && frame.samples < first.samples);
+    if (!isInOrder || !isSized) throw new Unreadable(ambiguous('its frames are not in order'));
+    samples += frame.samples;
   }
-}
-
-function frameAt(bytes: Buffer, at: number): FlacFrame | undefined {
-  if (at + 6 > bytes.length || (bytes.readUInt16BE(at) & 0xff_fe) !== 0xff_f8) return undefined;
-  const channels = (bytes[at + 3] ?? 0) >> 4;
-  const numbered = numberAt(bytes, at + 4);
-  if (channels > 10 || !numbered) return undefined;
-  const { number } = numbered;
-  const sized = sizeAndRateAt(bytes, { codes: bytes[at + 2] ?? 0, at: numbered.end });
-  if (!sized) return undefined;
-  const { samples, rate, end } = sized;
-  let crc = 0;
-  for (const byte of bytes.subarray(at, end)) crc = CRC8[crc ^ byte] ?? 0;
-  if (crc !== bytes[end]) return undefined;
-  const isVariable = ((bytes[at + 1] ?? 0) & 1) === 1;
-  return {
-    samples,
-    rate,
-    number,
-    numberOfNext: number + (isVariable ? samples : 1),
-    most: Math.ceil((samples * (channels < 8 ? channels + 1 : 2) * 33) / 8) + OVERHEAD_BYTES,
-  };
-}
-
-/** The samples and rate of a frame, in its codes or, if those say so, in the bytes behind its number. */
-function sizeAndRateAt(
-  bytes: Buffer,
-  { codes, at }: { readonly codes: number; readonly at: number },
-): { samples: number; rate: number; end: number } | undefined {
-  const sizeCode = codes >> 4;
-  const rateCode = codes & 15;
-  const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
-  const rateBytes = rateCode === 12 ? 1 : rateCode > 12 ? 2 : 0;
-  const end = at + sizeBytes + rateBytes;
-  if (sizeCode === 0 || rateCode === 15 || end >= bytes.length) return undefined;
-  const samples = sizeBytes > 0 ? bytes.readUIntBE(at, sizeBytes) + 1 : usualSize(sizeCode);
-  if (rateBytes === 0) return { samples, rate: RATES[rateCode] ?? 0, end };
-  const unit = rateCode === 12 ? 1_000 : rateCode === 14 ? 10 : 1;
-  return { samples, rate: bytes.readUIntBE(at + sizeBytes, rateBytes) * unit, end };
-}
-
-function usualSize(code: number): number {
-  if (code === 1) return 192;
-  return code < 6 ? 576 << (code - 2) : 256 << (code - 8);
-}
-
-/** A number of up to 36 bits, written as UTF-8 writes characters. */
-function numberAt(bytes: Buffer, at: number): { number: number; end: number } | undefined {
-  const first = bytes[at] ?? 0;
-  const length = Math.clz32(~(first << 24));
-  if (length === 0) return { number: first, end: at + 1 };
-  if (length === 1 || length > 7 || at + length > bytes.length) return undefined;
-  let number = first & (0x7f >> length);
-  for (const byte of bytes.subarray(at + 1, at + length)) {
-    if (byte >> 6 !== 2) return undefined;
-    number = number * 64 + (byte & 63);
-  }
-  return { number, end: at + length };
-}
-
-/** Checksums of one byte. */
-function table(bits: 8 | 16, polynomial: number): Uint16Array {
-  const top = 1 << (bits - 1);
-  return Uint16Array.from({ length: 256 }, (_, byte) => {
-    let crc = byte << (bits - 8);
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc & top) === 0 ? crc << 1 : (crc << 1) ^ polynomial;
-    return crc & ((1 << bits) - 1);
-  });
 }

@@ -1,143 +1,119 @@
 import { DAMAGED, Unreadable } from '@svc/threads';
-import { AAC_RATES, AAC_SAMPLES } from './adts.js';
-import type { Duration } from './duration.js';
+import { readAacConfig } from '../audio-codecs/aac.js';
+import { readAlacConfig } from '../audio-codecs/alac.js';
+import type { AudioStream } from './audio-stream.js';
+import { NOT_SUPPORTED, NO_AUDIO, SEVERAL_STREAMS } from '../audio-codecs/audio-terms.js';
+import { mp3Stream } from './mp3.js';
+import { type Box, boxesIn, contentAt, onlyBox } from './mp4-boxes.js';
+import { TrackSamples, addFragmentSamples, addTableSamples } from './mp4-samples.js';
+import { opusHead } from '../audio-codecs/opus.js';
+import type { Packets } from '../audio-codecs/packets.js';
 
-/** Boxes that contain the boxes that are read. */
-const CONTAINERS = new Set(['moov', 'mvex', 'trak', 'mdia', 'minf', 'stbl', 'moof', 'traf']);
-const DEPTH = 8;
-
-/** The most boxes of a file, and entries of a table. */
-const BOXES = 100_000;
-const ENTRIES = 2_000_000;
-
-/** Object types of AAC in its decoder's description: MPEG-4, and MPEG-2 of three profiles. */
-const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
+/** Reads MP4, M4A and QuickTime with one audio track, whole or in fragments. Other tracks are left out. */
+export function readMp4(bytes: Buffer): AudioStream {
+  const boxes = boxesIn(bytes);
+  const movie = onlyBox(boxes, 'moov');
+  if (!movie) throw new Unreadable(NO_AUDIO);
+  const movieBoxes = boxesIn(movie.content);
+  const tracks = movieBoxes.filter(({ name }) => name === 'trak').map(({ content }) => trackIn(content));
+  if (new Set(tracks.map(({ id }) => id)).size < tracks.length) throw new Unreadable(SEVERAL_STREAMS);
+  const [track, second] = tracks.filter(({ isAudio }) => isAudio);
+  if (!track) throw new Unreadable(NO_AUDIO);
+  if (second) throw new Unreadable(SEVERAL_STREAMS);
+  const table = contentAt(track.media, 'minf', 'stbl');
+  if (!table) throw new Unreadable(DAMAGED);
+  const samples = new TrackSamples(bytes);
+  addTableSamples(samples, table);
+  const usualSizes = usualSizesIn(movieBoxes);
+  for (const box of boxes)
+    if (box.name === 'moof') addFragmentSamples(samples, box, { track: track.id, usualSizes });
+  if (samples.packets.count === 0) throw new Unreadable(NO_AUDIO);
+  return streamOf(table, samples.packets);
+}
 
 interface Track {
-  isAudio: boolean;
-  /** The rate of AAC, as its decoder uses it. */
-  aacRate: number;
-  timescale: number;
-  /** The samples of its tables: counted by size, counted by duration, and their durations. */
-  sizes: number;
-  durations: number;
-  ticks: number;
-  /** The duration of the samples of a fragment, if they have none of their own. */
-  usualTicks: number;
+  readonly id: number;
+  readonly isAudio: boolean;
+  readonly media: Buffer;
 }
 
-interface Walk {
-  readonly tracks: Map<number, Track>;
-  /** The track of the boxes being read. */
-  track: Track;
-  boxes: number;
+function trackIn(box: Buffer): Track {
+  const [head, media] = [contentAt(box, 'tkhd'), contentAt(box, 'mdia')];
+  const handler = media && contentAt(media, 'hdlr');
+  if (!head || !handler) throw new Unreadable(DAMAGED);
+  // Version 1 has times of eight bytes.
+  return {
+    id: head.readUInt32BE(head[0] === 1 ? 20 : 12),
+    isAudio: handler.toString('latin1', 8, 12) === 'soun',
+    media,
+  };
 }
 
-type Reader = (walk: Walk, box: Buffer) => void;
-
-/** The seconds of the longest audio track: those of AAC by the number of its frames. */
-export function mp4Length(bytes: Buffer): Duration {
-  const walk: Walk = { tracks: new Map(), track: newTrack(), boxes: 0 };
-  walkBoxes(walk, bytes, 0);
-  const audio = [...walk.tracks.values()].filter(({ isAudio }) => isAudio);
-  if (audio.length === 0) throw new Unreadable('it contains no audio');
-  return audio.map(durationOf).reduce((most, each) => (each.seconds > most.seconds ? each : most));
+/** The size of the samples of a fragment that states none, by track. */
+function usualSizesIn(movie: readonly Box[]): ReadonlyMap<number, number> {
+  const extension = onlyBox(movie, 'mvex')?.content;
+  const defaults = extension ? boxesIn(extension).filter(({ name }) => name === 'trex') : [];
+  return new Map(defaults.map(({ content }) => [content.readUInt32BE(4), content.readUInt32BE(16)]));
 }
 
-function durationOf({ aacRate, sizes, durations, ticks, timescale }: Track): Duration {
-  if (sizes !== durations) throw new Unreadable(DAMAGED);
-  if (aacRate > 0) return { seconds: (sizes * AAC_SAMPLES) / aacRate };
-  return { seconds: timescale > 0 ? ticks / timescale : 0, isWeak: true };
-}
+/** Of an entry of the table of formats: what all have, and what QuickTime adds in its versions. */
+const ENTRY_BYTES = 28;
+const ADDED_BYTES = [0, 16, 36] as const;
 
-const newTrack = (): Track => ({
-  isAudio: false,
-  aacRate: 0,
-  timescale: 0,
-  sizes: 0,
-  durations: 0,
-  ticks: 0,
-  usualTicks: 0,
-});
-
-function walkBoxes(walk: Walk, bytes: Buffer, depth: number): void {
-  let at = 0;
-  while (at + 8 <= bytes.length) {
-    walk.boxes += 1;
-    if (walk.boxes > BOXES || depth > DEPTH) throw new Unreadable(DAMAGED);
-    const name = bytes.toString('latin1', at + 4, at + 8);
-    const given = bytes.readUInt32BE(at);
-    const isLong = given === 1;
-    const size = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : given === 0 ? bytes.length - at : given;
-    const head = isLong ? 16 : 8;
-    if (size < head) throw new Unreadable(DAMAGED);
-    const box = bytes.subarray(at + head, at + size);
-    if (name === 'trak') walk.track = newTrack();
-    if (CONTAINERS.has(name)) walkBoxes(walk, box, depth + 1);
-    else if (Object.hasOwn(READERS, name)) READERS[name]?.(walk, box);
-    at += size;
+function streamOf(table: Buffer, packets: Packets): AudioStream {
+  const formats = contentAt(table, 'stsd');
+  if (formats?.readUInt32BE(4) !== 1) throw new Unreadable(`${NOT_SUPPORTED}: it has several formats`);
+  const [entry] = boxesIn(formats.subarray(8));
+  if (!entry) throw new Unreadable(DAMAGED);
+  const { name, content } = entry;
+  const added = ADDED_BYTES[content.readUInt16BE(8)];
+  if (added === undefined) throw new Unreadable(NOT_SUPPORTED);
+  const fields = content.subarray(ENTRY_BYTES + added);
+  switch (name) {
+    case 'mp4a':
+      return decoderStream(needed(inEntry(fields, 'esds')), packets);
+    case '.mp3':
+      return mp3Stream(packets);
+    case 'alac':
+      return { codec: 'alac', config: readAlacConfig(needed(inEntry(fields, 'alac')).subarray(4)), packets };
+    case 'Opus':
+      return { codec: 'opus', head: opusHeadOf(needed(inEntry(fields, 'dOps'))), packets };
+    case 'fLaC': {
+      const header = Buffer.concat([Buffer.from('fLaC'), needed(inEntry(fields, 'dfLa')).subarray(4)]);
+      return { codec: 'flac', bytes: Buffer.concat([header, packets.joined()]) };
+    }
+    default:
+      throw new Unreadable(`${NOT_SUPPORTED}: expected AAC, ALAC, MP3, Opus or FLAC`);
   }
 }
 
-const READERS: Readonly<Record<string, Reader>> = {
-  // Versions 1 have times of eight bytes.
-  tkhd: ({ tracks, track }, box) => tracks.set(box.readUInt32BE(box[0] === 1 ? 20 : 12), track),
-  mdhd: ({ track }, box) => (track.timescale = box.readUInt32BE(box[0] === 1 ? 20 : 12)),
-  hdlr: ({ track }, box) => (track.isAudio = box.toString('latin1', 8, 12) === 'soun'),
-  stsd: ({ track }, box) => (track.aacRate = aacRateOf(box)),
-  stsz: ({ track }, box) => (track.sizes += box.readUInt32BE(8)),
-  stz2: ({ track }, box) => (track.sizes += box.readUInt32BE(8)),
-  stts: ({ track }, box) => {
-    const entries = box.readUInt32BE(4);
-    if (entries > ENTRIES) throw new Unreadable(DAMAGED);
-    for (let entry = 0; entry < entries; entry += 1) {
-      const count = box.readUInt32BE(8 + entry * 8);
-      track.durations += count;
-      track.ticks += count * box.readUInt32BE(12 + entry * 8);
-    }
-  },
-  tfhd: (walk, box) => {
-    walk.track = walk.tracks.get(box.readUInt32BE(4)) ?? newTrack();
-    const flags = box.readUInt32BE(0);
-    const at = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
-    if (flags & 8) walk.track.usualTicks = box.readUInt32BE(at);
-  },
-  trex: ({ tracks }, box) => {
-    const track = tracks.get(box.readUInt32BE(4));
-    if (track) track.usualTicks = box.readUInt32BE(12);
-  },
-  trun: ({ track }, box) => addRun(track, box),
-};
-
-/** The samples of a part of a fragment, each with the members that the flags name. */
-function addRun(track: Track, box: Buffer): void {
-  const flags = box.readUInt32BE(0);
-  const count = box.readUInt32BE(4);
-  if (count > ENTRIES) throw new Unreadable(DAMAGED);
-  track.sizes += count;
-  track.durations += count;
-  const members = [0x1_00, 0x2_00, 0x4_00, 0x8_00].filter((flag) => (flags & flag) !== 0).length;
-  const first = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
-  if ((flags & 0x1_00) === 0) track.ticks += count * track.usualTicks;
-  else
-    for (let at = first, end = first + count * members * 4; at < end; at += members * 4)
-      track.ticks += box.readUInt32BE(at);
+/** QuickTime has the box in a box. */
+function inEntry(fields: Buffer, name: string): Buffer | undefined {
+  const [direct, inside] = [contentAt(fields, name), contentAt(fields, 'wave', name)];
+  if (direct && inside) throw new Unreadable(DAMAGED);
+  return direct ?? inside;
 }
 
-/** The rate in the description of an AAC decoder, which is inside descriptors of tags 3, 4 and 5. */
-function aacRateOf(box: Buffer): number {
-  const start = box.indexOf('esds', 0, 'latin1');
-  if (start === -1) return 0;
-  const esds = box.subarray(start + 8);
+function needed(content: Buffer | undefined): Buffer {
+  if (!content) throw new Unreadable(DAMAGED);
+  return content;
+}
+
+/** Object types of decoders: MPEG-4 audio, AAC LC of MPEG-2, and MP3 of MPEG-2 and MPEG-1. */
+const AAC: ReadonlySet<number> = new Set([0x40, 0x67]);
+const MP3: ReadonlySet<number> = new Set([0x69, 0x6b]);
+
+/** Reads the description of a decoder, which is in descriptors of tags 3, 4 and 5. */
+function decoderStream(box: Buffer, packets: Packets): AudioStream {
+  const esds = box.subarray(4);
   let at = skipHead(esds, 0, 3);
   const flags = esds[at + 2] ?? 0;
   at += 3 + (flags & 0x80 ? 2 : 0) + (flags & 0x40 ? 1 + (esds[at + 3] ?? 0) : 0) + (flags & 0x20 ? 2 : 0);
   at = skipHead(esds, at, 4);
-  if (!AAC.has(esds[at] ?? 0)) return 0;
-  at = skipHead(esds, at + 13, 5);
-  const bits = esds.readUInt16BE(at);
-  const index = (bits >> 7) & 15;
-  return index === 15 ? (esds.readUIntBE(at + 1, 4) >> 7) & 0xff_ff_ff : (AAC_RATES[index] ?? 0);
+  const type = esds[at] ?? 0;
+  if (MP3.has(type)) return mp3Stream(packets);
+  if (!AAC.has(type)) throw new Unreadable(`${NOT_SUPPORTED}: expected AAC or MP3`);
+  return { codec: 'aac', config: readAacConfig(esds.subarray(skipHead(esds, at + 13, 5))), packets };
 }
 
 /** Skips the tag of a descriptor and its length of up to four bytes. */
@@ -146,4 +122,14 @@ function skipHead(bytes: Buffer, at: number, tag: number): number {
   let end = at + 1;
   while (end < at + 4 && ((bytes[end] ?? 0) & 0x80) !== 0) end += 1;
   return end + 1;
+}
+
+/** MP4 has the header of Ogg with another version, and its numbers the other way round. */
+function opusHeadOf(box: Buffer): Buffer {
+  const head = Buffer.concat([Buffer.from('OpusHead'), box]);
+  head[8] = 1;
+  head.subarray(10, 12).swap16();
+  head.subarray(12, 16).swap32();
+  head.subarray(16, 18).swap16();
+  return opusHead(head);
 }

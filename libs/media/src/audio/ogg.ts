@@ -1,89 +1,163 @@
-import { DAMAGED, Unreadable } from '@svc/threads';
-import type { Duration } from './duration.js';
-import { OPUS_RATE, opusSamples } from './opus.js';
+import { Unreadable } from '@svc/threads';
+import type { AudioStream } from './audio-stream.js';
+import {
+  HEADER_BYTES,
+  NOT_SUPPORTED,
+  NO_AUDIO,
+  SEVERAL_STREAMS,
+  type WrittenAudio,
+  ambiguous,
+} from '../audio-codecs/audio-terms.js';
+import { CONTINUED, FIRST, type OggPage, OggWriter, oggPages } from './ogg-pages.js';
+import { OPUS_RATE, opusHead, opusSamples } from '../audio-codecs/opus.js';
+import { Packets } from '../audio-codecs/packets.js';
+import { type VorbisConfig, readVorbisConfig, vorbisWindow } from '../audio-codecs/vorbis.js';
 
-const PAGE_BYTES = 27;
-
-/** The most samples of a packet of Vorbis. */
-const MOST_SAMPLES = 8_192;
-
-/** Packets before the audio: two of Opus, three of Vorbis. */
+/** Packets before the audio. */
 const HEADERS = { opus: 2, vorbis: 3 } as const;
 
-/** An audio stream of a file, of which the packets are counted. */
-interface Stream {
-  readonly codec: keyof typeof HEADERS;
-  readonly rate: number;
-  /** The fewest samples of a packet of Vorbis. */
-  readonly fewest: number;
-  packets: number;
-  samples: number;
-  first: number | undefined;
-  last: number;
-  /** Whether the last page ended within a packet. */
-  isOpen: boolean;
+/** Streams that follow each other, as in recordings of a radio. */
+const MOST_LINKS = 1_000;
+
+/** The packets of one stream of a file. */
+class Link {
+  readonly #bodies: Buffer[] = [];
+  readonly #spans: [start: number, end: number][] = [];
+  #bytes = 0;
+  /** Where the packet began that goes on in the next page. */
+  #open: number | undefined;
+
+  constructor(
+    readonly codec: keyof typeof HEADERS,
+    readonly serial: number,
+  ) {}
+
+  add({ flags, segments, body }: OggPage): void {
+    const isContinued = (flags & CONTINUED) !== 0;
+    // A packet whose beginning or end is lost is left out.
+    let start = isContinued ? this.#open : this.#bytes;
+    let at = this.#bytes;
+    for (const length of segments) {
+      at += length;
+      if (length === 255) continue;
+      if (start !== undefined) this.#spans.push([start, at]);
+      start = at;
+    }
+    this.#open = segments.at(-1) === 255 ? start : undefined;
+    this.#bytes = at;
+    this.#bodies.push(body);
+  }
+
+  /** The packets with headers, and those without. */
+  packets(): { readonly headers: readonly Buffer[]; readonly audio: Packets } {
+    const bytes = Buffer.concat(this.#bodies);
+    const count = HEADERS[this.codec];
+    const headers = this.#spans.slice(0, count).map(([start, end]) => bytes.subarray(start, end));
+    if (headers.length < count) throw new Unreadable(NO_AUDIO);
+    const audio = new Packets(bytes);
+    for (const [start, end] of this.#spans.slice(count)) audio.add(start, end);
+    return { headers, audio };
+  }
 }
 
-/** The seconds of all audio streams, one after the other: those of Opus by their packets. */
-export function oggLength(bytes: Buffer): Duration {
-  const streams = new Map<number, Stream>();
+/** Reads Ogg with one audio stream of Opus or Vorbis, or several of the same format one after the other. */
+export function readOgg(bytes: Buffer): AudioStream {
+  const links: Link[] = [];
+  const ended = new Set<number>();
+  for (const page of oggPages(bytes)) {
+    let link = links.at(-1);
+    if ((page.flags & FIRST) !== 0) {
+      const codec = codecOf(page.body);
+      if (!codec) continue;
+      if (link) ended.add(link.serial);
+      ended.delete(page.serial);
+      link = new Link(codec, page.serial);
+      links.push(link);
+      if (links.length > MOST_LINKS) throw new Unreadable(ambiguous('it has too many streams'));
+    }
+    if (ended.has(page.serial)) throw new Unreadable(SEVERAL_STREAMS);
+    if (link?.serial === page.serial) link.add(page);
+  }
+  const [first, ...others] = links.map(streamOf);
+  if (!first) throw new Unreadable(`${NOT_SUPPORTED}: expected Opus or Vorbis`);
+  if (others.length === 0) return first;
+  if (others.some((other) => formatOf(other) !== formatOf(first)))
+    throw new Unreadable(ambiguous('its streams have different formats'));
+  return { ...first, packets: joinedPackets([first, ...others].map(({ packets }) => packets)) };
+}
+
+type OggStream = Extract<AudioStream, { codec: 'opus' | 'vorbis' }>;
+
+function streamOf(link: Link): OggStream {
+  const { headers, audio: packets } = link.packets();
+  const [first = EMPTY, , third = EMPTY] = headers;
+  if (link.codec === 'opus') return { codec: 'opus', head: opusHead(first), packets };
+  return { codec: 'vorbis', config: readVorbisConfig(first, third), packets };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** What must be the same for a decoder that has seen only the first header. */
+function formatOf(stream: OggStream): string {
+  if (stream.codec === 'opus')
+    return stream.head.toString('latin1', 9, 10) + stream.head.toString('latin1', 18);
+  return Buffer.concat([stream.config.identification, stream.config.setup]).toString('latin1');
+}
+
+function joinedPackets(all: readonly Packets[]): Packets {
+  const packets = new Packets(Buffer.concat(all.map((each) => each.joined())));
   let at = 0;
-  while (at !== -1 && at + PAGE_BYTES <= bytes.length) {
-    const segments = bytes.subarray(at + PAGE_BYTES, at + PAGE_BYTES + (bytes[at + 26] ?? 0));
-    const begins = at + PAGE_BYTES + segments.length;
-    const serial = bytes.readUInt32LE(at + 14);
-    const stream = streams.get(serial) ?? streamAt(bytes, begins);
-    if (stream) {
-      streams.set(serial, stream);
-      if (streams.size > 1_000) throw new Unreadable(DAMAGED);
-      addPage(stream, bytes, { at, begins, segments });
+  for (const each of all)
+    for (let index = 0; index < each.count; index += 1) {
+      packets.add(at, at + each.sizeOf(index));
+      at += each.sizeOf(index);
     }
-    const end = begins + segments.reduce((sum, length) => sum + length, 0);
-    at = bytes.indexOf('OggS', end, 'latin1');
-  }
-  if (streams.size === 0) throw new Unreadable('its encoding is not supported: expected Opus or Vorbis');
-  let seconds = 0;
-  let isWeak = false;
-  for (const { codec, rate, samples, packets, fewest, first = 0, last } of streams.values()) {
-    const stamped = last - first;
-    seconds += (codec === 'opus' ? samples : Math.max(stamped, packets * fewest)) / rate;
-    isWeak ||= codec === 'vorbis';
-  }
-  return { seconds, isWeak };
+  return packets;
 }
 
-function streamAt(bytes: Buffer, at: number): Stream | undefined {
-  const counted = { packets: 0, samples: 0, first: undefined, last: 0, isOpen: false };
-  if (bytes.toString('latin1', at, at + 8) === 'OpusHead')
-    return { codec: 'opus', rate: OPUS_RATE, fewest: 0, ...counted, packets: -HEADERS.opus };
-  if (bytes.toString('latin1', at, at + 7) !== '\u0001vorbis') return undefined;
-  const rate = bytes.readUInt32LE(at + 12);
-  if (rate === 0 || rate > 768_000) throw new Unreadable(DAMAGED);
-  // Windows overlap by half.
-  const fewest = (1 << ((bytes[at + 28] ?? 0) & 15)) / 2;
-  return { codec: 'vorbis', rate, fewest, ...counted, packets: -HEADERS.vorbis };
+/** Opus in Ogg. Its length is that of its packets, before a decoder leaves out the first samples. */
+export function writeOpus(head: Buffer, packets: Packets): WrittenAudio {
+  const writer = begun([head, commentOf('OpusTags')]);
+  let samples = 0;
+  for (const packet of packets) writer.add(packet, (samples += opusSamples(packet)));
+  return { format: 'ogg', seconds: samples / OPUS_RATE, bytes: writer.end() };
 }
 
-interface Page {
-  readonly at: number;
-  readonly begins: number;
-  readonly segments: Buffer;
-}
-
-function addPage(stream: Stream, bytes: Buffer, { at, begins, segments }: Page): void {
-  let position = begins;
-  for (const length of segments) {
-    if (!stream.isOpen && position < bytes.length) {
-      stream.packets += 1;
-      if (stream.packets > 0 && length > 0)
-        stream.samples += opusSamples(bytes[position] ?? 0, bytes[position + 1] ?? 0);
-    }
-    stream.isOpen = length === 255;
-    position += length;
+/** Vorbis in Ogg. A packet completes half of its window and half of that before it. */
+export function writeVorbis(config: VorbisConfig, packets: Packets): WrittenAudio {
+  const comment = Buffer.concat([commentOf('\u0003vorbis'), Buffer.from([1])]);
+  const writer = begun([config.identification, comment, config.setup]);
+  let samples = 0;
+  let before = 0;
+  for (const packet of packets) {
+    const window = vorbisWindow(packet, config);
+    if (window === undefined) continue;
+    if (before > 0) samples += (before + window) / 4;
+    before = window;
+    writer.add(packet, samples);
   }
-  const granule = bytes.readBigInt64LE(at + 6);
-  if (stream.packets <= 0 || granule < 0n) return;
-  // A recording of a running stream does not begin at 0.
-  stream.first ??= granule <= stream.packets * MOST_SAMPLES ? 0 : Number(granule);
-  stream.last = Math.max(stream.last, Number(granule));
+  return { format: 'ogg', seconds: samples / config.rate, bytes: writer.end() };
+}
+
+/** The headers: the first one alone in its page. */
+function begun([first = EMPTY, ...others]: readonly Buffer[]): OggWriter {
+  const writer = new OggWriter();
+  writer.add(first, 0);
+  writer.flush();
+  for (const header of others) writer.add(header, 0);
+  writer.flush();
+  return writer;
+}
+
+/** A comment without comments, whose vendor is a filler. */
+function commentOf(name: string): Buffer {
+  const vendor = Buffer.alloc(HEADER_BYTES, ' ');
+  const [length, comments] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32LE(vendor.length);
+  return Buffer.concat([Buffer.from(name, 'latin1'), length, vendor, comments]);
+}
+
+function codecOf(body: Buffer): Link['codec'] | undefined {
+  if (body.toString('latin1', 0, 8) === 'OpusHead') return 'opus';
+  return body.toString('latin1', 0, 7) === '\u0001vorbis' ? 'vorbis' : undefined;
 }

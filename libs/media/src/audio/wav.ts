@@ -1,55 +1,96 @@
 import { Unreadable } from '@svc/threads';
-import type { Duration } from './duration.js';
+import type { AudioStream, PcmFormat } from './audio-stream.js';
+import {
+  BAD_HEADER,
+  HEADER_BYTES,
+  HIGHEST_RATE,
+  NOT_SUPPORTED,
+  NO_AUDIO,
+  type WrittenAudio,
+  ambiguous,
+} from '../audio-codecs/audio-terms.js';
 
-/** Encodings whose length follows from their bytes: PCM, floats, A-law and µ-law. */
-const ENCODINGS: ReadonlySet<number> = new Set([1, 3, 6, 7]);
+const BITS: ReadonlyMap<number, readonly number[]> = new Map([
+  [1, [8, 16, 24, 32]],
+  [3, [32, 64]],
+  [6, [8]],
+  [7, [8]],
+]);
 const EXTENSIBLE = 0xfffe;
+/** Behind the encoding in the identifier of an extensible format. */
+const SUBFORMAT = '000000001000800000aa00389b71';
+const MOST_CHANNELS = 64;
 
-const HIGHEST_RATE = 768_000;
+const UNKNOWN_SIZE = 0xff_ff_ff_ff;
 
-/** The seconds of the samples that are there, whatever the header says of them. */
-export function wavLength(bytes: Buffer): Duration {
-  let bytesPerSecond = 0;
-  let dataBytes = 0;
+/** Reads WAV, RF64 and what programs write to pipes, whose sizes are 0 or the highest. */
+export function readWav(bytes: Buffer): AudioStream {
+  let format: PcmFormat | undefined;
+  let samples: Buffer | undefined;
+  let longSize: number | undefined;
   let at = 12;
   while (at + 8 <= bytes.length) {
     const name = bytes.toString('latin1', at, at + 4);
-    const begins = at + 8;
     const declared = bytes.readUInt32LE(at + 4);
-    if (name === 'fmt ') bytesPerSecond = rateOf(bytes.subarray(begins, begins + declared));
+    const begins = at + 8;
+    let size = declared;
+    if (name === 'ds64') longSize = Number(bytes.readBigUInt64LE(begins + 8));
+    if (name === 'fmt ') {
+      if (format) throw new Unreadable(ambiguous('it has two format chunks'));
+      format = formatIn(bytes.subarray(begins, begins + declared));
+    }
     if (name === 'data') {
-      const size = presentBytes(bytes, begins, declared);
-      dataBytes += size;
-      at = begins + size + (size % 2);
-    } else at = begins + declared + (declared % 2);
+      if (!format) throw new Unreadable(ambiguous('its samples come before their format'));
+      if (samples) throw new Unreadable(ambiguous('it has two data chunks'));
+      if (declared === UNKNOWN_SIZE && longSize !== undefined) size = longSize;
+      const rest = bytes.length - begins;
+      if (size === 0 || size > rest) size = rest;
+      samples = bytes.subarray(begins, begins + size);
+    }
+    at = begins + size + (size % 2);
   }
-  if (bytesPerSecond === 0 || dataBytes === 0) throw new Unreadable('it contains no audio');
-  return { seconds: dataBytes / bytesPerSecond };
+  if (!format || !samples) throw new Unreadable(NO_AUDIO);
+  return { codec: 'pcm', format, samples };
 }
 
-function rateOf(format: Buffer): number {
-  const encoding = format.readUInt16LE(0);
-  const channels = format.readUInt16LE(2);
-  const rate = format.readUInt32LE(4);
-  const bits = format.readUInt16LE(14);
-  if (!ENCODINGS.has(encoding === EXTENSIBLE ? format.readUInt16LE(24) : encoding))
-    throw new Unreadable('its encoding is not supported: expected PCM, float, A-law or µ-law');
-  if (channels === 0 || rate === 0 || rate > HIGHEST_RATE || bits === 0 || bits % 8 !== 0 || bits > 64)
-    throw new Unreadable('its header is not valid');
-  return (rate * channels * bits) / 8;
+function formatIn(chunk: Buffer): PcmFormat {
+  const [tag, channels, rate] = [chunk.readUInt16LE(0), chunk.readUInt16LE(2), chunk.readUInt32LE(4)];
+  const bits = chunk.readUInt16LE(14);
+  const encoding = tag === EXTENSIBLE ? chunk.readUInt16LE(24) : tag;
+  const isKnown = tag !== EXTENSIBLE || chunk.toString('hex', 26, 40) === SUBFORMAT;
+  const known = BITS.get(encoding);
+  if (!isKnown || !known) throw new Unreadable(`${NOT_SUPPORTED}: expected PCM, float, A-law or µ-law`);
+  const isPossible = rate > 0 && rate <= HIGHEST_RATE && channels > 0 && channels <= MOST_CHANNELS;
+  // Decoders take the size of a sample from one or the other.
+  if (!isPossible || !known.includes(bits) || chunk.readUInt16LE(12) !== (channels * bits) / 8)
+    throw new Unreadable(BAD_HEADER);
+  return { encoding, channels, rate, bits };
 }
 
-/**
- * The bytes of a data chunk: as declared if only other chunks follow, and otherwise all the rest, because a
- * stream's writer declares nothing and an untruthful one too little.
- */
-function presentBytes(bytes: Buffer, begins: number, declared: number): number {
-  const rest = bytes.length - begins;
-  if (declared === 0 || declared >= rest) return rest;
-  let at = begins + declared + (declared % 2);
-  while (at + 8 <= bytes.length && /^[\w ]{4}$/.test(bytes.toString('latin1', at, at + 4))) {
-    const size = bytes.readUInt32LE(at + 4);
-    at += 8 + size + (size % 2);
-  }
-  return at >= bytes.length - 1 && at <= bytes.length + 1 ? declared : rest;
+/** Of a format chunk. Its length of 18 also tells a WAV from an ACT file, whose samples are compressed. */
+const FORMAT_BYTES = 18;
+
+/** A format, a filler, and all whole samples. */
+export function writeWav({ encoding, channels, rate, bits }: PcmFormat, samples: Buffer): WrittenAudio {
+  const block = (channels * bits) / 8;
+  const count = Math.floor(samples.length / block);
+  const size = count * block;
+  const head = Buffer.alloc(HEADER_BYTES);
+  const filler = 20 + FORMAT_BYTES;
+  head.write('RIFF');
+  head.writeUInt32LE(HEADER_BYTES - 8 + size + (size % 2), 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(FORMAT_BYTES, 16);
+  head.writeUInt16LE(encoding, 20);
+  head.writeUInt16LE(channels, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * block, 28);
+  head.writeUInt16LE(block, 32);
+  head.writeUInt16LE(bits, 34);
+  head.write('JUNK', filler);
+  head.writeUInt32LE(HEADER_BYTES - 16 - filler, filler + 4);
+  head.write('data', HEADER_BYTES - 8);
+  head.writeUInt32LE(size, HEADER_BYTES - 4);
+  const bytes = Buffer.concat([head, samples.subarray(0, size), Buffer.alloc(size % 2)]);
+  return { format: 'wav', seconds: count / rate, bytes };
 }

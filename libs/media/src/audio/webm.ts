@@ -1,94 +1,133 @@
 import { DAMAGED, Unreadable } from '@svc/threads';
-import type { Duration } from './duration.js';
-import { OPUS_RATE, opusSamples } from './opus.js';
+import { readAacConfig } from '../audio-codecs/aac.js';
+import type { AudioStream } from './audio-stream.js';
+import { NOT_SUPPORTED, NO_AUDIO, SEVERAL_STREAMS } from '../audio-codecs/audio-terms.js';
+import { mp3Stream } from './mp3.js';
+import { opusHead } from '../audio-codecs/opus.js';
+import { Packets } from '../audio-codecs/packets.js';
+import { readVorbisConfig } from '../audio-codecs/vorbis.js';
 
 /** Elements by their identifiers, of those that are read. */
 const SEGMENT = 0x18_53_80_67;
 const CLUSTER = 0x1f_43_b6_75;
-const INFO = 0x15_49_a9_66;
 const TRACKS = 0x16_54_ae_6b;
 const TRACK = 0xae;
 const BLOCK_GROUP = 0xa0;
-const TIMESTAMP_SCALE = 0x2a_d7_b1;
 const TRACK_NUMBER = 0xd7;
 const TRACK_TYPE = 0x83;
 const CODEC = 0x86;
-const TIMESTAMP = 0xe7;
+const CODEC_PRIVATE = 0x63_a2;
+const ENCODINGS = 0x6d_80;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK = 0xa1;
 
 /** Their content is read like what follows them, so that no nesting has to be trusted. */
-const CONTAINERS = new Set([SEGMENT, CLUSTER, INFO, TRACKS, TRACK, BLOCK_GROUP]);
+const CONTAINERS = new Set([SEGMENT, CLUSTER, TRACKS, TRACK, BLOCK_GROUP]);
 
 const AUDIO = 2;
+const MOST_TRACKS = 64;
 
 interface Track {
   number: number;
   type: number;
   codec: string;
-  samples: number;
-  /** The last time stamp, in ticks. */
-  last: number;
+  config: Buffer;
+  /** Whether its packets are compressed once more, or encrypted. */
+  isEncoded: boolean;
+  readonly packets: Packets;
 }
 
-interface Walk {
-  readonly tracks: Track[];
-  /** Nanoseconds of a tick. */
-  tickNs: number;
-  /** The time stamp of the cluster. */
-  clusterTicks: number;
-}
-
-/** The seconds of the longest audio track: those of Opus by its packets. */
-export function webmLength(bytes: Buffer): Duration {
-  const walk: Walk = { tracks: [], tickNs: 1_000_000, clusterTicks: 0 };
-  let at = 0;
+/** Reads WebM and Matroska with one audio track. Other tracks are left out. */
+export function readWebm(bytes: Buffer): AudioStream {
+  const tracks: Track[] = [];
   // A recording may be cut off within its last element.
-  while (at < bytes.length) {
+  for (let at = 0; at < bytes.length;) {
     const id = idAt(bytes, at);
     if (!id) break;
     const size = sizeAt(bytes, at + id.length);
     const begins = at + id.length + size.length;
-    if (CONTAINERS.has(id.value)) {
-      if (id.value === TRACK) walk.tracks.push({ number: 0, type: 0, codec: '', samples: 0, last: 0 });
-      if (walk.tracks.length > 64) throw new Unreadable(DAMAGED);
-      at = begins;
-    } else {
-      const end = begins + size.value;
-      if (end <= bytes.length) readElement(walk, id.value, bytes.subarray(begins, end));
+    const end = begins + size.value;
+    if (id.value === TRACK) tracks.push(newTrack(bytes));
+    if (tracks.length > MOST_TRACKS) throw new Unreadable(DAMAGED);
+    if (CONTAINERS.has(id.value)) at = begins;
+    else {
+      if (end > bytes.length) break;
+      if (id.value === SIMPLE_BLOCK || id.value === BLOCK) addBlock(tracks, bytes, { begins, end });
+      else describe(tracks.at(-1), id.value, bytes.subarray(begins, end));
       at = end;
     }
   }
-  const audio = walk.tracks.filter(({ type }) => type === AUDIO);
-  if (audio.length === 0) throw new Unreadable('it contains no audio');
-  return audio
-    .map(({ codec, samples, last }) =>
-      codec === 'A_OPUS'
-        ? { seconds: samples / OPUS_RATE, isWeak: false }
-        : { seconds: (last * walk.tickNs) / 1e9, isWeak: true },
-    )
-    .reduce((most, each) => (each.seconds > most.seconds ? each : most));
+  if (new Set(tracks.map(({ number }) => number)).size < tracks.length) throw new Unreadable(SEVERAL_STREAMS);
+  const [track, second] = tracks.filter(({ type }) => type === AUDIO);
+  if (second) throw new Unreadable(SEVERAL_STREAMS);
+  if (!track || track.packets.count === 0) throw new Unreadable(NO_AUDIO);
+  return streamOf(track);
 }
 
-function readElement(walk: Walk, id: number, content: Buffer): void {
-  const track = walk.tracks.at(-1);
-  if (id === TIMESTAMP_SCALE) walk.tickNs = numberIn(content);
-  else if (id === TIMESTAMP) walk.clusterTicks = numberIn(content);
-  else if (id === TRACK_NUMBER && track) track.number = numberIn(content);
-  else if (id === TRACK_TYPE && track) track.type = numberIn(content);
-  else if (id === CODEC && track) track.codec = content.toString('latin1', 0, 32);
-  else if (id === SIMPLE_BLOCK || id === BLOCK) readBlock(walk, content);
-}
+const newTrack = (bytes: Buffer): Track => ({
+  number: 0,
+  type: 0,
+  codec: '',
+  config: Buffer.alloc(0),
+  isEncoded: false,
+  packets: new Packets(bytes),
+});
 
-/** A block has a track, a time stamp relative to its cluster, flags, and a frame. */
-function readBlock(walk: Walk, block: Buffer): void {
-  const number = sizeAt(block, 0);
-  const track = walk.tracks.find((each) => each.number === number.value);
+function describe(track: Track | undefined, id: number, content: Buffer): void {
   if (!track) return;
-  const at = number.length;
-  track.last = Math.max(track.last, walk.clusterTicks + block.readInt16BE(at));
-  if (((block[at + 2] ?? 0) & 6) !== 0) throw new Unreadable('several frames in a block are not supported');
-  track.samples += opusSamples(block[at + 3] ?? 0, block[at + 4] ?? 0);
+  if (id === TRACK_NUMBER) track.number = numberIn(content);
+  else if (id === TRACK_TYPE) track.type = numberIn(content);
+  else if (id === CODEC) track.codec = content.toString('latin1', 0, 32).replace(/\0+$/, '');
+  else if (id === CODEC_PRIVATE) track.config = content;
+  else if (id === ENCODINGS) track.isEncoded = true;
+}
+
+/** A block has a track, a time stamp, flags, and a packet. */
+function addBlock(
+  tracks: readonly Track[],
+  bytes: Buffer,
+  { begins, end }: { readonly begins: number; readonly end: number },
+): void {
+  const number = sizeAt(bytes, begins);
+  const track = tracks.find((each) => each.number === number.value);
+  if (track?.type !== AUDIO) return;
+  const at = begins + number.length + 2;
+  if (((bytes[at] ?? 0) & 6) !== 0) throw new Unreadable('several packets in a block are not supported');
+  track.packets.add(at + 1, end);
+}
+
+function streamOf({ codec, config, isEncoded, packets }: Track): AudioStream {
+  if (isEncoded) throw new Unreadable(`${NOT_SUPPORTED}: its packets are compressed or encrypted`);
+  switch (codec) {
+    case 'A_OPUS':
+      return { codec: 'opus', head: opusHead(config), packets };
+    case 'A_VORBIS':
+      return { codec: 'vorbis', config: vorbisConfigOf(config), packets };
+    case 'A_AAC':
+      return { codec: 'aac', config: readAacConfig(config), packets };
+    case 'A_MPEG/L3':
+      return mp3Stream(packets);
+    case 'A_FLAC':
+      return { codec: 'flac', bytes: Buffer.concat([config, packets.joined()]) };
+    default:
+      throw new Unreadable(`${NOT_SUPPORTED}: expected Opus, Vorbis, AAC, MP3 or FLAC`);
+  }
+}
+
+/** Three packets behind their number less one, and the lengths of the first two. */
+function vorbisConfigOf(bytes: Buffer) {
+  if (bytes[0] !== 2) throw new Unreadable(DAMAGED);
+  const lengths: number[] = [];
+  let at = 1;
+  while (lengths.length < 2) {
+    let length = 0;
+    for (; bytes[at] === 255; at += 1) length += 255;
+    length += bytes[at] ?? 0;
+    lengths.push(length);
+    at += 1;
+  }
+  const [first = 0, second = 0] = lengths;
+  return readVorbisConfig(bytes.subarray(at, at + first), bytes.subarray(at + first + second));
 }
 
 /** An identifier, with the bits that state its length. */

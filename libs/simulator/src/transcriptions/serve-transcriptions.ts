@@ -141,10 +141,14 @@ function within(value: unknown, most: number): number {
   throw new ApiError(400, `A setting must be a number up to ${most}.`, { param: 'model' });
 }
 
-/** A WAV file has its rate in its head; its length is that of its bytes. */
-function secondsOf(file: Buffer): number {
-  if (file.length < 44 || file.toString('latin1', 0, 4) !== 'RIFF') return file.length / BYTES_PER_SECOND;
-  return (file.length - 44) / Math.max(1, file.readUInt32LE(28));
+/** A WAV file has its rate in its head; its length is that of its data. Others may begin with a tag. */
+function secondsOf(whole: Buffer): number {
+  const isTagged = whole.toString('latin1', 0, 3) === 'ID3';
+  const [a = 0, b = 0, c = 0, d = 0] = whole.subarray(6, 10);
+  const file = isTagged ? whole.subarray(10 + (((a * 128 + b) * 128 + c) * 128 + d)) : whole;
+  const data = file.indexOf('data', 36, 'latin1');
+  if (file.toString('latin1', 0, 4) !== 'RIFF' || data === -1) return file.length / BYTES_PER_SECOND;
+  return (file.length - data - 8) / Math.max(1, file.readUInt32LE(28));
 }
 
 async function respond(

@@ -74,8 +74,8 @@ export const inference = {
   doubtedLengths: new Counter({
     name: 'svc.gateway.audio_lengths_doubted',
     unit: '{file}',
-    help: 'Audio files of which a backend reports an implausible length. If theirs was measured by time stamps, the file may have false ones and cost too little.',
-    labels: ['gen_ai.request.model', 'svc.backend', 'svc.audio.measure'],
+    help: 'Audio files of which a backend reports another length than was measured: `shorter`, `longer`, or more text than anybody says in that time. Of the latter two nothing is delivered or charged.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
   }),
   nodeReads: new Counter({
     name: 'svc.gateway.node_reads',

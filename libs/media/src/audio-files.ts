@@ -1,5 +1,5 @@
 import { JobFailed, type JobCaller } from '@svc/threads';
-import type { AudioLength } from './audio/audio-length.js';
+import type { AudioFile } from './audio/audio-file.js';
 import type { MediaThreads } from './media-threads.js';
 
 /** Why an audio file can't be used. */
@@ -17,14 +17,17 @@ export class AudioRejected extends Error {
   }
 }
 
-/** Measures audio files, in threads of this process. */
-export class AudioLengths {
+/** Measures audio files and writes them again, in threads of this process. */
+export class AudioFiles {
   constructor(private readonly threads: MediaThreads) {}
 
-  /** Throws AudioRejected. Has its own deadline; an abort of the signal ends it at once. */
-  async measure(bytes: Uint8Array, caller: JobCaller): Promise<AudioLength> {
+  /**
+   * A new file of the audio, and its length. Throws AudioRejected. Has its own deadline; an abort of the
+   * signal ends it at once.
+   */
+  async read(bytes: Uint8Array, caller: JobCaller): Promise<AudioFile> {
     try {
-      return await this.threads.measure({ kind: 'audio', bytes }, caller);
+      return await this.threads.readAudio({ kind: 'audio', bytes }, caller);
     } catch (error) {
       if (error instanceof JobFailed) throw new AudioRejected(error.reason, error.retryable);
       throw error;
