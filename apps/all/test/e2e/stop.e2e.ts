@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { layServerData } from '@svc/storage/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { chunksOf, eventually } from '../response-bodies.js';
 import { ownPlatform } from '../own-platform.js';
+import { OPERATOR_TOKEN, type Platform } from '../platform.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -46,6 +48,29 @@ describe('npm start', () => {
   }, 180_000);
 });
 
+/** The statuses that probes get until the process has ended; the last ones may meet its end. */
+async function probesUntil(platform: Platform, stopped: Promise<unknown>): Promise<object> {
+  const { rootUrl, operatorUrl } = platform;
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const urls = { healthz: rootUrl, readyz: rootUrl, metrics: new URL(operatorUrl).origin };
+  const statuses = { healthz: new Set<unknown>(), readyz: new Set<unknown>(), metrics: new Set<unknown>() };
+  const process = { hasEnded: false };
+  const end = stopped.finally(() => (process.hasEnded = true));
+  // It is stopping once it is not ready.
+  await eventually('it is not ready', async () => (await fetch(`${rootUrl}/readyz`)).status === 503);
+  while (!process.hasEnded) {
+    for (const name of ['healthz', 'readyz', 'metrics'] as const) {
+      const status = await fetch(`${urls[name]}/${name}`, { headers }).then(
+        (response) => response.status,
+        String,
+      );
+      await Promise.race([end, sleep(50)]);
+      if (!process.hasEnded) statuses[name].add(status);
+    }
+  }
+  return Object.fromEntries(Object.entries(statuses).map(([name, found]) => [name, [...found]]));
+}
+
 describe('SIGTERM', () => {
   it('lets streams finish, refuses new requests, and exits with 0', async () => {
     const platform = await ownPlatform();
@@ -53,6 +78,7 @@ describe('SIGTERM', () => {
     const messages = [{ role: 'user', content: 'go [[sim tokens=100 itl-ms=10]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
     const stopped = platform.service.stop();
+    const probes = probesUntil(platform, stopped);
     await eventually('new requests are refused', async () => {
       const refused = await platform
         .chat(apiKey, { model: 'test-model', messages: MESSAGES })
@@ -63,6 +89,7 @@ describe('SIGTERM', () => {
     expect(done).toBe(true);
     expect(chunks.at(-1)?.usage?.completion_tokens).toBe(100);
     expect(await stopped).toBe(0);
+    expect(await probes).toEqual({ healthz: [200], readyz: [503], metrics: [200] });
   });
 
   it('cuts streams off at its deadline, and bills what they delivered', async () => {

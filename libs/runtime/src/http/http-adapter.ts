@@ -1,4 +1,5 @@
 import { Problem, type RouteDefinition } from '@svc/contracts';
+import type { Socket } from 'node:net';
 import { STOPPING_HEADER } from '../calls/internal-client.js';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -8,7 +9,7 @@ import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import { methodsOf, notFound } from './known-paths.js';
-import { headerFault, refuseMalformed, refuseUnsupportedOn } from './malformed.js';
+import { headerFault } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';
 import { newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
@@ -32,6 +33,8 @@ export interface HttpOptions {
    * elsewhere.
    */
   readonly isStopping: () => boolean;
+  /** Whether a connection was opened after the process stopped taking work. */
+  readonly isLate: (socket: Socket) => boolean;
 }
 
 /** What holds for every HTTP server of a process, whatever port it listens on. */
@@ -46,21 +49,23 @@ export const SERVER_OPTIONS = {
   requireHostHeader: false,
 } as const;
 
+/** Its ports are not its own, and a closed Fastify would refuse the probes of a process that ends. */
+class OpenAdapter extends FastifyAdapter {
+  override close(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
 /** Fastify under Nest, with what every request of every process goes through. */
 export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
-  const adapter = new FastifyAdapter({
+  const adapter = new OpenAdapter({
     logger: false,
     genReqId: newId,
     requestIdHeader: false,
     trustProxy: options.trustedProxies === undefined ? false : options.trustedProxies.split(','),
-    forceCloseConnections: true,
-    requestTimeout: SERVER_OPTIONS.requestTimeout,
-    keepAliveTimeout: SERVER_OPTIONS.keepAliveTimeout,
-    http: SERVER_OPTIONS,
     // A route's schema limits the length of names; the size of headers limits a URL as a whole.
     // Some clients put a slash between a base URL that ends with one and a path, or behind the path.
     routerOptions: { maxParamLength: 4_000, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
-    clientErrorHandler: refuseMalformed(options.logger),
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       begin(request, reply);
       sendProblem(new Problem('MALFORMED_REQUEST', { cause: error }), request, reply);
@@ -68,11 +73,6 @@ export function createHttpAdapter(options: HttpOptions): FastifyAdapter {
     },
   });
   const fastify: FastifyInstance = adapter.getInstance();
-  refuseUnsupportedOn(
-    fastify.server,
-    (request, response) => fastify.routing(request, response),
-    options.logger,
-  );
   fastify.decorateRequest('operatorSide', false);
   fastify.decorateRequest('matchedRoute', undefined);
   fastify.decorateRequest('traced', undefined);
@@ -96,8 +96,8 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     if (route?.access !== 'internal') endUnread(reply.raw);
     if (options.isStopping()) {
       reply.header('connection', 'close');
-      if (route?.access === 'internal') {
-        reply.header(STOPPING_HEADER, 'true');
+      if (route?.access === 'internal') reply.header(STOPPING_HEADER, 'true');
+      if (route?.access === 'internal' || (options.isLate(request.raw.socket) && !isProbe(route))) {
         next(new Problem('UNAVAILABLE'));
         return;
       }
@@ -148,10 +148,13 @@ function end(request: FastifyRequest, status: number, logger: Logger): void {
   endTrace(request, status);
   requestEnded(request, status);
   // Probes and scrapes come many times a minute and tell nothing new.
-  const access = request.matchedRoute?.access;
-  const level = access === 'probe' || access === 'metrics' ? 'debug' : 'info';
+  const level = isProbe(request.matchedRoute) ? 'debug' : 'info';
   logger[level](requestLine(request, status), 'request');
 }
+
+/** Whether a route shows the state of the process, and does no work. */
+const isProbe = (route: RouteDefinition | undefined): boolean =>
+  route?.access === 'probe' || route?.access === 'metrics';
 
 /** Sets the route, id and record of a request, and the headers of every response. */
 function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | undefined {

@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<number, string>> = {
 type Refuse = (error: Error, socket: Socket) => void;
 
 /** Responds to a malformed HTTP request with the error envelope, and closes its connection. */
-export function refuseMalformed(logger: Logger): Refuse {
+function refuseMalformed(logger: Logger): Refuse {
   return (error, socket) => {
     const code = 'code' in error ? String(error.code) : '';
     if (code === 'ECONNRESET' || !isFree(socket)) {
@@ -41,7 +41,7 @@ export function refuseMalformed(logger: Logger): Refuse {
   };
 }
 
-/** The same for a server that Fastify does not manage. */
+/** The same for all connections of a server. */
 export function refuseMalformedOn(server: Server, logger: Logger): void {
   const refuse = refuseMalformed(logger);
   server.on('clientError', (error, socket) => refuse(error, socket as Socket));

@@ -103,7 +103,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
         drainMs: SVC_DRAIN_MS,
         metricsToken: metricsTokenOf(config as TelemetryConfig),
       });
-      end.undo(() => running.stop(), SVC_DRAIN_MS + CLOSE_MS);
+      end.undo(() => running.finish(), SVC_DRAIN_MS + CLOSE_MS);
       return running;
     },
     undo: (undo) => end.undo(undo),

@@ -1,8 +1,4 @@
-import { lstat, unlink } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, ListenOptions } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import type { AddressInfo } from 'node:net';
 import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
 import { ModuleRef, NestFactory } from '@nestjs/core';
 import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-element.exception.js';
@@ -12,27 +8,24 @@ import { AccessControl, AccessGates } from '../http/access.js';
 import { Bodies } from '../http/bodies.js';
 import type { BodyBounds } from '../http/body-budget.js';
 import { CrossOrigin } from '../http/cross-origin.js';
-import { SERVER_OPTIONS, createHttpAdapter } from '../http/http-adapter.js';
-import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
+import { createHttpAdapter } from '../http/http-adapter.js';
 import { ProblemFilter } from '../http/problem-filter.js';
 import { InternalToken, type SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LogLevelController } from './log-level.controller.js';
 import { MetricsController } from './metrics.controller.js';
-import { requireProxyHeader } from './proxied-server.js';
+import { Ports } from './ports.js';
 import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
-import { within } from '../within.js';
 
 /** How long open streams may go on once a process is stopping. Kubernetes kills at 30 s by default. */
 export const DRAIN_MS = 25_000;
 
 /**
- * How long a stopping process still accepts connections and serves the open ones: a client may be about to
- * use one, and a balancer may not know yet. Each connection closes with its next response.
+ * How long a stopping process still serves all connections: a client may be about to use one, and a balancer
+ * may not know yet. Each connection closes with its next response.
  */
 const LINGER_MS = 250;
-const LOOK_MS = 10;
 
 export interface Listener {
   readonly host: string;
@@ -71,10 +64,12 @@ export interface Running {
   readonly apiUrl: string;
   readonly operatorUrl: string | undefined;
   /**
-   * Closes each connection after its next response, stops accepting new ones after a moment, lets open
-   * responses finish up to a deadline, then closes everything. Calls of other processes are sent elsewhere at
-   * once.
+   * Closes each connection after its next response, stops accepting work on new ones after a moment, lets
+   * open responses finish up to a deadline, then closes everything but the ports, which answer probes and
+   * scrapes until the process ends. Calls of other processes are sent elsewhere at once.
    */
+  finish(): Promise<void>;
+  /** The same, and closes the ports as well. */
   stop(): Promise<void>;
 }
 
@@ -92,21 +87,24 @@ class ProcessModule {
 
 /** Starts Nest on Fastify, then the event consumers, then the ports. */
 export async function serve(options: ServeOptions): Promise<Running> {
+  const { logger, readiness = new Readiness(), drainMs = DRAIN_MS } = options;
   const state: { stopping: boolean; operatorPort: number | undefined } = {
     stopping: false,
     operatorPort: undefined,
   };
   const access = new AccessControl(options.operator !== undefined);
+  const ports = new Ports({ handle: (request, response) => fastify.routing(request, response), logger });
   const adapter = createHttpAdapter({
-    logger: options.logger,
+    logger,
     access,
     bodies: new Bodies(options.bodies),
     crossOrigin: new CrossOrigin(options.corsOrigins),
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
+    isLate: (socket) => ports.isLate(socket),
     trustedProxies: options.trustedProxies,
   });
-  const { logger, readiness = new Readiness() } = options;
+  const fastify = adapter.getInstance();
   const root = ProcessModule.around(options.module, logger, readiness);
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger: nestLogger(logger),
@@ -115,7 +113,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
   });
   app.useGlobalFilters(new ProblemFilter());
   if (options.events) app.connectMicroservice({ strategy: options.events(app) }, { inheritAppConfig: true });
-  const others: Others = {};
+  let apiUrl: string;
+  let operatorUrl: string | undefined;
   try {
     await app.startAllMicroservices();
     await app.init();
@@ -124,32 +123,35 @@ export async function serve(options: ServeOptions): Promise<Running> {
       internalToken: provided(app, InternalToken),
       metricsToken: options.metricsToken,
     });
-    const fastify = app.getHttpAdapter().getInstance();
     await fastify.ready();
-    await openOthers(others, options, (request, response) => fastify.routing(request, response));
-    const { operator } = others;
-    if (operator) state.operatorPort = (operator.address() as AddressInfo).port;
-    // Not through Nest, which would log a port conflict before the caller can report it.
-    await fastify.listen(options.api);
+    if (options.operator) {
+      const address = await ports.open(options.operator);
+      state.operatorPort = address.port;
+      operatorUrl = urlOf(address);
+    }
+    if (options.proxyListen !== undefined) await ports.openProxied(options.proxyListen, options.api.host);
+    apiUrl = urlOf(await ports.open(options.api));
   } catch (error) {
-    for (const server of Object.values<Server>({ ...others })) server.close();
+    ports.close();
     await app.close();
     throw error;
   }
-  const api: Server = app.getHttpServer();
+  const finish = async (): Promise<void> => {
+    state.stopping = true;
+    readiness.report('process', 'stopping');
+    const lingerMs = Math.min(LINGER_MS, drainMs);
+    await ports.linger(lingerMs);
+    await ports.drain(drainMs - lingerMs);
+    await app.close();
+  };
   return {
     app,
-    apiUrl: urlOf(api),
-    operatorUrl: others.operator && urlOf(others.operator),
+    apiUrl,
+    operatorUrl,
+    finish,
     stop: async () => {
-      state.stopping = true;
-      readiness.report('process', 'stopping');
-      const servers = [api, ...Object.values<Server>({ ...others })];
-      const { drainMs = DRAIN_MS } = options;
-      const lingerMs = Math.min(LINGER_MS, drainMs);
-      await linger(servers, lingerMs);
-      await drain(servers, drainMs - lingerMs);
-      await app.close();
+      await finish();
+      ports.close();
     },
   };
 }
@@ -165,71 +167,6 @@ function provided<Value>(app: NestFastifyApplication, token: Abstract<Value>): V
   }
 }
 
-/** The servers beside that of the public API. */
-interface Others {
-  operator?: Server;
-  proxied?: Server;
-}
-
-async function openOthers(others: Others, options: ServeOptions, handle: RequestListener): Promise<void> {
-  const create = (): Server => {
-    const server = createServer(SERVER_OPTIONS, handle);
-    refuseMalformedOn(server, options.logger);
-    refuseUnsupportedOn(server, handle, options.logger);
-    return server;
-  };
-  if (options.operator) {
-    others.operator = create();
-    await listen(others.operator, options.operator);
-  }
-  if (options.proxyListen !== undefined) {
-    others.proxied = create();
-    requireProxyHeader(others.proxied);
-    await listen(others.proxied, await placeOf(options.proxyListen, options.api.host));
-  }
-}
-
-/** A port, or the path of a Unix socket, which a killed process may have left behind. */
-async function placeOf(place: string, host: string): Promise<ListenOptions> {
-  if (/^\d+$/.test(place)) return { host, port: Number(place) };
-  const found = await lstat(place).catch(() => undefined);
-  if (found?.isSocket()) await unlink(place);
-  return { path: place };
-}
-
-function listen(server: Server, place: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(place, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-/** Resolves when the time is over or all connections are closed. */
-async function linger(servers: readonly Server[], lingerMs: number): Promise<void> {
-  const endMs = performance.now() + lingerMs;
-  while (performance.now() < endMs) {
-    const counts = await Promise.all(
-      servers.map((server) => promisify(server.getConnections.bind(server))()),
-    );
-    if (counts.every((count) => count === 0)) return;
-    await sleep(LOOK_MS);
-  }
-}
-
-/** Stops accepting and waits until every open response has ended, up to the deadline. */
-async function drain(servers: readonly Server[], deadlineMs: number): Promise<void> {
-  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
-  // A keep-alive connection becomes idle when its response ends, and nothing else would close it.
-  const sweep = setInterval(() => servers.forEach((server) => server.closeIdleConnections()), 50);
-  await within(deadlineMs, Promise.all(closed)).catch(() => undefined);
-  clearInterval(sweep);
-  servers.forEach((server) => server.closeAllConnections());
-}
-
-function urlOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
+function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

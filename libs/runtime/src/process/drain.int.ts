@@ -1,0 +1,124 @@
+import { get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Controller, Module } from '@nestjs/common';
+import { Problem, type RouteDefinition } from '@svc/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { METRICS } from '../../test/process-harness.js';
+import { AccessGates, type GatedAccess } from '../http/access.js';
+import { Serves } from '../http/route.js';
+import { SharedSecret } from '../http/secrets.js';
+import { createLogger } from '../logging/logging.js';
+import { type Running, serve } from './serve.js';
+
+const WORK = {
+  method: 'GET',
+  path: '/api/work',
+  access: 'public',
+  operationId: 'x',
+  tag: 'Models',
+  summary: 'x',
+  status: 200,
+  reply: z.unknown(),
+  refusals: [],
+} as const satisfies RouteDefinition;
+
+let work: PromiseWithResolvers<object>;
+let closing: PromiseWithResolvers<void>;
+let isClosing = false;
+let running: Running;
+
+@Controller()
+class Works {
+  @Serves(WORK)
+  work(): Promise<object> {
+    return work.promise;
+  }
+}
+
+class OpenGates implements AccessGates {
+  enter(access: GatedAccess): boolean {
+    if (access !== 'public') throw new Problem('AUTHENTICATION_FAILED');
+    return true;
+  }
+}
+
+/** A part that takes its time to close, after the process has stopped serving. */
+class SlowPart {
+  onApplicationShutdown(): Promise<void> {
+    isClosing = true;
+    return closing.promise;
+  }
+}
+
+@Module({ controllers: [Works], providers: [SlowPart, { provide: AccessGates, useClass: OpenGates }] })
+class WorkModule {}
+
+beforeEach(async () => {
+  work = Promise.withResolvers();
+  closing = Promise.withResolvers();
+  isClosing = false;
+  const local = { host: '127.0.0.1', port: 0 };
+  running = await serve({
+    module: WorkModule,
+    logger: createLogger('silent'),
+    api: local,
+    operator: local,
+    metricsToken: new SharedSecret(METRICS),
+  });
+});
+afterEach(async () => {
+  work.resolve({});
+  closing.resolve();
+  await running.stop();
+});
+
+/** On a connection of its own. */
+function statusOf(url: string, token?: string): Promise<number> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    }).on('error', reject);
+  });
+}
+
+/** What new connections get from both ports. */
+async function seen(): Promise<object> {
+  const { apiUrl, operatorUrl = '' } = running;
+  return {
+    healthz: [await statusOf(`${apiUrl}/healthz`), await statusOf(`${operatorUrl}/healthz`)],
+    readyz: [await statusOf(`${apiUrl}/readyz`), await statusOf(`${operatorUrl}/readyz`)],
+    metrics: [await statusOf(`${operatorUrl}/metrics`, METRICS), await statusOf(`${operatorUrl}/metrics`)],
+    work: await statusOf(`${apiUrl}${WORK.path}`),
+    unknown: await statusOf(`${apiUrl}/api/unknown`),
+  };
+}
+
+const PROBES_ONLY = {
+  healthz: [200, 200],
+  readyz: [503, 503],
+  metrics: [200, 401],
+  work: 503,
+  unknown: 503,
+};
+
+describe('a process that stops', () => {
+  it('answers probes and scrapes while it drains and closes, does no new work, and finishes the old', async () => {
+    const response = fetch(`${running.apiUrl}${WORK.path}`);
+    // The request is under way.
+    await sleep(100);
+    const finished = running.finish();
+    await expect.poll(() => statusOf(`${running.apiUrl}/api/unknown`), { timeout: 20_000 }).toBe(503);
+    expect(await seen()).toEqual(PROBES_ONLY);
+
+    work.resolve({ is: 'done' });
+    expect(await (await response).json()).toEqual({ is: 'done' });
+    await expect.poll(() => isClosing, { timeout: 20_000 }).toBe(true);
+    expect(await seen()).toEqual(PROBES_ONLY);
+
+    closing.resolve();
+    await finished;
+    expect(await seen()).toEqual(PROBES_ONLY);
+  });
+});
