@@ -91,12 +91,15 @@ export async function sellerOnSolana(chain: LocalSolana): Promise<Seller & { rea
   return { address, feePayer, env };
 }
 
-export const topUpUrl = ({ apiUrl }: Platform, usd?: number): string =>
+export const topUpUrl = ({ apiUrl }: Pick<Platform, 'apiUrl'>, usd?: number): string =>
   `${apiUrl}/x402/top-up${usd === undefined ? '' : `?amount=${usd}`}`;
 
 /** Sends a payment header, under one of its names. */
-export const pay = (platform: Platform, header: string, name = 'PAYMENT-SIGNATURE'): Promise<Response> =>
-  fetch(topUpUrl(platform), { method: 'POST', headers: { [name]: header } });
+export const pay = (
+  platform: Pick<Platform, 'apiUrl'>,
+  header: string,
+  name = 'PAYMENT-SIGNATURE',
+): Promise<Response> => fetch(topUpUrl(platform), { method: 'POST', headers: { [name]: header } });
 
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
 

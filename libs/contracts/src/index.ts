@@ -362,7 +362,15 @@ export { RateLimitLog, RateLimits } from './http/limits/rate-limits.js';
 export { type Access, type ErrorShape, type RouteDefinition } from './http/route/route-definition.js';
 export { FILE_LIMIT_BYTES, FormFile, isFormFileSchema } from './http/route/form-file.js';
 export { routes } from './http/routes.js';
-export { NO_USAGE, UsageRecorded, chargeLine, decodeCharge, encodeCharge } from './messages/usage.js';
+export {
+  MEDIA_JOBS_BACKEND,
+  NO_USAGE,
+  UsageRecorded,
+  chargeLine,
+  decodeCharge,
+  emptyCharge,
+} from './messages/usage.js';
+export { encodeCharge, encodeGiveBack } from './messages/usage.js';
 export { usageRecorded } from './messages/usage.js';
 export type { Charge, ChargeLine, Price, Usage } from './messages/usage.js';
 export { UsageHistory } from './ports/usage-history.js';

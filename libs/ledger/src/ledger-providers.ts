@@ -26,7 +26,7 @@ import {
   type SharedLedgerConfig,
 } from './ledger.config.js';
 import { LocalBooks } from './local-books.js';
-import { LocalCharges, RefusedCharges } from './local-charges.js';
+import { LocalCharges, LocalGiveBacks, RefusedCharges } from './local-charges.js';
 import { LocalLedger } from './local-ledger.js';
 import { LocalUsageHistory } from './local-usage-history.js';
 import { ChargeJournal, FileJournal, NoJournal } from './posting/charge-journal.js';
@@ -34,7 +34,7 @@ import { ChargeLog } from './posting/charge-log.js';
 import { DirectPosting } from './posting/direct-posting.js';
 import { EarlierCharges } from './posting/earlier-charges.js';
 import { NeverCharged } from './posting/never-charged.js';
-import { Poster } from './posting/poster.js';
+import { GiveBacks, Poster } from './posting/poster.js';
 import { PostingStore } from './posting/posting.store.js';
 import { LEDGER_GROUP, PostingProgress } from './posting/posting-progress.js';
 import { Settlement } from './posting/settlement.js';
@@ -79,6 +79,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     { provide: LedgerSettings, useValue: { config } satisfies LedgerSettings },
     { provide: Books, useClass: LocalBooks },
     { provide: Charges, useClass: LocalCharges },
+    { provide: GiveBacks, useClass: LocalGiveBacks },
     { provide: Holds, useExisting: HoldBook },
     { provide: UsageHistory, useClass: LocalUsageHistory },
     ...(config.LEDGER_AUDIT === 'on' ? [AuditWorker] : []),

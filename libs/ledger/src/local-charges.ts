@@ -1,17 +1,48 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Charges, Problem } from '@svc/contracts';
+import { type Charge, Charges, Problem, emptyCharge, encodeGiveBack, usageRecorded } from '@svc/contracts';
+import { addToOutbox } from '@svc/events';
+import { RootLogger } from '@svc/runtime';
+import { Database } from '@svc/storage';
 import { NEVER_CHARGED } from './accounts/returned-charges.store.js';
 import { RefundsStore } from './books/refunds.store.js';
 import { HoldBook } from './holds/hold-book.js';
-import { Poster } from './posting/poster.js';
+import { GiveBacks, Poster } from './posting/poster.js';
+
+/** Gives back in the books of this process. */
+@Injectable()
+export class LocalGiveBacks extends GiveBacks {
+  constructor(
+    private readonly poster: Poster,
+    private readonly refunds: RefundsStore,
+    private readonly holdBook: HoldBook,
+    private readonly logger: RootLogger,
+  ) {
+    super();
+  }
+
+  /** The refund has a reference that no operator would choose. */
+  override async post(charge: Charge): Promise<void> {
+    const { accountId, requestId } = charge;
+    await this.poster.post([emptyCharge(charge)]);
+    const reference = `${NEVER_CHARGED}${requestId}`;
+    try {
+      const { balances, isNew } = await this.refunds.refund({ accountId, requestId, reference });
+      await this.holdBook.post([{ ...balances, requestIds: [] }]);
+      if (isNew) this.logger.log.warn({ requestId }, 'the charge of a failed request was refunded');
+    } catch (error) {
+      // A 4xx problem means that there is nothing to refund: the empty charge came first.
+      if (!(error instanceof Problem && error.status < 500)) throw error;
+    }
+  }
+}
 
 /** Posts charges to the books within their own process. */
 @Injectable()
 export class LocalCharges extends Charges {
   constructor(
     private readonly poster: Poster,
-    private readonly refunds: RefundsStore,
-    private readonly holdBook: HoldBook,
+    private readonly giveBacks: GiveBacks,
+    private readonly database: Database,
   ) {
     super();
   }
@@ -20,14 +51,14 @@ export class LocalCharges extends Charges {
     return this.poster.post(charges);
   }
 
-  /**
-   * Returns all that is left of a posted charge, once, however often it is called: it is refunded under a
-   * reference that no operator would choose. Rejects if nothing is left.
-   */
-  override async giveBack({ accountId, requestId }: Charge): Promise<void> {
-    const refund = { accountId, requestId, reference: `${NEVER_CHARGED}${requestId}` };
-    const { balances } = await this.refunds.refund(refund);
-    await this.holdBook.post([{ ...balances, requestIds: [] }]);
+  /** The event is stored first: a restored database may have neither the refund nor the empty charge. */
+  override async giveBack(charge: Charge): Promise<void> {
+    await addToOutbox(
+      (sql, values) => this.database.query(sql, [...values]),
+      usageRecorded,
+      encodeGiveBack(charge),
+    );
+    await this.giveBacks.post(charge);
   }
 }
 

@@ -217,7 +217,14 @@ export class BooksModel {
 
   private charge(account: Account, row: MovedRow, currency: keyof Balances): void {
     const recorded = this.charged(row, currency);
-    const due = smaller(recorded.charge.cost[currency], account.balances[currency]);
+    const { cost } = recorded.charge;
+    const { usdNano, diemNano } = account.balances;
+    // DIEM comes first, and pays for USD that is missing too.
+    const missing = cost.usdNano - smaller(cost.usdNano, usdNano);
+    const due =
+      currency === 'diemNano'
+        ? smaller(cost.diemNano + missing, diemNano)
+        : smaller(totalNano(cost) - recorded.paid.diemNano, usdNano);
     assert.equal(row.amount_nano, due, 'a charge takes what it costs, or all there is');
     const moved = { ...NONE, [currency]: due };
     account.balances = minus(account.balances, moved);

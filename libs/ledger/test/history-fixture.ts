@@ -19,7 +19,7 @@ import { ENDING, type Plan, type Step } from './history-steps.js';
 import { HoldBook } from '../src/holds/hold-book.js';
 import { HoldReadsStore } from '../src/holds/hold-reads.store.js';
 import { LocalBooks } from '../src/local-books.js';
-import { LocalCharges } from '../src/local-charges.js';
+import { LocalCharges, LocalGiveBacks } from '../src/local-charges.js';
 import { LedgerSettings } from '../src/ledger.config.js';
 import { MonthsStore } from '../src/accounts/months.store.js';
 import { EarlierCharges } from '../src/posting/earlier-charges.js';
@@ -91,7 +91,8 @@ export class HistoryFixture {
       fails: new StakeDays(new StakesStore(new DiesAtLock(database.pool), months), diemHolds, earlier),
       dies: new StakeDays(stakes, died, earlier),
     };
-    const charges = new LocalCharges(this.poster, part(RefundsStore), part(HoldBook));
+    const giveBacks = new LocalGiveBacks(this.poster, part(RefundsStore), part(HoldBook), logger);
+    const charges = new LocalCharges(this.poster, giveBacks, database);
     this.parts = {
       reads: part(HoldReadsStore),
       fallback: new PatientFallback(

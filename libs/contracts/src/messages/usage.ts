@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEvent } from './events.js';
-import { type Balances, pricedNano } from '../money/money.js';
+import { type Balances, NO_MONEY, pricedNano } from '../money/money.js';
 import { type Unit, unitOf } from '../money/units.js';
 
 /** Tokens of one request, as the backend counted them. */
@@ -13,6 +13,9 @@ export interface Usage {
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
 }
+
+/** The backend in the charge of a job for media, which is charged before a backend is chosen. */
+export const MEDIA_JOBS_BACKEND = 'media-jobs';
 
 export const NO_USAGE: Usage = {
   promptTokens: 0,
@@ -93,12 +96,17 @@ export const UsageRecorded = z.object({
   diemNano: Nano,
   writeOffNano: Nano,
   durationMs: Count,
+  /**
+   * Instead of a charge: the request costs nothing, and what it has cost is returned. A release that does not
+   * know this posts an empty charge.
+   */
+  isGivenBack: z.literal(true).optional(),
 });
 
 /** A charge on the wire: every amount is a string of nano-dollars, since JSON has no bigint. */
 export type UsageRecorded = z.infer<typeof UsageRecorded>;
 
-/** Published once a response has ended; the ledger posts it. */
+/** Published once a response has ended, or its cost is given back; the ledger posts it. */
 export const usageRecorded = defineEvent<UsageRecorded>({
   topic: 'usage.recorded.v1',
   key: (usage) => usage.accountId,
@@ -122,8 +130,22 @@ export function encodeCharge(charge: Charge): UsageRecorded {
   };
 }
 
+/** The event by which a request costs nothing, whatever was charged for it before or is charged later. */
+export const encodeGiveBack = (charge: Charge): UsageRecorded => ({
+  ...encodeCharge(emptyCharge(charge)),
+  isGivenBack: true,
+});
+
+/** A charge of nothing under the same request. It blocks any other charge of the request. */
+export const emptyCharge = (charge: Charge): Charge => ({
+  ...charge,
+  lines: [],
+  cost: NO_MONEY,
+  writeOffNano: 0n,
+});
+
 export function decodeCharge(usage: UsageRecorded): Charge {
-  const { usdNano, diemNano, lines, writeOffNano, ...rest } = usage;
+  const { usdNano, diemNano, lines, writeOffNano, isGivenBack: _, ...rest } = usage;
   return {
     ...rest,
     lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano }) => ({

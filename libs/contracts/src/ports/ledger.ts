@@ -118,7 +118,10 @@ export abstract class Charges {
    */
   abstract post(charges: readonly Charge[]): Promise<void>;
 
-  /** Refunds all that is left of a posted charge, once. Rejects like a refund. */
+  /**
+   * Makes a request cost nothing, once: its charge is blocked if it is not posted yet, and otherwise all that
+   * is left of it is refunded. Recorded as an event, so that a restore repeats it. May be repeated.
+   */
   abstract giveBack(charge: Charge): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import {
+  MEDIA_JOBS_BACKEND,
   type Caller,
   type EarlierMediaJob,
   type MediaKind,
@@ -22,9 +23,6 @@ import { isUnserved } from '../paid/reservation.js';
 import { Attachments } from '../request/attachments.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import type { MediaPlan } from './media-plan.js';
-
-/** The backend in the charge of a job, which is charged before one is chosen. */
-const BACKEND = 'media-jobs';
 
 const MS_PER_SECOND = 1_000;
 
@@ -112,7 +110,7 @@ export class MediaOrders {
       await this.jobs.place(job);
       try {
         const durationMs = performance.now() - startedMs;
-        const settled = await reservation.settle({ backend: BACKEND, lines: [line], durationMs });
+        const settled = await reservation.settle({ backend: MEDIA_JOBS_BACKEND, lines: [line], durationMs });
         reply.headers(settled.headers);
         request.record.costUsd = formatUsd(settled.cost.usdNano);
         request.record.costDiem = formatUsd(settled.cost.diemNano);

@@ -1,4 +1,4 @@
-import { TRANSFER_KINDS, type TransferKind } from '@svc/contracts';
+import { MEDIA_JOBS_BACKEND, TRANSFER_KINDS, type TransferKind } from '@svc/contracts';
 
 /** The last ids that an audit saw, and when it ran. */
 export interface Watermarks {
@@ -81,6 +81,7 @@ export function checksOf(rows: AuditedRows): string[] {
     reversalCheck(rows),
     debtCheck(rows),
     DIEM_EXPIRES,
+    JOBS_EXIST,
     NOTHING_REJECTED,
   ];
 }
@@ -289,6 +290,21 @@ const DIEM_EXPIRES = `
   FROM ledger.accounts AS account
   WHERE diem_nano > 0
     AND NOT EXISTS (SELECT FROM ledger.stakes AS stake WHERE stake.account_id = account.id)`;
+
+/**
+ * Every job for media that was charged exists, or was refunded: a restore posts charges of jobs that it has
+ * lost. Jobs are kept for at least 13 hours.
+ */
+const JOBS_EXIST = `
+  SELECT format('Request %s of account customer:%s cost %s nano-USD and %s nano-DIEM for media, but its job does not exist. Refund it.',
+    request_id, account_id, usd_nano, diem_nano) AS mismatch
+  FROM ledger.charges AS charge
+  WHERE backend = '${MEDIA_JOBS_BACKEND}' AND at > now() - interval '12 hours' AND usd_nano + diem_nano > 0
+    AND NOT EXISTS (SELECT FROM media.jobs AS job WHERE job.request_id = charge.request_id)
+    AND NOT EXISTS (
+      SELECT FROM ledger.refunds AS refund
+      WHERE refund.account_id = charge.account_id AND refund.request_id = charge.request_id
+    )`;
 
 /** No recorded charge was rejected. */
 const NOTHING_REJECTED = `

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditReport, AuditScope } from '@svc/contracts';
+import {
+  type AuditReport,
+  type AuditScope,
+  type Charge,
+  MEDIA_JOBS_BACKEND,
+  emptyCharge,
+} from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +38,47 @@ const rejectCharge = (): Promise<unknown> =>
   running.database.query(
     `INSERT INTO ledger.rejected_charges (digest, reason, event) VALUES ('d', 'odd', '{}')`,
   );
+
+describe.each<AuditScope>(['whole', 'new'])('an audit of scope %s', (scope) => {
+  const HOUR_MS = 3_600_000;
+  const jobCharge = (accountId: string, ageMs: number): Charge =>
+    chargeOf(accountId, 5n, {
+      backend: MEDIA_JOBS_BACKEND,
+      at: new Date(Date.now() - ageMs).toISOString(),
+    });
+
+  it('reports the charges of jobs that do not exist, until they are refunded', async () => {
+    const accountId = await account();
+    await audit('whole');
+    const charge = jobCharge(accountId, HOUR_MS);
+    await running.poster.post([charge]);
+    expect(await audit(scope)).toMatchObject({
+      ok: false,
+      mismatches: [
+        `Request ${charge.requestId} of account customer:${accountId} cost 5 nano-USD and 0 nano-DIEM for media, but its job does not exist. Refund it.`,
+      ],
+    });
+    await running.books.refund({ accountId, requestId: charge.requestId, reference: 'lost' });
+    expect(await audit(scope)).toMatchObject({ ok: true });
+  });
+
+  it('finds nothing wrong with charges of jobs that exist, cost nothing, or may have been deleted since', async () => {
+    const accountId = await account();
+    const [there, gone, free] = [
+      jobCharge(accountId, HOUR_MS),
+      jobCharge(accountId, 14 * HOUR_MS),
+      jobCharge(accountId, HOUR_MS),
+    ];
+    await running.poster.post([there, gone, emptyCharge(free)]);
+    await running.database.query(
+      `INSERT INTO media.jobs (id, request_id, account_id, key_id, kind, model, state, body_sha256, expected_ms, created_at,
+         deadline_at, expires_at, next_step_at)
+       VALUES ($1, $2, $3, 'k', 'video', 'clip', 'held', 'h', 1, now(), now(), now(), now())`,
+      [randomUUID(), there.requestId, accountId],
+    );
+    expect(await audit(scope)).toMatchObject({ ok: true });
+  });
+});
 
 describe('an audit of new entries', () => {
   it('covers the whole book if there was no audit before', async () => {

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Charge, Charges, type Refund, encodeCharge, totalNano, usageRecorded } from '@svc/contracts';
+import {
+  type Charge,
+  Charges,
+  type Refund,
+  encodeCharge,
+  encodeGiveBack,
+  totalNano,
+  usageRecorded,
+} from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -250,6 +258,47 @@ describe('parallel refunds', () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => running.books.refund(refundOf(charge))));
     expect(new Set(all.map(([transfer]) => transfer?.id)).size).toBe(1);
     await expect(balances(charge.accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+  });
+});
+
+describe('a request whose cost is given back', () => {
+  const recorded = (charge: Charge, isGivenBack = false) =>
+    running.log.publish(usageRecorded, isGivenBack ? encodeGiveBack(charge) : encodeCharge(charge));
+  const funded = async (): Promise<string> => {
+    const accountId = randomUUID();
+    await running.books.credit({ accountId, usdNano: usd(1), reference: 'start' });
+    return accountId;
+  };
+
+  it.each([
+    ['before its charge', ['back', 'charge']],
+    ['after its charge', ['charge', 'back']],
+    ['twice, around its charge', ['back', 'charge', 'back']],
+    ['twice, after its charge, which arrives twice', ['charge', 'charge', 'back', 'back']],
+  ] as const)('costs nothing if the events arrive %s', async (_when, events) => {
+    const accountId = await funded();
+    const charge = chargeOf(accountId, 100n);
+    for (const event of events) await recorded(charge, event === 'back');
+    // A read waits for the events before it.
+    await expect(balances(accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+    await expect(running.books.audit('whole')).resolves.toMatchObject({ mismatches: [] });
+  });
+
+  it('leaves an event, so that a restore gives it back again', async () => {
+    const accountId = await funded();
+    const charge = chargeOf(accountId, 100n);
+    await running.poster.post([charge]);
+    const charges = running.app.get(Charges, { strict: false });
+    for (let time = 0; time < 2; time += 1) await charges.giveBack(charge);
+    await expect(balances(accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+    const events = await running.database.query<{ payload: string }>(
+      `SELECT payload FROM events.outbox WHERE key = $1
+       UNION ALL SELECT payload::text FROM events.log WHERE key = $1`,
+      [accountId],
+    );
+    expect(events.map(({ payload }) => JSON.parse(payload) as unknown)).toContainEqual(
+      encodeGiveBack(charge),
+    );
   });
 });
 

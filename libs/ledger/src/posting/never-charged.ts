@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type Charge, Charges, NO_MONEY, Problem, encodeCharge } from '@svc/contracts';
+import { type Charge, Charges, encodeCharge } from '@svc/contracts';
 import { RootLogger, retrying } from '@svc/runtime';
 import type { ChargeJournal } from './charge-journal.js';
 
@@ -8,9 +8,9 @@ const DELAYS = { firstMs: 100, lastMs: 2_000 };
 
 /**
  * Requests refused because their charge could not be recorded anywhere. A copy of the charge may still turn
- * up: in the event log that did not respond, or in a posting under way. So an empty charge is posted under
- * the request's id, which blocks any other charge. If a copy was quicker, its cost is refunded. Until then
- * the journal keeps the refusal for the next run, as soon as it accepts it.
+ * up: in the event log that did not respond, or in a posting under way. So the request is given back, which
+ * blocks any charge, or refunds a copy that was quicker. Until then the journal keeps the refusal for the
+ * next run, as soon as it accepts it.
  */
 @Injectable()
 export class NeverCharged implements OnModuleDestroy {
@@ -26,7 +26,7 @@ export class NeverCharged implements OnModuleDestroy {
     this.stopping.abort();
   }
 
-  /** Tries until the books have the empty charge. Never rejects. */
+  /** Tries until the books have given it back. Never rejects. */
   async add(charge: Charge, note: RefusalNote): Promise<void> {
     this.size += 1;
     const { signal } = this.stopping;
@@ -34,7 +34,7 @@ export class NeverCharged implements OnModuleDestroy {
       signal.throwIfAborted();
       void note.keep();
       if (this.size > MOST) throw new Error('too many');
-      await this.publish(charge);
+      await this.books.giveBack(charge);
     };
     try {
       await retrying(attempt, { ...DELAYS, signal, isFinal: () => this.size > MOST });
@@ -48,19 +48,6 @@ export class NeverCharged implements OnModuleDestroy {
     } finally {
       this.size -= 1;
     }
-  }
-
-  private async publish(charge: Charge): Promise<void> {
-    const nothing: Charge = { ...charge, lines: [], cost: NO_MONEY, writeOffNano: 0n };
-    try {
-      await this.books.post([nothing]);
-      await this.books.giveBack(charge);
-    } catch (error) {
-      // A 4xx problem means that there is nothing to refund: the empty charge came first.
-      if (error instanceof Problem && error.status < 500) return;
-      throw error;
-    }
-    this.logger.log.warn({ requestId: charge.requestId }, 'the charge of a failed request was refunded');
   }
 }
 

@@ -81,14 +81,25 @@ export class Poster {
   }
 }
 
-/** Posts recorded charges. */
+/** Makes requests cost nothing: blocks charges that are not posted yet, and refunds those that are. */
+export abstract class GiveBacks {
+  /** Once, however often it is called, and whether or not the charge is posted. */
+  abstract post(charge: Charge): Promise<void>;
+}
+
+/** Posts recorded charges, and gives back those that are recorded as given back. */
 @Controller()
 export class ChargesConsumer {
-  constructor(private readonly poster: Poster) {}
+  constructor(
+    private readonly poster: Poster,
+    private readonly giveBacks: GiveBacks,
+  ) {}
 
   @OnEvents(usageRecorded, LEDGER_GROUP)
   async post(batch: EventBatch<UsageRecorded>): Promise<void> {
-    await this.poster.postRecorded(batch.map((event) => event.payload));
+    const recorded = batch.map(({ payload }) => payload);
+    await this.poster.postRecorded(recorded.filter(({ isGivenBack }) => !isGivenBack));
+    for (const usage of recorded) if (usage.isGivenBack) await this.giveBacks.post(decodeCharge(usage));
   }
 }
 

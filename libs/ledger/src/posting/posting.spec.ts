@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Charge } from '@svc/contracts';
+import { type Charge, NO_MONEY, totalNano } from '@svc/contracts';
 import { chargeFault } from './charge-fault.js';
 import { postingOf } from './posting.js';
 import { chargeOf } from '../../test/testing.js';
@@ -41,7 +41,29 @@ describe('postingOf', () => {
     ]);
   });
 
-  it('writes off what exceeds a balance, by currency', () => {
+  it('pays in the other currency what is missing in one, and writes off only what is missing in both', () => {
+    const amounts = [0n, 1n, 2n, 5n];
+    const quadruples = amounts.flatMap((usdNano) =>
+      amounts.flatMap((diemNano) =>
+        amounts.flatMap((usdLeft) => amounts.map((diemLeft) => ({ usdNano, diemNano, usdLeft, diemLeft }))),
+      ),
+    );
+    for (const { usdNano, diemNano, usdLeft, diemLeft } of quadruples) {
+      const { charges, accounts } = postingOf([charge(usdNano, diemNano)], accountWith(usdLeft, diemLeft));
+      const { cost = NO_MONEY, writeOffNano } = charges[0] ?? {};
+      const [total, left] = [usdNano + diemNano, usdLeft + diemLeft];
+      expect(totalNano(cost)).toBe(total < left ? total : left);
+      expect(writeOffNano).toBe(total - totalNano(cost));
+      // Each currency pays its own part first.
+      expect(cost.usdNano >= (usdNano < usdLeft ? usdNano : usdLeft)).toBe(true);
+      expect(cost.diemNano >= (diemNano < diemLeft ? diemNano : diemLeft)).toBe(true);
+      const after = { usdNano: usdLeft - cost.usdNano, diemNano: diemLeft - cost.diemNano };
+      expect(accounts[0]?.balances).toEqual(after);
+      expect([after.usdNano, after.diemNano].filter((nano) => nano < 0n)).toEqual([]);
+    }
+  });
+
+  it('writes off what exceeds both balances', () => {
     const posting = postingOf([charge(7n, 3n)], accountWith(5n, 1n));
     expect(posting.charges[0]).toMatchObject({ cost: { usdNano: 5n, diemNano: 1n }, writeOffNano: 4n });
     expect(posting.clamped).toEqual({ charges: 1, nano: 4n });

@@ -5,6 +5,7 @@ import {
   NO_MONEY,
   type TransferKind,
   minus,
+  totalNano,
 } from '@svc/contracts';
 import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 
@@ -28,7 +29,7 @@ export interface Posting {
   readonly transfers: readonly NewTransfer[];
   /** The new balances of every charged account, one version higher. */
   readonly accounts: readonly PostedBalances[];
-  /** Charges that exceeded a balance, and by how much. Holds prevent this, unless a hold was lost. */
+  /** Charges that exceeded both balances, and by how much. Holds prevent this, unless a hold was lost. */
   readonly clamped: { readonly charges: number; readonly nano: bigint };
 }
 
@@ -44,13 +45,13 @@ export function postingOf(
   for (const charge of charges) {
     const balances = left.get(charge.accountId) ?? accounts.get(charge.accountId)?.balances ?? NO_MONEY;
     const cost = affordable(charge.cost, balances);
-    const shortNano = charge.cost.usdNano - cost.usdNano + charge.cost.diemNano - cost.diemNano;
+    const shortNano = totalNano(charge.cost) - totalNano(cost);
     if (shortNano > 0n) {
       clamped.charges += 1;
       clamped.nano += shortNano;
     }
     const asPosted =
-      shortNano === 0n ? charge : { ...charge, cost, writeOffNano: charge.writeOffNano + shortNano };
+      cost === charge.cost ? charge : { ...charge, cost, writeOffNano: charge.writeOffNano + shortNano };
     posted.push(asPosted);
     addTransfers(transfers, asPosted);
     left.set(charge.accountId, minus(balances, cost));
@@ -63,13 +64,18 @@ export function postingOf(
   return { charges: posted, transfers, accounts: after, clamped };
 }
 
+/**
+ * What the balances pay of a cost: in its own currencies as far as they go, and the rest in the other one.
+ * Holds see to the currencies, unless a hold was lost or a restore posts charges again.
+ */
 function affordable(cost: Balances, left: Balances): Balances {
   if (cost.usdNano <= left.usdNano && cost.diemNano <= left.diemNano) return cost;
-  return {
-    usdNano: cost.usdNano < left.usdNano ? cost.usdNano : left.usdNano,
-    diemNano: cost.diemNano < left.diemNano ? cost.diemNano : left.diemNano,
-  };
+  const usdShortNano = cost.usdNano - smaller(cost.usdNano, left.usdNano);
+  const diemNano = smaller(cost.diemNano + usdShortNano, left.diemNano);
+  return { usdNano: smaller(totalNano(cost) - diemNano, left.usdNano), diemNano };
 }
+
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /** The transfers to revenue: from the customer by currency, and from the write-off account for the rest. */
 function addTransfers(transfers: NewTransfer[], charge: Charge): void {

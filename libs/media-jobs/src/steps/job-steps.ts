@@ -6,6 +6,7 @@ import {
   type InferenceCall,
   InferenceRouter,
   type JobCallKind,
+  MEDIA_JOBS_BACKEND,
   NO_MONEY,
   NO_USAGE,
   Problem,
@@ -243,15 +244,8 @@ export class JobSteps {
 
   /** Returns all that a failed job cost. */
   private async giveBack(job: JobRecord): Promise<Date | undefined> {
-    const { charges } = this.parts;
-    const nothing = emptyCharge(job);
     try {
-      // If the charge is not posted yet, this takes its place and nothing is ever charged.
-      await charges.post([nothing]);
-      await charges.giveBack(nothing).catch((error: unknown) => {
-        // A 4xx problem means that there is nothing to return.
-        if (!(error instanceof Problem && error.status < 500)) throw error;
-      });
+      await this.parts.charges.giveBack(chargeOf(job));
     } catch (error) {
       this.warn(job, error, 'the cost of a failed job could not be returned yet');
       const tries = job.tries + 1;
@@ -324,14 +318,14 @@ function callTo(job: JobRecord, kind: JobCallKind): InferenceCall {
   return { ...callOf(job, kind), backend, body: [Buffer.from(JSON.stringify(body))] };
 }
 
-/** A charge of nothing under the request's id. */
-function emptyCharge({ requestId, accountId, keyId, model, createdAt }: JobRecord): Charge {
+/** The charge of a job, without what it costs. */
+function chargeOf({ requestId, accountId, keyId, model, createdAt }: JobRecord): Charge {
   return {
     requestId,
     accountId,
     keyId,
     model,
-    backend: JOBS_BACKEND,
+    backend: MEDIA_JOBS_BACKEND,
     at: createdAt.toISOString(),
     usage: NO_USAGE,
     lines: [],
@@ -340,9 +334,6 @@ function emptyCharge({ requestId, accountId, keyId, model, createdAt }: JobRecor
     durationMs: 0,
   };
 }
-
-/** The backend in the charge of a job, which is charged before one is chosen. */
-const JOBS_BACKEND = 'media-jobs';
 
 function waitOf({ firstMs, lastMs, factor }: typeof POLL, tries: number): number {
   return Math.min(lastMs, firstMs * factor ** Math.min(tries, 20));
