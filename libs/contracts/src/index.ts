@@ -1,3 +1,4 @@
+export type { Deprecation } from './catalog/deprecation.js';
 export { AccountLimits } from './http/keys/account-limits.js';
 export {
   ApiKeyChange,
@@ -18,7 +19,6 @@ export {
   CatalogEntry,
   CatalogFile,
   CatalogModel,
-  type Deprecation,
   type Extra,
   MODEL_TYPES,
   type OtherLimit,

@@ -38,7 +38,7 @@ import { imageCall } from './backends/image-call.js';
 import { rpcMode } from './backends/rpc-call.js';
 import { attestationMode } from './tee-calls.js';
 import { readJob, requestOf } from './backends/job-calls.js';
-import { goesElsewhere, mayBeCalled, mayRepeat } from './backends/next-backend.js';
+import { goesElsewhere, mayBeCalled, mayRepeat, outcomeOf } from './backends/next-backend.js';
 import { BackendError } from './dialects/backend-error.js';
 import type { TranscribedFile } from './dialects/dialect.js';
 import { EncryptedCalls, type StreamStart } from './encrypted-calls.js';
@@ -394,10 +394,4 @@ export class LocalRouter extends InferenceRouter {
 /** The error for a call that a method does not serve. */
 function unavailable(why: string): Problem {
   return new Problem('INVALID_REQUEST', { cause: new TypeError(why) });
-}
-
-/** The outcome of a failed attempt, for metrics. */
-function outcomeOf({ elsewhere, cooldown }: Refusal, signal: AbortSignal): string {
-  if (signal.aborted) return 'aborted';
-  return elsewhere || cooldown !== 'nobody' ? 'failed' : 'refused';
 }

@@ -6,6 +6,7 @@ import {
   speechMembers,
   transcriptionMembers,
 } from './audio-models.js';
+import { Deprecation } from './deprecation.js';
 import { ExtraFields, checkSalts } from './extra-fields.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Reasoning } from './reasoning.js';
@@ -148,22 +149,6 @@ export const MODEL_TYPES = [
 ] as const;
 
 export const TIERS = ['XS', 'S', 'M', 'L'] as const;
-
-/** A date such as `2026-11-30`, or a time. */
-const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
-
-/** When a model is removed, and what replaces it. */
-export const Deprecation = z.strictObject({
-  /** Clients are warned from this time on; default: at once. */
-  startsAt: Moment.optional(),
-  /** The model counts as deprecated from this time on. */
-  date: Moment,
-  /** The model is removed at this time. */
-  removesAt: Moment,
-  /** Whether requests go to the replacement once the model is removed. */
-  autoRemap: z.boolean().default(false),
-  replacementModelId: z.string().optional(),
-});
 
 const Ratio = z.number().min(0).max(1);
 const Temperature = z.number().min(0).max(2);
@@ -395,7 +380,6 @@ export type CatalogTranscriptionModel = z.infer<typeof CatalogTranscriptionModel
 export type CatalogImageModel = z.infer<typeof CatalogImageModel>;
 export type CatalogEditModel = z.infer<typeof CatalogEditModel>;
 export type CatalogUpscaleModel = z.infer<typeof CatalogUpscaleModel>;
-export type Deprecation = z.infer<typeof Deprecation>;
 export type CatalogFile = z.infer<typeof CatalogFile>;
 export type OtherLimit = (typeof OTHER_LIMITS)[number];
 export type Extra = keyof CatalogFile['extras'];

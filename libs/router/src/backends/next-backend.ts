@@ -23,3 +23,9 @@ export function goesElsewhere(kind: CallKind, error: unknown, refusal: Refusal):
  */
 export const mayRepeat = (kind: CallKind, candidates: readonly LiveBackend[]): boolean =>
   !isMadeOnce(kind) && (kind !== 'rpc' || candidates.length === 1);
+
+/** The outcome of a failed attempt, for metrics. */
+export function outcomeOf({ elsewhere, cooldown }: Refusal, signal: AbortSignal): string {
+  if (signal.aborted) return 'aborted';
+  return elsewhere || cooldown !== 'nobody' ? 'failed' : 'refused';
+}
