@@ -110,6 +110,15 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'callerBytes: 536_870_912',
   },
   {
+    name: 'inner-texts-unbounded',
+    isMeasured: true,
+    file: 'hostile/inner-texts.hostile.ts',
+    test: 'of objects are refused or passed on',
+    module: 'libs/runtime/dist/json/json-reader.js',
+    find: 'if (exceeded)',
+    replace: 'if (false)',
+  },
+  {
     name: 'files-before-money',
     file: 'hostile/files.hostile.ts',
     test: 'are not fetched if the account cannot pay',
