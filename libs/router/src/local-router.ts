@@ -63,7 +63,7 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 /** Calls the backends of the catalogue one after the other until one begins to respond. */
 export class LocalRouter extends InferenceRouter {
   readonly nodes: NodeChecks;
-  private readonly requests: BackendRequests;
+  readonly requests: BackendRequests;
   private readonly encrypted: EncryptedCalls;
 
   constructor(
@@ -100,10 +100,7 @@ export class LocalRouter extends InferenceRouter {
         return this.firstAvailable(
           call,
           signal,
-          rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES, {
-            finalizedOf: (live) => this.nodes.finalizedOf(live),
-            credentialsOf: (live) => this.requests.credentialsOf(live),
-          }),
+          rpcMode(call, this.settings.ROUTER_RESPONSE_LIMIT_BYTES, this),
         );
       case 'embeddings':
         return this.embeddings(call, signal);

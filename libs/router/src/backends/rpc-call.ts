@@ -29,9 +29,10 @@ function hasError(text: string): boolean {
   return [jsonOrUndefined(text)].flat().some((item) => RpcError.safeParse(item).success);
 }
 
+/** What is known of nodes. */
 interface NodeFacts {
-  readonly finalizedOf: (live: LiveBackend) => number | undefined;
-  readonly credentialsOf: (live: LiveBackend) => readonly string[];
+  readonly nodes: { readonly finalizedOf: (live: LiveBackend) => number | undefined };
+  readonly requests: { readonly credentialsOf: (live: LiveBackend) => readonly string[] };
 }
 
 /** Shorter ones occur in data by chance. */
@@ -50,7 +51,7 @@ const without = (credentials: readonly string[], text: string): string =>
 export function rpcMode(
   { kind, body }: InferenceCall,
   limitBytes: number,
-  of: NodeFacts,
+  { nodes, requests }: NodeFacts,
 ): CallMode<Pick<Completion, 'body' | 'finalizedBlock'>> {
   return {
     deadlineMs: kind === 'rpc-send' ? ATTEMPT_MS : DEADLINE_MS,
@@ -61,11 +62,11 @@ export function rpcMode(
     anyStatus: true,
     take: async (exchange, live) => {
       if (exchange.status === REJECTED)
-        return { body: without(of.credentialsOf(live), await rejectionOf(exchange)) };
+        return { body: without(requests.credentialsOf(live), await rejectionOf(exchange)) };
       await refuseFailure(exchange);
-      const text = without(of.credentialsOf(live), await exchange.text(limitBytes));
+      const text = without(requests.credentialsOf(live), await exchange.text(limitBytes));
       if (!/^\s*[[{]/.test(text)) throw new Error('the response is neither an object nor a list');
-      const finalizedBlock = of.finalizedOf(live);
+      const finalizedBlock = nodes.finalizedOf(live);
       return { body: text, ...(finalizedBlock !== undefined && { finalizedBlock }) };
     },
   };
