@@ -81,13 +81,39 @@ describe('the blocks of a streamed message', () => {
     expect(events).toEqual(['start:0', 'delta:0 {"a":1}', 'stop:0']);
   });
 
-  it('fail if a backend continues a call after the next one has begun', () => {
-    const late = (): unknown =>
+  it('of calls wait until the arguments of the open one are whole, and then follow at once', () => {
+    const events = (write: (blocks: BlockEvents) => void) => {
+      const blocks = new BlockEvents(() => undefined);
+      write(blocks);
+      return blocks.take().match(/"(?:name|text|partial_json)":"[^"\\]*/g);
+    };
+    const both = (blocks: BlockEvents): void => {
+      blocks.call(call(0, '', 'f'));
+      blocks.call(call(1, '1', 'g'));
+      blocks.text('a');
+      blocks.text('b');
+      blocks.call(call(0, '2'));
+    };
+    expect(events(both)).toEqual(['"name":"f', '"partial_json":"2']);
+    const ended = (blocks: BlockEvents): void => {
+      blocks.call(call(0, '', 'f'));
+      blocks.text('a');
+      blocks.text('b');
+      blocks.call(call(0, ' { "]}'));
+      blocks.call(call(0, '\\"": [{}]'));
+      blocks.call(call(0, '} '));
+    };
+    expect(events(ended)?.at(-1)).toBe('"text":"ab');
+  });
+
+  it('fail if a backend continues a call after its arguments, since the client may have made the call', () => {
+    const write = (more: string) => (): unknown =>
       written((blocks) => {
-        blocks.call(call(0, '', 'f'));
+        blocks.call(call(0, '{}', 'f'));
         blocks.call(call(1, '', 'g'));
-        blocks.call(call(0, '{}'));
+        blocks.call(call(0, more));
       });
-    expect(late).toThrow(expect.objectContaining({ code: 'INFERENCE_FAILED' }));
+    expect(write(' \n')).not.toThrow();
+    expect(write('{"a":1}')).toThrow(expect.objectContaining({ code: 'INFERENCE_FAILED' }));
   });
 });

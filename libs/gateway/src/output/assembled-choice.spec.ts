@@ -80,10 +80,12 @@ describe('AssembledChoice', () => {
     expect(message).toMatchObject({ tool_calls: [{ type: 'custom', custom: { name: 'sh', input: 'ls' } }] });
   });
 
-  it('adds empty arguments to a finished call without any, but leaves a call that was cut off unchanged', () => {
-    const call = { delta: { tool_calls: [{ index: 0, function: { name: 'f' } }] } };
-    const finished = gathered(call, { delta: {}, finish_reason: 'tool_calls' });
-    expect(finished).toMatchObject({ message: { tool_calls: [{ function: { arguments: '{}' } }] } });
+  it('gives calls that were made without arguments empty ones, but not calls that were cut off', () => {
+    const bare = (index: number): object => ({ index, id: `c${index}`, function: { name: 'f' } });
+    const call = { delta: { tool_calls: [bare(0)] } };
+    const empty = { function: { arguments: '{}' } };
+    const finished = gathered(call, { delta: { tool_calls: [bare(1)] }, finish_reason: 'tool_calls' });
+    expect(finished).toMatchObject({ message: { tool_calls: [empty, empty] } });
     expect(assembled(true, call)).toMatchObject({
       message: { tool_calls: [{ function: { arguments: '' } }] },
     });

@@ -52,7 +52,7 @@ export class AssembledChoice {
     if (toolCalls.length > 0) {
       // Streams begin with an empty text before they turn out to have none.
       if (message['content'] === '') message['content'] = null;
-      message['tool_calls'] = finishReason === 'tool_calls' ? toolCalls.map(withArguments) : toolCalls;
+      message['tool_calls'] = toolCalls;
     }
     return {
       index,
@@ -104,13 +104,6 @@ export class AssembledChoice {
       else if (isFields(more)) known[name] = more;
     }
   }
-}
-
-/** Adds empty arguments to a call for which the backend sent none. */
-function withArguments(call: Fields): Fields {
-  const { function: called } = call;
-  if (!isFields(called) || called['arguments'] !== '') return call;
-  return { ...call, function: { ...called, arguments: '{}' } };
 }
 
 /** Appends to a called function: the name is sent once, arguments or input in parts. */

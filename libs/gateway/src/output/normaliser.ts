@@ -196,12 +196,14 @@ export class OutputNormaliser {
     if (whole && !state.blocks && !state.markers && isTextParts(given)) delta['content'] = given;
     adoptFunctionCall(delta);
     if (this.how.isEncrypted) requireCiphertext(delta, choice['logprobs']);
-    const hasCalls = whole ? placeWholeCalls(delta) : placeCalls(state, delta);
+    const isCut = (this.finishReason(choice['finish_reason'], true) ?? 'tool_calls') !== 'tool_calls';
+    const hasCalls = whole ? placeWholeCalls(delta, isCut) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
     state.tool?.add(delta);
     const reason = this.finishReason(choice['finish_reason'], hasCalls);
     const finish = whole ? (reason ?? finished('stop', hasCalls)) : reason;
     state.finished = finish !== null;
+    if (finish === 'tool_calls') state.calls?.complete(delta);
     let logprobs = wrapLogprobs(choice['logprobs']);
     this.meter.addLogprobs(logprobs);
     if (state.blocks)
@@ -274,8 +276,8 @@ function placeCalls(state: ChoiceState, delta: Fields): boolean {
 }
 
 /** The same for a whole message. */
-function placeWholeCalls(message: Fields): boolean {
-  const calls = wholeToolCalls(message['tool_calls']);
+function placeWholeCalls(message: Fields, isCut: boolean): boolean {
+  const calls = wholeToolCalls(message['tool_calls'], isCut);
   message['tool_calls'] = calls.length === 0 ? undefined : calls.map((call, index) => ({ index, ...call }));
   return calls.length > 0;
 }

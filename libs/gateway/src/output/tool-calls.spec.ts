@@ -114,6 +114,17 @@ describe('ToolCallStream', () => {
       [call('a', 'f', '{}')],
     ],
     [
+      'an index that counts the fragments',
+      [
+        { index: 0, id: 'a', function: { name: 'f', arguments: '' } },
+        { index: 1, function: { arguments: '{"x"' } },
+        { index: 2, id: '', function: { name: '', arguments: ':1}' } },
+        { index: 3, id: 'b', function: { name: 'g', arguments: '{' } },
+        { index: 4, id: 'b', function: { arguments: '}' } },
+      ],
+      [call('a', 'f', '{"x":1}'), call('b', 'g', '{}')],
+    ],
+    [
       'arguments as an object',
       [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: [1] } } }],
       [call('a', 'f', '{"x":[1]}')],
@@ -137,10 +148,9 @@ describe('wholeToolCalls', () => {
       { index: 3, function: { name: 'f', arguments: { a: 1 } } },
       { id: 'x', type: 'function', function: { name: 'g' } },
     ];
-    expect(wholeToolCalls(given)).toEqual([
-      call(expect.stringMatching(/^call_/), 'f', '{"a":1}'),
-      call('x', 'g', '{}'),
-    ]);
+    const whole = [call(expect.stringMatching(/^call_/), 'f', '{"a":1}'), call('x', 'g', '{}')];
+    expect(wholeToolCalls(given, false)).toEqual(whole);
+    expect(wholeToolCalls(given, true)).toEqual([whole[0], call('x', 'g', '')]);
   });
 });
 
@@ -150,7 +160,7 @@ describe('a backend that sends too many calls', () => {
       Array.from({ length: 1_025 }, (_, at) => of(at));
     for (const of of [
       (at: number) => ({ id: `c${at}` }),
-      (at: number) => ({ index: at }),
+      (at: number) => ({ index: at, function: { name: 'f' } }),
       (at: number) => ({ function: { name: `f${at}` } }),
     ]) {
       const stream = new ToolCallStream();

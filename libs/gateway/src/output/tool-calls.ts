@@ -4,9 +4,14 @@ import { type Fields, fieldsOf, isFields, unusable } from '../json/backend-json.
 /** The most tool calls in one choice of a stream. */
 const CALLS_LIMIT = 1_024;
 
+/** The arguments of a call without any, since clients parse them as JSON. */
+const NO_ARGUMENTS = '{}';
+
 /** The state of a call so far. */
 interface Call {
   readonly index: number;
+  /** Whether it calls a function, and nothing of its arguments has arrived. */
+  isBare: boolean;
   /** The backend's id, if any. Of several calls with the same id, fragments are matched to the first. */
   readonly backendId: string | undefined;
   name: string | undefined;
@@ -35,16 +40,32 @@ export class ToolCallStream {
     });
   }
 
-  /** The call that a fragment belongs to; undefined if it begins a new one. */
+  /** Gives calls without arguments empty ones in the last delta, whose fragments have been converted. */
+  complete(delta: Fields): void {
+    const fragments = fieldsOf(delta['tool_calls']);
+    for (const { index } of this.calls.filter(({ isBare }) => isBare)) {
+      const called = { arguments: NO_ARGUMENTS };
+      const begun = fragments.find((fragment) => fragment['index'] === index);
+      if (!begun) fragments.push({ index, function: called });
+      else begun['function'] = isFields(begun['function']) ? { ...begun['function'], ...called } : called;
+    }
+    if (fragments.length > 0) delta['tool_calls'] = fragments;
+  }
+
+  /**
+   * The call that a fragment belongs to; undefined if it begins a new one. Without id and name it continues
+   * the last call, whatever its index: some backends count their chunks there.
+   */
   private known(fragment: Fields): Call | undefined {
     const [id, name] = [nonEmpty(fragment['id']), nameOf(fragment)];
     const backendIndex = indexOf(fragment);
-    if (backendIndex === undefined) {
-      if (id !== undefined) return this.byBackendId.get(id);
+    const call = backendIndex === undefined ? undefined : this.byBackendIndex.get(backendIndex);
+    if (!call) {
+      if (id !== undefined && (name === undefined || backendIndex === undefined))
+        return this.byBackendId.get(id);
       return name === undefined ? this.calls.at(-1) : undefined;
     }
-    const call = this.byBackendIndex.get(backendIndex);
-    if (name === undefined || call?.name === undefined) return call;
+    if (name === undefined || call.name === undefined) return call;
     const isSame =
       id !== undefined && call.backendId !== undefined ? id === call.backendId : name === call.name;
     return isSame ? call : undefined;
@@ -54,17 +75,22 @@ export class ToolCallStream {
     if (this.calls.length === CALLS_LIMIT) throw unusable('the backend makes too many calls');
     const backendIndex = indexOf(fragment);
     const backendId = nonEmpty(fragment['id']);
-    const call = { index: this.calls.length, backendId, name: nameOf(fragment) };
+    const shaped = { index: this.calls.length, ...wholeCall(fragment, '') };
+    const isBare = argumentsIn(shaped) === '';
+    const call = { index: shaped.index, backendId, name: nameOf(fragment), isBare };
     this.calls.push(call);
     if (backendId !== undefined && !this.byBackendId.has(backendId)) this.byBackendId.set(backendId, call);
     if (backendIndex !== undefined) this.byBackendIndex.set(backendIndex, call);
-    return { index: call.index, ...wholeCall(fragment, '') };
+    return shaped;
   }
 }
 
-/** The calls of a whole message, each with id, type, name and arguments. */
-export function wholeToolCalls(calls: unknown): Fields[] {
-  return fieldsOf(calls).map((call) => wholeCall(call, '{}'));
+/**
+ * The calls of a message that is not streamed, each with id, type, name and arguments, which are complete
+ * unless the message was cut.
+ */
+export function wholeToolCalls(calls: unknown, isCut: boolean): Fields[] {
+  return fieldsOf(calls).map((call) => wholeCall(call, isCut ? '' : NO_ARGUMENTS));
 }
 
 /** Converts a legacy `function_call` to a tool call. */
@@ -84,6 +110,7 @@ function laterFragment(fragment: Fields, call: Call): Fields {
   const isNew = call.name === undefined && name !== undefined;
   if (isNew) call.name = name;
   shaped['function'] = { name: isNew ? name : undefined, arguments: argumentsText(called['arguments']) };
+  if ((argumentsIn(shaped) ?? '') !== '') call.isBare = false;
   return shaped;
 }
 
@@ -94,7 +121,7 @@ function wholeCall(call: Fields, noArguments: string): Fields {
   // Tools of other kinds have their own member in place of `function`.
   if (type !== 'function') return shaped;
   const called = isFields(call['function']) ? call['function'] : {};
-  const text = argumentsText(called['arguments']) ?? noArguments;
+  const text = nonEmpty(argumentsText(called['arguments'])) ?? noArguments;
   return { ...shaped, function: { ...called, name: nonEmpty(called['name']), arguments: text } };
 }
 
@@ -106,6 +133,11 @@ function newCallId(): string {
 function argumentsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The arguments in a fragment; undefined if it is of a tool of another kind, or has none. */
+function argumentsIn({ function: called }: Fields): unknown {
+  return isFields(called) ? called['arguments'] : undefined;
 }
 
 function nameOf(fragment: Fields): string | undefined {

@@ -72,5 +72,7 @@ export const argumentsWith = (input: string): string => JSON.stringify({ [INPUT]
 /** The text in arguments of that function; models also write the text itself. */
 export function inputIn(argumentsText: string): string {
   const value = jsonOrUndefined(argumentsText);
-  return isFields(value) && typeof value[INPUT] === 'string' ? value[INPUT] : argumentsText;
+  if (!isFields(value)) return argumentsText;
+  if (Object.keys(value).length === 0) return '';
+  return typeof value[INPUT] === 'string' ? value[INPUT] : argumentsText;
 }

@@ -24,8 +24,12 @@ export class StreamedCall {
     return toolNamed(this.name, this.tools).isCustom;
   }
 
-  /** Adds a fragment. Returns whether the item can begin. */
-  take(fragment: Fields): boolean {
+  /** Whether the item can begin. */
+  get canBegin(): boolean {
+    return this.name !== '';
+  }
+
+  take(fragment: Fields): void {
     const { id, function: called, extra_content: extra } = fragment;
     const { name, arguments: more } = isFields(called) ? called : {};
     if (typeof id === 'string') this.callId = id;
@@ -35,7 +39,6 @@ export class StreamedCall {
       this.text += more;
       if (this.place && !this.isCustom) this.addDelta(more);
     }
-    return !this.place && this.name !== '';
   }
 
   begin(responseId: string, at: number): void {
@@ -49,10 +52,6 @@ export class StreamedCall {
   /** Ends the item. Must have begun. */
   end(status: ItemStatus): { at: number; item: object } {
     const { item_id: id = '', output_index: at = 0 } = this.place ?? {};
-    if (this.text === '' && status === 'completed' && !this.isCustom) {
-      this.text = '{}';
-      this.addDelta(this.text);
-    }
     const item = callItem(id, status, this.written);
     if ('input' in item) {
       const { input } = item as { input: string };

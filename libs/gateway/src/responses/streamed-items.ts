@@ -41,6 +41,8 @@ export class StreamedItems {
   private count = 0;
   private open: OpenText | undefined;
   private readonly calls = new Map<number, StreamedCall>();
+  /** Those of the calls that have not begun. */
+  private readonly waiting: StreamedCall[] = [];
   /** The backend's signatures that no item contains yet. */
   private signed: AssembledChoice | undefined;
 
@@ -80,11 +82,14 @@ export class StreamedItems {
     if (!call) {
       call = new StreamedCall(this.events, this.tools);
       this.calls.set(index, call);
+      this.waiting.push(call);
     }
-    const isBegun = call.take(fragment);
-    if (!isBegun) return;
-    this.close('completed');
-    call.begin(this.responseId, this.count++);
+    call.take(fragment);
+    // In order: clients list items as they begin, so a call without a name delays those after it.
+    while (this.waiting[0]?.canBegin === true) {
+      this.close('completed');
+      this.waiting.shift()?.begin(this.responseId, this.count++);
+    }
   }
 
   /** Adds a call that is complete. */
