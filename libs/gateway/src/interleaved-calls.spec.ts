@@ -59,7 +59,9 @@ const call = fc
       ...(at === 0 && { id, type: 'function' }),
       function: { ...(at === position && { name }), arguments: piece },
     }));
-    return { made: { id, name, text }, fragments, input: input ?? {} };
+    // Without negative zeros, which JSON has not.
+    const read: unknown = JSON.parse(JSON.stringify(input ?? {}));
+    return { made: { id, name, text }, fragments, input: read };
   });
 
 /** Random interleavings of the pieces of a text, of reasoning and of calls. */
@@ -105,7 +107,7 @@ const message: fc.Arbitrary<Sent> = fc
 
 /** Several deltas as one. */
 function joined(deltas: readonly Delta[]): Delta {
-  const textOf = (name: string): string => deltas.map(({ [name]: text }) => String(text ?? '')).join('');
+  const textOf = (name: string): string => textIn(deltas, name);
   const calls = deltas.flatMap(({ tool_calls: each }) => each ?? []);
   return {
     content: textOf('content'),

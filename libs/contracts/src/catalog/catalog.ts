@@ -8,6 +8,7 @@ import {
 } from './audio-models.js';
 import { Deprecation } from './deprecation.js';
 import { ExtraFields, checkSalts } from './extra-fields.js';
+import { BACKEND_KINDS } from './backend-kinds.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
@@ -36,27 +37,8 @@ export const Backend = z
     url: z.url({ protocol: /^https?$/ }).optional(),
     /** The model's name at the backend. */
     model: z.string().min(1),
-    /**
-     * The API that it has. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
-     * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
-     * `rembg` is the server of rembg, which removes backgrounds; `comfyui` is ComfyUI, for models of the type
-     * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only;
-     * `vllm-proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model
-     * simulator, without a URL the one of this process.
-     */
-    kind: z
-      .enum([
-        'openai',
-        'kokoro',
-        'whisper-cpp',
-        'sdapi',
-        'rembg',
-        'comfyui',
-        'json-rpc',
-        'vllm-proxy',
-        'simulator',
-      ])
-      .default('openai'),
+    /** The API that it has. */
+    kind: z.enum(BACKEND_KINDS).default('openai'),
     /** The environment variable that holds its key. */
     apiKeyEnv: EnvName.optional(),
     /**
@@ -78,6 +60,8 @@ export const Backend = z
     audioFormats: z.array(z.enum(AUDIO_FORMATS)).min(1).optional(),
     /** What `comfyui` runs for a request. Required there, and only there. */
     workflow: Workflow.optional(),
+    /** Whether its template accepts system messages after others. Default: they become marked user text. */
+    lateSystemMessages: z.boolean().optional(),
     /** For an enclave: `vllm-proxy`, or the one of the simulator. */
     tee: TeeBackend.optional(),
     weight: z.number().positive().default(1),
@@ -95,7 +79,6 @@ export const Backend = z
     path: ['workflow'],
     message: 'is required for the kind comfyui, and only there',
   })
-
   .superRefine(checkTee);
 
 function haveOwnNames(backends: readonly { readonly name?: string | undefined }[]): boolean {

@@ -51,6 +51,14 @@ export function listPart(elements: readonly JsonPart[]): JsonPart {
   };
 }
 
+/** Several strings as one. */
+export function joinedStrings(strings: readonly JsonPart[], separator: string): JsonPart {
+  return {
+    value: strings.map(({ value }) => String(value)).join(separator),
+    text: `"${strings.map(({ text }) => text.slice(1, -1)).join(JSON.stringify(separator).slice(1, -1))}"`,
+  };
+}
+
 /** A string with text before it. */
 export function prefixedPart(prefix: string, { value, text }: JsonPart): JsonPart {
   return { value: prefix + String(value), text: JSON.stringify(prefix).slice(0, -1) + text.slice(1) };

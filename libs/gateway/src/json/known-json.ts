@@ -16,14 +16,17 @@ import { type MemberShape, type ObjectShape, type Shape, foldedName, objectShape
 /** Longer than any known name. */
 const LONGEST_NAME = 64;
 
+const EMPTY_LIST = /^\[\s*\]$/;
+
 /** Known names by the form that a case-insensitive decoder compares. */
 const foldedNames = new WeakMap<ObjectShape, ReadonlyMap<string, string>>();
 
 /**
  * Reads a JSON text that was parsed and validated, and removes what was not validated: all but the last of
- * duplicate names, as JSON.parse does, and members that the schema strips. Also removes a null that means the
- * same as leaving its member out. The rest keeps its bytes. A name that differs from a known one only by case
- * is an issue, since a case-insensitive decoder would confuse the two. One pass in linear time.
+ * duplicate names, as JSON.parse does, and members that the schema strips. Also removes a null or an empty
+ * list that means the same as leaving its member out. The rest keeps its bytes. A name that differs from a
+ * known one only by case is an issue, since a case-insensitive decoder would confuse the two. One pass in
+ * linear time.
  */
 export class KnownJson {
   readonly issues: Issue[] = [];
@@ -105,6 +108,7 @@ export class KnownJson {
   }
 
   private isKept(shape: ObjectShape | undefined, member: MemberShape | undefined, text: string): boolean {
+    if (member?.emptyIsNothing === true && EMPTY_LIST.test(text)) return false;
     if (member) return !(member.nullIsNothing && text === 'null');
     return shape?.keepsUnknown ?? true;
   }

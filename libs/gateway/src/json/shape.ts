@@ -15,6 +15,8 @@ export interface MemberShape {
   readonly shape: Shape | undefined;
   /** Whether null means the same as leaving the member out. */
   readonly nullIsNothing: boolean;
+  /** Whether an empty list means the same as leaving the member out. */
+  readonly emptyIsNothing?: boolean;
 }
 
 /** A name as a case-insensitive decoder compares it; `ſ` and the Kelvin sign become `s` and `k`. */

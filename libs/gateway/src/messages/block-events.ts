@@ -27,10 +27,10 @@ export function namedFrame(data: Fields): string {
 }
 
 /**
- * Writes the content of a message as the events of its blocks. One block is open at a time, and their indexes
- * are in order, as clients expect. Backends may mix the pieces of several calls and texts, so whatever arrives
- * for a later block waits until the open one ends: a text when another block has begun, a call when its
- * arguments are a whole object.
+ * Writes the content of a message as the events of its blocks. One block is open at a time, and their
+ * indexes are in order, as clients expect. Backends may mix the pieces of several calls and texts, so
+ * whatever arrives for a later block waits until the open one ends: a text when another block has begun, a
+ * call when its arguments are a whole object.
  */
 export class BlockEvents {
   private frames = '';

@@ -10,6 +10,7 @@ import {
   prefixedPart,
 } from '../json/json-part.js';
 import { writtenJson } from '../json/written-json.js';
+import { textPart } from '../request/message-contents.js';
 
 export type Path = Issue['path'];
 
@@ -84,8 +85,8 @@ export class ContentTranslation {
         return [{ part: imagePart(members, cache), path }];
       case 'search_result': {
         const texts = value.content.map(({ text }) => text).join('\n');
-        const text = await this.written(`${value.title}\n${value.source}\n\n${texts}`);
-        return [{ part: textPart(text, cache), path }];
+        const data = await this.plainText(`${value.title}\n${value.source}\n\n${texts}`);
+        return [{ part: filePart([data, partOf('search result')], cache), path }];
       }
       case 'document':
         return this.documentParts({ value, part, path });
@@ -102,7 +103,7 @@ export class ContentTranslation {
     return this.written(Buffer.concat(await this.strings.bytesOf(text)).toString());
   }
 
-  /** A document is a file, whose text models get as untrusted content. */
+  /** A document is a file. */
   private async documentParts({
     value,
     part,
@@ -111,18 +112,9 @@ export class ContentTranslation {
     const members = membersOf(part);
     const source = membersOf(members.get('source') ?? partOf({}));
     const { context, title } = value;
+    const name = title ? members.get('title') : undefined;
     const file = (data: JsonPart | undefined): PlacedPart => ({
-      part: objectPart([
-        ['type', partOf('file')],
-        [
-          'file',
-          objectPart([
-            ['file_data', data],
-            ['filename', title ? members.get('title') : undefined],
-          ]),
-        ],
-        ['cache_control', cacheOf(members)],
-      ]),
+      part: filePart([data, name], cacheOf(members)),
       path,
     });
     const before = context ? [{ part: textPart(members.get('context')), path }] : [];
@@ -156,10 +148,20 @@ export class ContentTranslation {
   }
 }
 
-export function textPart(text: JsonPart | undefined, cache?: JsonPart): JsonPart {
+/** A file, whose text the model gets as untrusted content. */
+function filePart(
+  [data, name]: readonly [data: JsonPart | undefined, name: JsonPart | undefined],
+  cache: JsonPart | undefined,
+): JsonPart {
   return objectPart([
-    ['type', partOf('text')],
-    ['text', text],
+    ['type', partOf('file')],
+    [
+      'file',
+      objectPart([
+        ['file_data', data],
+        ['filename', name],
+      ]),
+    ],
     ['cache_control', cache],
   ]);
 }

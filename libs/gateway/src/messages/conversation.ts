@@ -10,8 +10,8 @@ import {
   blocksOf,
   cacheOf,
   contentOf,
-  textPart,
 } from './content-translation.js';
+import { textPart } from '../request/message-contents.js';
 import { joinedStates, unsealed } from './reasoning-state.js';
 
 /** Where a chat message and its parts were in the client's request. */

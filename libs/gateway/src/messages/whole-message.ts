@@ -83,7 +83,7 @@ export class WholeMessage implements ResponseEncoder {
     return [
       ...found,
       ...(isShown ? [{ type: 'thinking', thinking, signature: state ?? '' }] : []),
-      ...(text === '' ? [] : [{ type: 'text', text, citations: null }]),
+      ...(text === '' ? [] : [{ type: 'text', text }]),
       ...fieldsOf(calls).map(({ id, function: called }) => {
         const { name, arguments: written } = isFields(called) ? called : {};
         return toolUse(id, name, inputOf(written));

@@ -157,6 +157,11 @@ export class OutputNormaliser {
     return finished(read.end === 'unknown' || read.end === 'failure' ? 'stop' : read.end, hasToolCalls);
   }
 
+  /** Whether a choice ends before its calls do. */
+  private isCut({ finish_reason: said }: Fields): boolean {
+    return (this.finishReason(said, true) ?? 'tool_calls') !== 'tool_calls';
+  }
+
   /** The words of a backend about an encrypted response may be its plaintext. */
   private error(told: unknown): Problem {
     return this.how.isEncrypted ? unusable('the backend reported an error') : backendError(told);
@@ -196,8 +201,7 @@ export class OutputNormaliser {
     if (whole && !state.blocks && !state.markers && isTextParts(given)) delta['content'] = given;
     adoptFunctionCall(delta);
     if (this.how.isEncrypted) requireCiphertext(delta, choice['logprobs']);
-    const isCut = (this.finishReason(choice['finish_reason'], true) ?? 'tool_calls') !== 'tool_calls';
-    const hasCalls = whole ? placeWholeCalls(delta, isCut) : placeCalls(state, delta);
+    const hasCalls = whole ? placeWholeCalls(delta, this.isCut(choice)) : placeCalls(state, delta);
     this.meter.addMessage(delta, index);
     state.tool?.add(delta);
     const reason = this.finishReason(choice['finish_reason'], hasCalls);

@@ -1,7 +1,9 @@
 import { estimateTokens } from '../tokens/tokens.js';
+import { partOf } from '../json/json-part.js';
 import type { Findings } from '../web/web-research.js';
 import type { CalledPlan } from './chat-plan.js';
 import type { PreparedPrompt } from './preparation.js';
+import { forTemplates, templateRules } from './template-roles.js';
 
 /** The model's message that ends with its call for a search. */
 export interface EarlierTurn {
@@ -32,9 +34,9 @@ export function promptAfterCall(
   { said, findings }: { said: EarlierTurn; findings: Findings },
 ): PreparedPrompt {
   const content = resultOf(findings);
-  const added = [said.message, { role: 'tool', tool_call_id: said.id, content }].map((message) =>
-    JSON.stringify(message),
-  );
+  const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
+  const turn = [said.message, { role: 'tool', tool_call_id: said.id, content }];
+  const added = forTemplates(turn.map(partOf), rules).map(({ text }) => text);
   const before = plan.text.messages.trimEnd();
   const bytes = added.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const { tokenizer } = prompt;

@@ -2,7 +2,8 @@ import type { ContentPart, Message } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { type MessageEdits, editMessages } from './message-edits.js';
 
-const nothing: MessageEdits = { prompt: '', untrusted: '', dropped: new Set(), parts: new Map() };
+const rules = { lateSystem: false, nullContent: true, isEncrypted: false };
+const nothing: MessageEdits = { prompt: '', untrusted: '', dropped: new Set(), parts: new Map(), rules };
 
 /** Edits the messages of a JSON text. The edits are chosen from the parsed messages. */
 function edit(text: string, choose: (messages: Message[]) => Partial<MessageEdits>) {
@@ -33,16 +34,11 @@ describe('editMessages', () => {
         { type: 'text', text: 'b' },
       ],
     ],
-    ['a message before a developer message', '{"role":"developer","content":"b"}', 'house'],
+    ["one text with the caller's developer prompt", '{"role":"developer","content":"b"}', 'house\n\nb'],
   ])('puts a prompt first, as %s', (_, first, content) => {
     const { messages, text } = edit(`[${first},${big}]`, () => ({ prompt: 'house' }));
     expect(messages[0]).toEqual({ role: 'system', content });
     expect(text).toContain('12345678901234567890.00');
-  });
-
-  it('keeps the role of a developer message after a prompt', () => {
-    const { messages } = edit('[{"role":"developer","content":"b"}]', () => ({ prompt: 'house' }));
-    expect(messages.map(({ role }) => role)).toEqual(['system', 'developer']);
   });
 
   it.each([

@@ -21,6 +21,7 @@ import { Attachments } from './attachments.js';
 import { type ChatPlan, offeredTool } from './chat-plan.js';
 import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
+import { followsRules, templateRules } from './template-roles.js';
 
 /** Attachments of one request that are processed concurrently. */
 const AT_ONCE = 4;
@@ -95,8 +96,8 @@ export class Preparation {
   }
 
   /**
-   * The messages with files as text, validated media, system prompts and web findings, and without empty
-   * assistant messages. Returns undefined if nothing changes.
+   * The messages with files as text, validated media, system prompts and web findings, without empty
+   * assistant messages, and in the roles that chat templates accept. Returns undefined if nothing changes.
    */
   private async ready(
     plan: ChatPlan,
@@ -119,8 +120,10 @@ export class Preparation {
         ? new Map()
         : await traced('attachments', () => this.readyAll(toRead, plan, signal));
     for (const part of left) parts.set(part, undefined);
-    if (prompt === '' && dropped.size === 0 && parts.size === 0) return undefined;
-    return editMessages({ messages, text: plan.text.messages }, { prompt, untrusted, dropped, parts });
+    const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
+    const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
+    if (isUnchanged && followsRules(messages, rules)) return undefined;
+    return editMessages({ messages, text: plan.text.messages }, { prompt, untrusted, dropped, parts, rules });
   }
 
   /** The changed parts and their replacements. */

@@ -108,7 +108,8 @@ function objectShape(schema: z.ZodObject): ObjectShape {
   for (const [name, member] of Object.entries<z.core.$ZodType>(schema.shape)) {
     // Chat templates read the content of every message.
     const nullIsNothing = name !== 'content' && takesNull(member) && takesNothing(member);
-    members.set(name, { shape: shapeOf(member), nullIsNothing });
+    // Clients keep `tool_calls: []` of responses without calls in their history, which many servers refuse.
+    members.set(name, { shape: shapeOf(member), nullIsNothing, emptyIsNothing: name === 'tool_calls' });
     if (name === 'type' || name === 'role') tag = tagOf(name, member) ?? tag;
   }
   return { tag, members, keepsUnknown: schema.def.catchall !== undefined };

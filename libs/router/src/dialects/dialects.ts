@@ -26,6 +26,7 @@ const simulator: Dialect = {
 export function dialectOf({ kind, tee }: Backend): Dialect {
   switch (kind) {
     case 'openai':
+    case 'llama-cpp-python':
       return openai;
     case 'simulator':
       return tee ? vllmProxy : simulator;

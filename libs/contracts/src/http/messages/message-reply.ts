@@ -35,7 +35,12 @@ const Caller = z.looseObject({ type: z.literal('direct') });
 
 /** A block of a message. Clients send blocks of reasoning back unchanged. */
 const MessageBlock = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('text'), text: z.string(), citations: z.null() }),
+  z.looseObject({
+    type: z.literal('text'),
+    text: z.string(),
+    // Some clients accept a list or nothing, and fail on null.
+    citations: z.array(z.looseObject({})).optional(),
+  }),
   z.looseObject({
     type: z.literal('thinking'),
     thinking: z.string(),

@@ -1,0 +1,21 @@
+/**
+ * The APIs of backends. `kokoro` is Kokoro-FastAPI; `whisper-cpp` is the server of whisper.cpp; `sdapi` is
+ * the API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well;
+ * `rembg` is the server of rembg, which removes backgrounds; `comfyui` is ComfyUI, for models of the type
+ * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only; `vllm-
+ * proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model simulator,
+ * without a URL the one of this process. `llama-cpp-python` is the server of that name, which refuses
+ * `content: null`.
+ */
+export const BACKEND_KINDS = [
+  'openai',
+  'kokoro',
+  'whisper-cpp',
+  'sdapi',
+  'rembg',
+  'comfyui',
+  'json-rpc',
+  'vllm-proxy',
+  'simulator',
+  'llama-cpp-python',
+] as const;
