@@ -37,8 +37,8 @@ export const CUTS: readonly Attack[] = [
   },
   { name: 'an end in an event', behave: streams(`${TEXT}data: {"choi`), stream: true, outcomes: FAILS },
   {
-    name: 'an end without its [DONE]',
-    behave: streams(TEXT + ending(USAGE).replace('data: [DONE]\n\n', '')),
+    name: 'an end without its finish reason and [DONE]',
+    behave: streams(TEXT),
     stream: true,
     outcomes: FAILS,
   },
