@@ -210,7 +210,7 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
       };
     };
     await same(async (sent) => {
-      const dialect = (): ClientDialect => new ResponsesDialect({} as ResponseRequest);
+      const dialect = (): ClientDialect => new ResponsesDialect({} as ResponseRequest, 'r');
       expect(saidIn(fieldsOf((await wholeOf(dialect(), sent))['output']))).toEqual(saidOf(sent));
       const events = eventsIn(await streamOf(dialect(), sent));
       const items = responseItems(events);
