@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -145,6 +146,7 @@ export default defineConfig(({ mode }) => {
       hookTimeout: 120_000,
       // By default it is 1 s, which a busy machine may need for anything.
       expect: { poll: { timeout: 30_000 } },
+      reporters: ['default', fileURLToPath(new URL('tools/test-report.mjs', import.meta.url))],
       // Each file has servers and ports of its own, so files may run side by side: six on two processors,
       // because a file spends most of its time waiting for outages, deadlines and other processes.
       maxWorkers: PROCESSORS + 4,

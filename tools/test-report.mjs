@@ -1,8 +1,12 @@
 // A vitest reporter: writes the result of each test file, with the reason and the line of each failure, as
 // JSON to the file that SVC_TEST_REPORT names. Unlike vitest's own JSON it has the diff between the expected
-// and the actual value.
+// and the actual value. Without such a file, it prints the slowest files of a run of many.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { slowestFiles } from './step-results.mjs';
+
+/** A run of fewer files shows their durations anyway. */
+const MANY_FILES = 20;
 
 const MOST_FRAMES = 3;
 
@@ -47,6 +51,9 @@ export default class TestReport {
   onTestRunEnd(modules, errors) {
     const files = modules.map((module) => resultOf(module, this.root));
     const report = { files, unhandled: reasonsOf(errors, this.root) };
-    writeFileSync(process.env.SVC_TEST_REPORT, JSON.stringify(report));
+    const path = process.env.SVC_TEST_REPORT;
+    if (path) writeFileSync(path, JSON.stringify(report));
+    else if (files.length >= MANY_FILES)
+      console.log(`\nThe slowest files, which run side by side:\n${slowestFiles(report).join('\n')}`);
   }
 }
