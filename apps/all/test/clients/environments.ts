@@ -197,9 +197,12 @@ export class Installed {
   async start(
     program: string,
     args: readonly string[],
-    { ready, deadlineMs }: { readonly ready: RegExp; readonly deadlineMs: number },
+    { ready, deadlineMs, env }: StartOptions,
   ): Promise<StartedProgram> {
-    const child = spawn(join(this.bin, program), [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(this.bin, program), [...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -240,6 +243,13 @@ export class Installed {
       return { stdout, stderr, code: typeof code === 'number' ? code : 1 };
     }
   }
+}
+
+export interface StartOptions {
+  readonly ready: RegExp;
+  readonly deadlineMs: number;
+  /** Beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A program that runs in the background. */

@@ -1,0 +1,332 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@svc/storage';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type StartedProgram, openPython } from '../clients/environments.js';
+import { Platform, type TestAccount } from '../platform.js';
+import { WEATHER } from '../tools.js';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const CONTEXT_TOKENS = 1_024;
+/** A server imports torch, which takes minutes on a busy machine. */
+const START_MS = 900_000;
+
+const python = await openPython({
+  requirements: join(HERE, 'vllm-requirements.txt'),
+  env: { PIP_NO_DEPS: '1' },
+});
+
+interface Choice {
+  readonly index: number;
+  readonly finish_reason: string | null;
+  readonly stop_reason?: unknown;
+  readonly message?: Message;
+  readonly delta?: Message;
+  readonly logprobs?: { readonly content: readonly object[] | null } | null;
+}
+
+interface Message {
+  readonly content?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly tool_calls?: readonly { readonly function: object }[] | null;
+}
+
+interface Completion {
+  readonly choices: readonly Choice[];
+  readonly usage?: Readonly<Record<string, unknown>> | null;
+  readonly prompt_logprobs?: unknown;
+}
+
+const SCHEMA = { type: 'object', properties: { yes: { type: 'boolean' } }, required: ['yes'] };
+const user = (content: unknown): object => ({ role: 'user', content });
+const HELLO = [user('hello world')];
+const CALL = { id: 'c1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Rome"}' } };
+
+/** Requests whose responses must be the same through the platform, whole and streamed. */
+const PAIRS: readonly (readonly [name: string, body: object])[] = [
+  ['a text', {}],
+  ['a text in parts', { messages: [user([{ type: 'text', text: 'hello world' }])] }],
+  ['a system message', { messages: [{ role: 'system', content: 'Be brief.' }, ...HELLO] }],
+  [
+    'a conversation with a tool',
+    {
+      messages: [
+        ...HELLO,
+        { role: 'assistant', content: 'A moment.', tool_calls: [CALL] },
+        { role: 'tool', tool_call_id: 'c1', content: 'Sunny' },
+      ],
+      tools: [WEATHER],
+    },
+  ],
+  ['text in any script', { messages: [user('ſüß € 漢字 🦘')] }],
+  ['several choices', { n: 2, temperature: 1 }],
+  ['log probabilities', { logprobs: true, top_logprobs: 2 }],
+  ['a stop word', { stop: ['e'] }],
+  ['stop token ids', { stop_token_ids: [69, 70, 71, 72] }],
+  ['one token', { max_tokens: 1 }],
+  ['sampling', { temperature: 0.8, top_p: 0.9, top_k: 20, min_p: 0.01, repetition_penalty: 1.1 }],
+  ['penalties', { frequency_penalty: 1, presence_penalty: 1, logit_bias: { 65: 5 } }],
+  [
+    'a schema',
+    {
+      response_format: { type: 'json_schema', json_schema: { name: 'decision', schema: SCHEMA } },
+      max_tokens: 40,
+    },
+  ],
+  ['an object', { response_format: { type: 'json_object' }, max_tokens: 40 }],
+  [
+    'a demanded tool',
+    {
+      tools: [{ type: 'function', function: { name: 'decide', parameters: SCHEMA } }],
+      tool_choice: { type: 'function', function: { name: 'decide' } },
+      max_tokens: 60,
+    },
+  ],
+  ['ignored ends', { ignore_eos: true, min_tokens: 8, max_tokens: 8 }],
+  ['log probabilities of the prompt', { prompt_logprobs: 2 }],
+];
+
+/** Requests that the server refuses. */
+const REFUSED: readonly (readonly [name: string, body: object, field: string | null])[] = [
+  ['a prompt that is too long', { messages: [user('word '.repeat(CONTEXT_TOKENS))] }, null],
+  ['a field of a wrong type', { min_tokens: 'many' }, 'min_tokens'],
+  ['an unknown choice of a field', { truncate_prompt_tokens: -7 }, null],
+];
+
+/** Offline, and with one thread: several would wait for each other in busy loops. */
+const SETTINGS = {
+  HF_HUB_OFFLINE: '1',
+  VLLM_NO_USAGE_STATS: '1',
+  VLLM_CPU_KVCACHE_SPACE: '1',
+  VLLM_CPU_OMP_THREADS_BIND: 'nobind',
+  OMP_NUM_THREADS: '1',
+  TOKENIZERS_PARALLELISM: 'false',
+};
+
+describe.skipIf(!python)('vLLM', () => {
+  let folder: string;
+  let chatUrl: string;
+  let embeddingUrl: string;
+  let transformersUrl: string;
+  const servers: StartedProgram[] = [];
+  let platform: Platform;
+  let account: TestAccount;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-vllm-'));
+    if (!python) throw new Error('no Python');
+    const written = await python.run('python', [join(HERE, 'tiny_models.py'), folder], {
+      deadlineMs: START_MS,
+    });
+    if (written.code !== 0) throw new Error(`no model: ${written.stderr}`);
+    const serve = async (program: string, args: readonly string[], rest: string): Promise<string> => {
+      const port = await freePort();
+      const address = ['--host', '127.0.0.1', '--port', `${port}`];
+      const ready = /Application startup complete/;
+      servers.push(
+        await python.start(program, [...args, ...address, ...rest.split(' ')], {
+          ready,
+          deadlineMs: START_MS,
+          env: SETTINGS,
+        }),
+      );
+      return `http://127.0.0.1:${port}/v1`;
+    };
+    const chat = join(folder, 'chat');
+    chatUrl = await serve(
+      'vllm',
+      ['serve', chat, '--served-model-name', 'chat'],
+      `--enforce-eager --max-model-len ${CONTEXT_TOKENS} --dtype bfloat16 --max-num-seqs 4 --enable-auto-tool-choice --tool-call-parser hermes --enable-prompt-tokens-details`,
+    );
+    embeddingUrl = await serve(
+      'vllm',
+      ['serve', join(folder, 'embedding'), '--served-model-name', 'embedding'],
+      '--enforce-eager --dtype float32 --runner pooling --convert embed',
+    );
+    transformersUrl = await serve('transformers', ['serve'], '--device cpu');
+    const pricing = { input: 1, output: 1 };
+    const limits = { contextTokens: CONTEXT_TOKENS, maxCompletionTokens: CONTEXT_TOKENS };
+    const capabilities = {
+      supportsFunctionCalling: true,
+      supportsResponseSchema: true,
+      supportsLogProbs: true,
+    };
+    platform = await Platform.start({
+      models: [
+        { id: 'chat', pricing, capabilities, ...limits, backends: [{ url: chatUrl, model: 'chat' }] },
+        { id: 'transformers', pricing, ...limits, backends: [{ url: transformersUrl, model: chat }] },
+        {
+          id: 'embedding',
+          type: 'embedding',
+          name: 'embedding',
+          tier: 'XS',
+          embeddingDimensions: 64,
+          maxInputTokens: 512,
+          pricing: { input: 1, output: 0 },
+          backends: [{ url: embeddingUrl, model: 'embedding' }],
+        },
+      ],
+    });
+    account = await platform.account('10.00');
+  }, 3 * START_MS);
+
+  afterAll(async () => {
+    await platform?.stop();
+    for (const server of servers) await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const request = (body: object): object => ({
+    model: 'chat',
+    messages: HELLO,
+    max_tokens: 16,
+    temperature: 0,
+    seed: 1,
+    ...body,
+  });
+
+  const direct = (body: object): Promise<Response> =>
+    fetch(`${chatUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request(body)),
+    });
+
+  const through = (body: object): Promise<Response> => platform.chat(account.apiKey, request(body));
+
+  it.each(PAIRS)('responds through the platform as it does directly: %s', async (_name, body) => {
+    const theirs = (await (await direct(body)).json()) as Completion;
+    const response = await through(body);
+    expect(response.status).toBe(200);
+    expect(comparable((await response.json()) as Completion)).toEqual(comparable(theirs));
+  });
+
+  it.each(PAIRS.filter(([, body]) => !('prompt_logprobs' in body)))(
+    'streams through the platform as it does directly: %s',
+    async (_name, body) => {
+      const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
+      const theirs = gathered(await direct(streamed));
+      const response = await through(streamed);
+      expect(response.status).toBe(200);
+      expect(await gathered(response)).toEqual(await theirs);
+    },
+  );
+
+  it.each(REFUSED)(
+    'is refused through the platform as directly, free of charge: %s',
+    async (_name, body, field) => {
+      const theirs = await direct(body);
+      const ours = await through(body);
+      expect([theirs.status, ours.status]).toEqual([400, 400]);
+      const { error } = (await ours.json()) as { error: { param: string | null; message: string } };
+      expect(error.param).toBe(field);
+      expect(error.message).toMatch(/\w+ \w+/);
+    },
+  );
+
+  it('serves a conversation whose roles its template refuses', async () => {
+    const messages = [
+      { role: 'developer', content: 'Be brief.' },
+      ...HELLO,
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'system', content: 'A note in the middle.' },
+      ...HELLO,
+    ];
+    expect((await direct({ messages })).status).toBe(400);
+    expect((await through({ messages })).status).toBe(200);
+  });
+
+  it('turns texts into the same vectors', async () => {
+    const body = JSON.stringify({ model: 'embedding', input: ['hello', 'world'] });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${account.apiKey}` };
+    const [theirs, ours] = await Promise.all(
+      [embeddingUrl, platform.apiUrl].map(async (url) => {
+        const response = await fetch(`${url}/embeddings`, { method: 'POST', headers, body });
+        return (await response.json()) as {
+          data: { embedding: number[] }[];
+          usage: { prompt_tokens: number };
+        };
+      }),
+    );
+    expect(ours?.data.map(({ embedding }) => embedding)).toEqual(
+      theirs?.data.map(({ embedding }) => embedding),
+    );
+    expect(ours?.usage.prompt_tokens).toBe(theirs?.usage.prompt_tokens);
+  });
+
+  it.each([false, true])('of transformers: a completion ends well (streamed: %s)', async (stream) => {
+    const response = await through({ model: 'transformers', stream, seed: undefined });
+    const text = await response.text();
+    expect([response.status, text]).toEqual([200, expect.not.stringContaining('"error"')]);
+    expect(text).toMatch(/"finish_reason":"(?:stop|length)"/);
+    expect(text).toContain('"cost"');
+  });
+
+  it('leaves correct books', async () => {
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+});
+
+/** What clients read. Ids and times differ; this service adds `cost` and leaves out what it does not know. */
+function comparable({ choices, usage, prompt_logprobs: promptLogprobs }: Completion): object {
+  return {
+    choices: choices.map((choice) => ({ ...readable(choice), ...readableMessage(choice.message) })),
+    usage: readableUsage(usage),
+    // As text, because the order of its members counts.
+    promptLogprobs: JSON.stringify(promptLogprobs ?? null),
+  };
+}
+
+const readable = ({ index, finish_reason: finish, logprobs, stop_reason: stop }: Choice): object => ({
+  index,
+  finish,
+  logprobs: logprobs?.content ?? null,
+  isStopped: typeof stop === 'string',
+});
+
+const readableMessage = ({
+  content,
+  reasoning_content: reasoning,
+  tool_calls: calls,
+}: Message = {}): object => ({
+  content: content ?? null,
+  reasoning: reasoning ?? null,
+  calls: calls?.map(({ function: called }) => called) ?? [],
+});
+
+function readableUsage(usage: Completion['usage']): object {
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage ?? {};
+  return { prompt, completion, total };
+}
+
+/** The pieces of a stream put together. */
+async function gathered(response: Response): Promise<object> {
+  const choices = new Map<number, { text: string; calls: string; finish: unknown; logprobs: object[] }>();
+  let usage: object = {};
+  for (const line of (await response.text()).split('\n')) {
+    if (!line.startsWith('data: {')) continue;
+    const chunk = JSON.parse(line.slice('data: '.length)) as Completion;
+    if (chunk.usage) usage = readableUsage(chunk.usage);
+    for (const { index, delta, finish_reason: finish, logprobs } of chunk.choices) {
+      const known = choices.get(index) ?? { text: '', calls: '', finish: null, logprobs: [] };
+      choices.set(index, {
+        text: known.text + (delta?.content ?? ''),
+        calls:
+          known.calls + (delta?.tool_calls ?? []).map(({ function: called }) => piecesOf(called)).join(''),
+        finish: finish ?? known.finish,
+        logprobs: [...known.logprobs, ...(logprobs?.content ?? [])],
+      });
+    }
+  }
+  return { choices: [...choices.entries()].toSorted(([a], [b]) => a - b), usage };
+}
+
+const piecesOf = ({
+  name = '',
+  arguments: text = '',
+}: {
+  name?: string | null;
+  arguments?: string | null;
+}): string => `${name ?? ''}${text ?? ''}`;
