@@ -94,7 +94,7 @@ export const rooms = {
     messages: ['json', 'models', 'http', 'paid', 'request', 'output', 'chat'],
     augment: ['web', 'paid'],
     'crypto-rpc': ['json', 'http', 'paid'],
-    tee: ['limits', 'auth', 'models'],
+    tee: ['auth', 'models'],
     embeddings: ['json', 'tokens', 'limits', 'models', 'http', 'paid'],
     speech: ['json', 'wallets', 'limits', 'models', 'http', 'paid'],
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],

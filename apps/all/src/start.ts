@@ -77,6 +77,7 @@ export async function start(starting: Starting): Promise<string> {
     events: AllModule.events,
     ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
     proxyListen: config.GATEWAY_PROXY_LISTEN,
+    connectionsPerAddress: config.GATEWAY_CONNECTIONS_PER_ADDRESS,
     corsOrigins: config.GATEWAY_CORS_ORIGINS,
   });
   return announcement({

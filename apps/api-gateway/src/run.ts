@@ -22,6 +22,7 @@ export const run = (env: Environment): Promise<void> =>
         events: ApiGatewayModule.events,
         ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
         proxyListen: config.GATEWAY_PROXY_LISTEN,
+        connectionsPerAddress: config.GATEWAY_CONNECTIONS_PER_ADDRESS,
         corsOrigins: config.GATEWAY_CORS_ORIGINS,
       });
       // Stops before the database is closed.

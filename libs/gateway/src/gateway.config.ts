@@ -95,6 +95,11 @@ export const gatewayConfig = {
     .describe(
       'Proxies whose `X-Forwarded-For` header is trusted: IP addresses, CIDR ranges or `loopback`, separated by commas',
     ),
+  GATEWAY_CONNECTIONS_PER_ADDRESS: whole(0, 1_000_000)
+    .default(0)
+    .describe(
+      'How many connections an IPv4 address or an IPv6 network (/64) may have open to one process; 0: no bound. Further ones are closed at once. Trusted proxies are not bound; behind `GATEWAY_PROXY_LISTEN` the address is that of the client',
+    ),
   GATEWAY_PROXY_LISTEN: z
     .string()
     .regex(/^(?:\d{1,5}|\/.+)$/, 'must be a port or the absolute path of a Unix socket')

@@ -22,6 +22,7 @@ export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';
 export { newId, uuidOf } from './http/request-id.js';
+export { networkOf } from './process/client-network.js';
 export { whileConnected } from './http/while-connected.js';
 export { Serves, routeOf } from './http/route.js';
 export { InternalToken, SECRET_LENGTH, bearer } from './http/secrets.js';

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { routeOf } from '@svc/runtime';
+import { networkOf, routeOf } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
-import { networkOf } from '../limits/client-network.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { type AdmitRequest, Limiter, MINUTE_MS, Problem } from '@svc/contracts';
+import { networkOf } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { subjectOf } from '../auth/failure-gate.js';
-import { networkOf } from '../limits/client-network.js';
 
 /** Source: the public interface. */
 const REQUESTS_PER_MINUTE = 10;

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVER_OPTIONS } from '../http/http-adapter.js';
 import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import type { Logger } from '../logging/logging.js';
+import { ConnectionBound, type ConnectionBounds } from './connection-bound.js';
 import { requireProxyHeader } from './proxied-server.js';
 
 const LOOK_MS = 10;
 /** A keep-alive connection becomes idle when its response ends, and nothing else would close it. */
 const SWEEP_MS = 50;
 
-interface PortsOptions {
-  readonly handle: RequestListener;
+interface PortsOptions extends ConnectionBounds {
   readonly logger: Logger;
 }
 
@@ -28,11 +28,20 @@ export class Ports {
   private readonly late = new WeakSet<Socket>();
   private isDraining = false;
 
-  constructor(private readonly options: PortsOptions) {}
+  /** Of clients, on the ports of the public API. */
+  private readonly bound: ConnectionBound;
+
+  constructor(
+    private readonly handle: RequestListener,
+    private readonly options: PortsOptions,
+  ) {
+    this.bound = new ConnectionBound(options);
+  }
 
   /** Listens on an address. Rejects if it is taken. */
-  async open(place: ListenOptions): Promise<AddressInfo> {
+  async open(place: ListenOptions, { isForClients = false } = {}): Promise<AddressInfo> {
     const server = this.create();
+    if (isForClients) this.bound.watch(server);
     await listen(server, place);
     return server.address() as AddressInfo;
   }
@@ -40,6 +49,8 @@ export class Ports {
   /** Listens on a port, or on the path of a Unix socket, for connections that begin with a PROXY header. */
   async openProxied(place: string, host: string): Promise<void> {
     this.proxied = this.create();
+    // Runs after the header, which names the client.
+    this.bound.watch(this.proxied);
     requireProxyHeader(this.proxied);
     await listen(this.proxied, await placeOf(place, host));
   }
@@ -80,7 +91,8 @@ export class Ports {
   }
 
   private create(): Server {
-    const { handle, logger } = this.options;
+    const { handle } = this;
+    const { logger } = this.options;
     const server = createServer(SERVER_OPTIONS, handle);
     refuseMalformedOn(server, logger);
     refuseUnsupportedOn(server, handle, logger);

@@ -45,6 +45,8 @@ export interface ServeOptions {
   readonly drainMs?: number;
   /** Comma-separated addresses, as IP, CIDR or `loopback`, of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: string;
+  /** The most open connections of a client's address to the public API; default: 0, for no bound. */
+  readonly connectionsPerAddress?: number;
   /**
    * A second listener for the public API, a port or the path of a Unix socket, where connections begin with a
    * PROXY header.
@@ -93,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     operatorPort: undefined,
   };
   const access = new AccessControl(options.operator !== undefined);
-  const ports = new Ports({ handle: (request, response) => fastify.routing(request, response), logger });
+  const ports = new Ports((request, response) => fastify.routing(request, response), options);
   const adapter = createHttpAdapter({
     logger,
     access,
@@ -130,7 +132,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       operatorUrl = urlOf(address);
     }
     if (options.proxyListen !== undefined) await ports.openProxied(options.proxyListen, options.api.host);
-    apiUrl = urlOf(await ports.open(options.api));
+    apiUrl = urlOf(await ports.open(options.api, { isForClients: true }));
   } catch (error) {
     ports.close();
     await app.close();
