@@ -1,21 +1,49 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Message } from '@svc/contracts';
+import { TestServer, strictFault } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 import { openCommandLines } from './environments.js';
 
 const RUN_MS = 120_000;
-const MODEL = 'test-model';
+const MODEL = 'strict-model';
 
 const commandLines = await openCommandLines();
 
 let platform: Platform;
 let account: TestAccount;
 let home: string;
+let strict: TestServer;
+/** Why the server with the strict template refused requests. */
+const faults: string[] = [];
+
+/** A model server whose chat template refuses what many refuse, in front of the simulator. */
+async function startStrictServer(target: () => string): Promise<TestServer> {
+  return TestServer.start((request, response) => {
+    void buffer(request).then(async (body) => {
+      const { messages } = JSON.parse(body.toString()) as { messages: readonly Message[] };
+      const fault = strictFault(messages);
+      if (fault !== undefined) {
+        faults.push(fault);
+        response.writeHead(400).end(JSON.stringify({ error: { message: fault } }));
+        return;
+      }
+      const headers = { 'content-type': 'application/json' };
+      const reply = await fetch(target() + String(request.url), { method: 'POST', headers, body });
+      response.writeHead(reply.status, { 'content-type': reply.headers.get('content-type') ?? '' });
+      for await (const bytes of reply.body ?? []) response.write(bytes);
+      response.end();
+    });
+  });
+}
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  strict = await startStrictServer(() => platform.simulator.url);
+  const backends = [{ url: `${strict.url}/v1`, model: 'test-model' }];
+  platform = await Platform.start({ models: [{ id: MODEL, backends }] });
   account = await platform.account('10.00');
   home = await mkdtemp(join(tmpdir(), 'svc-agents-'));
   await mkdir(join(home, 'codex'));
@@ -35,6 +63,7 @@ wire_api = "responses"
 });
 afterAll(async () => {
   await platform?.stop();
+  await strict?.close();
   await rm(home, { recursive: true, force: true });
 });
 
@@ -59,7 +88,7 @@ const codex = (task: string) =>
     SVC_API_KEY: account.apiKey,
   });
 
-describe('unmodified coding agents', () => {
+describe('unmodified coding agents on a model with a strict chat template', () => {
   it(
     'Codex CLI completes a task by POST /responses',
     async () => {
@@ -98,6 +127,10 @@ describe('unmodified coding agents', () => {
     },
     RUN_MS,
   );
+
+  it('send nothing that the template refuses', () => {
+    expect(faults).toEqual([]);
+  });
 
   it('are charged for their requests', async () => {
     await expect.poll(async () => Number((await platform.balances(account.id)).usd)).toBeLessThan(10);

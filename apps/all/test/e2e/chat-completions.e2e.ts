@@ -163,7 +163,7 @@ describe('200', () => {
 });
 
 describe('200, then a failing backend', () => {
-  it.each(['cut-mid-stream', 'missing-done', 'garbage', 'error-mid-stream'])(
+  it.each(['cut-mid-stream', 'missing-done,missing-finish', 'garbage', 'error-mid-stream'])(
     'reports %s in the stream, ends it, and bills what was delivered',
     async (fault) => {
       const { id, apiKey } = await platform.account();

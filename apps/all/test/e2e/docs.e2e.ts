@@ -94,13 +94,18 @@ describe('200', () => {
   });
 });
 
+describe('400', () => {
+  it('refuses a NUL in the name of a file', async () => {
+    expect(await statusOf('/docs/swagger-ui.css%00')).toBe(400);
+  });
+});
+
 describe('404', () => {
   it.each([
     '/docs/package.json',
     '/docs/../package.json',
     '/docs/..%2fpackage.json',
     '/docs/%2e%2e%2f%2e%2e%2fpackage.json',
-    '/docs/swagger-ui.css%00',
     '/docs/__proto__',
     '/docs/constructor',
     '/docs/a/b',

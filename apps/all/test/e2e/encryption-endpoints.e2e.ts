@@ -113,7 +113,7 @@ describe('encryption on another endpoint than chat completions', () => {
     expect((await send('POST', `/api/v1${path}`, { body: parameters(false) })).status).toBe(200);
   });
 
-  it('is an unknown field of embeddings', async () => {
+  it('is refused for embeddings, which are never encrypted', async () => {
     const body = { model: 'vectors', input: 'hi', svc_parameters: { enable_e2ee: true } };
     const refusal = await refusalOf(await send('POST', '/api/v1/embeddings', { body }));
     expect(refusal.status).toBe(400);

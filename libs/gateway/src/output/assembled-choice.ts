@@ -8,6 +8,8 @@ export interface ChoicePiece {
   /** `null` while the choice continues. */
   readonly finish_reason: FinishReason | null;
   readonly stop_reason: 'stop' | 'length' | null | undefined;
+  /** Only for a request with `return_token_ids`. */
+  readonly token_ids?: readonly number[] | undefined;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
@@ -19,6 +21,7 @@ export interface WholeChoice {
   readonly stop_reason: 'stop' | 'length' | null;
   readonly logprobs: Fields | null;
   readonly message: Fields;
+  readonly token_ids?: readonly number[];
 }
 
 /** Members of a delta that are fragments of a text. */
@@ -33,10 +36,12 @@ export class AssembledChoice {
   private logprobs: Fields | null = null;
   private finishReason: FinishReason | null = null;
   private stopReason: 'stop' | 'length' | null = null;
+  private tokenIds: number[] | undefined;
 
   constructor(readonly index: number) {}
 
-  add({ delta, logprobs, finish_reason: finished, stop_reason: stopped }: ChoicePiece): void {
+  add({ delta, logprobs, finish_reason: finished, stop_reason: stopped, token_ids: ids }: ChoicePiece): void {
+    if (ids) this.tokenIds = [...(this.tokenIds ?? []), ...ids];
     this.finishReason = finished ?? this.finishReason;
     this.stopReason = stopped ?? this.stopReason;
     this.logprobs = joinLogprobs(this.logprobs, logprobs);
@@ -47,7 +52,7 @@ export class AssembledChoice {
 
   /** The assembled choice. A choice without a finish reason was cut off; its tool calls stay incomplete. */
   whole(): WholeChoice {
-    const { index, logprobs, finishReason, stopReason, toolCalls } = this;
+    const { index, logprobs, finishReason, stopReason, toolCalls, tokenIds } = this;
     const message: Fields = { ...this.message, role: 'assistant' };
     if (toolCalls.length > 0) {
       // Streams begin with an empty text before they turn out to have none.
@@ -60,6 +65,7 @@ export class AssembledChoice {
       stop_reason: stopReason,
       logprobs,
       message,
+      ...(tokenIds && { token_ids: tokenIds }),
     };
   }
 

@@ -7,6 +7,7 @@ import {
   parseBackendJson,
   unusable,
 } from '../json/backend-json.js';
+import { jsonMembers } from '../json/json-members.js';
 import type { ThinkingPlan } from '../request/thinking-plan.js';
 import { plainBytes } from '../tokens/ciphertext.js';
 import { Meter } from '../tokens/meter.js';
@@ -63,7 +64,10 @@ export class OutputNormaliser {
   /** The backend's own token counts, if reported. */
   reported: ReportedUsage | undefined;
   /** Passed through to a response that is not streamed. */
-  promptLogprobs: unknown = null;
+  /** As JSON: its members are token ids, and their order is that of their probabilities. */
+  promptLogprobs = 'null';
+  /** The ids of the prompt's tokens, if they were requested. */
+  promptTokenIds: readonly number[] | undefined;
   /** What a backend reports as the reason for the end, such as a stop sequence. */
   stoppedBy: string | undefined;
   /** A finish reason that no interface is known to have. */
@@ -109,7 +113,9 @@ export class OutputNormaliser {
     if (isError(said['error']) && !isDocument) throw this.error(said['error']);
     if (said['object'] === 'error') throw this.error(said);
     this.reported = readUsage(said) ?? this.reported;
-    this.promptLogprobs = said['prompt_logprobs'] ?? this.promptLogprobs;
+    if (isSaid(said['prompt_logprobs']))
+      this.promptLogprobs = jsonMembers(text).get('prompt_logprobs') ?? this.promptLogprobs;
+    this.promptTokenIds ??= tokenIdsIn(said['prompt_token_ids']);
     if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
     const pieces: ChoicePiece[] = [];
     for (const [position, choice] of choices.entries()) {
@@ -215,8 +221,17 @@ export class OutputNormaliser {
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
     if (typeof choice['stop_reason'] === 'string') this.stoppedBy = choice['stop_reason'];
     const stopped = stopReason(choice['stop_reason']);
-    const piece = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
+    const said = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
+    const piece = this.withTokenIds(said, choice, state);
     return state.tool ? state.tool.shown(piece) : piece;
+  }
+
+  /** The ids of text that is left out would show it. */
+  private withTokenIds(piece: ChoicePiece, { token_ids: given }: Fields, state: ChoiceState): ChoicePiece {
+    const ids = tokenIdsIn(given);
+    if (!ids || (state.blocks ?? state.markers ?? state.tool)) return piece;
+    this.meter.addTokenIds(ids.length);
+    return { ...piece, token_ids: ids };
   }
 
   /** Removes reasoning from a delta in place. Returns the logprobs of the remaining text. */
@@ -236,6 +251,14 @@ export class OutputNormaliser {
     const tokens = new ThinkBlocks(this.how.thinking.startsInside);
     return filterTokens(logprobs, (token) => tokens.read(token).visible === token);
   }
+}
+
+const isSaid = (value: unknown): boolean => value !== undefined && value !== null;
+
+function tokenIdsIn(value: unknown): readonly number[] | undefined {
+  return Array.isArray(value) && value.every((id) => Number.isSafeInteger(id))
+    ? (value as number[])
+    : undefined;
 }
 
 /** The most sources of one response; backends send a few dozen. */

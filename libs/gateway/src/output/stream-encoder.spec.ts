@@ -79,8 +79,20 @@ const deltas = (one: Shaper, given: readonly object[]): Record<string, unknown>[
   given.flatMap((delta) => read(one.shape(of(delta)))).map(({ choices }) => choices[0]?.delta ?? {});
 
 describe('StreamEncoder', () => {
+  it('streams token ids, counts them, and sends those of the prompt once', () => {
+    const stream = shaper();
+    const event = (content: string, ids: number[]): string =>
+      JSON.stringify({ prompt_token_ids: [1, 2], choices: [{ delta: { content }, token_ids: ids }] });
+    const [first] = read(stream.shape(event('a', [5])));
+    const [second] = read(stream.shape(event('', [6, 7, 8])));
+    expect(first).toMatchObject({ prompt_token_ids: [1, 2], choices: [{ token_ids: [5] }] });
+    expect(second).toMatchObject({ choices: [{ token_ids: [6, 7, 8] }] });
+    expect(second).not.toHaveProperty('prompt_token_ids');
+    expect(stream.meter.tokens).toBe(4);
+  });
+
   it("sets our id and model on every chunk and drops the backend's own members", () => {
-    const [shaped] = read(shaper().shape(of({ content: 'a' }, { finish_reason: null, token_ids: [1] })));
+    const [shaped] = read(shaper().shape(of({ content: 'a' }, { finish_reason: null, routed_experts: [1] })));
     expect(shaped).toMatchObject({ id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'm' });
     expect(Object.keys(shaped ?? {})).toEqual(['id', 'object', 'created', 'model', 'choices']);
     expect(Object.keys(shaped?.choices[0] ?? {})).toEqual(['index', 'delta', 'finish_reason']);

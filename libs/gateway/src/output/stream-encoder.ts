@@ -23,6 +23,8 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
   /** Choices for which the client has received something. */
   private readonly begun = new Set<number>();
   private frames = '';
+  /** The ids of the prompt's tokens come once, if they were requested. */
+  private isPromptSent = false;
   /** Choices that may finish the response. They are held back, since usage may have to be sent with them. */
   private finishing: readonly ChoicePiece[] | undefined;
   /**
@@ -125,7 +127,10 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
   }
 
   private choicesFrame(choices: readonly ChoicePiece[]): string {
-    return `${this.frameStart}${JSON.stringify(this.shaped(choices))}}\n\n`;
+    const { promptTokenIds: ids } = this.normaliser;
+    const more = ids && !this.isPromptSent ? `,"prompt_token_ids":${JSON.stringify(ids)}` : '';
+    this.isPromptSent = true;
+    return `${this.frameStart}${JSON.stringify(this.shaped(choices))}${more}}\n\n`;
   }
 
   private shaped(choices: readonly ChoicePiece[]): readonly object[] {

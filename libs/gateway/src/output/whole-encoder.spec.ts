@@ -11,8 +11,14 @@ interface Choice {
   message: Record<string, unknown>;
 }
 
+const KEPT = { strip: false, startsInside: false };
+
 /** The client's view of a backend's choices. */
-async function choicesOf(choices: object[], thinking = { strip: false, startsInside: false }) {
+const choicesOf = async (choices: object[], thinking = KEPT): Promise<Choice[]> =>
+  (JSON.parse(await sentFor(JSON.stringify({ choices }), thinking)) as { choices: Choice[] }).choices;
+
+/** What a client gets for the response of a backend. */
+async function sentFor(response: string, thinking = KEPT): Promise<string> {
   const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
   let sent = '';
   const send = (body: string): Promise<void> => {
@@ -21,7 +27,7 @@ async function choicesOf(choices: object[], thinking = { strip: false, startsIns
   };
   const about = { id: 'chatcmpl-1', model: 'm', promptTokens: 0, parameters: {} as SvcParametersEcho };
   const form = new WholeEncoder({ isGone: false, send }, normaliser, about);
-  form.add(normaliser.read(JSON.stringify({ choices })));
+  form.add(normaliser.read(response));
   const usage = {
     promptTokens: 1,
     completionTokens: 1,
@@ -31,7 +37,7 @@ async function choicesOf(choices: object[], thinking = { strip: false, startsIns
   };
   const cost = { usdNano: 0n, diemNano: 0n };
   await form.end({ ending: { kind: 'done' }, usage, cost, hasOutput: true });
-  return (JSON.parse(sent) as { choices: Choice[] }).choices;
+  return sent;
 }
 
 const choiceOf = async (choice: object): Promise<Choice> => (await choicesOf([choice]))[0] as Choice;
@@ -53,12 +59,30 @@ describe('WholeEncoder', () => {
     });
   });
 
+  it('keeps the order of log probabilities of the prompt, which are named by token ids', async () => {
+    const ranked = '[null,{"900":{"logprob":-0.1,"rank":1},"7":{"logprob":-2,"rank":2}}]';
+    const response = `{"choices":[{"message":{"content":"a"}}],"prompt_logprobs":${ranked}}`;
+    expect(await sentFor(response)).toContain(`"prompt_logprobs":${ranked}`);
+  });
+
+  it('returns the token ids that a backend returns, unless reasoning is stripped', async () => {
+    const choices = [{ message: { content: 'a' }, token_ids: [5, 6] }];
+    const response = JSON.stringify({ choices, prompt_token_ids: [1, 2, 3] });
+    expect(JSON.parse(await sentFor(response))).toMatchObject({
+      prompt_token_ids: [1, 2, 3],
+      choices: [{ token_ids: [5, 6] }],
+    });
+    const stripped = await sentFor(response, { strip: true, startsInside: false });
+    expect(stripped).not.toContain('"token_ids"');
+    expect(await sentFor(JSON.stringify({ choices: [{ token_ids: ['free text'] }] }))).not.toContain('free');
+  });
+
   it('adds a choice if the backend sent none', async () => {
     expect(await choicesOf([])).toMatchObject([{ index: 0, message: { role: 'assistant', content: null } }]);
   });
 
   it("drops the backend's own members", async () => {
-    const choice = await choiceOf({ index: 0, token_ids: [1], stop_reason: '</s>', message: {} });
+    const choice = await choiceOf({ index: 0, routed_experts: [1], stop_reason: '</s>', message: {} });
     expect(Object.keys(choice)).toEqual(['index', 'finish_reason', 'stop_reason', 'logprobs', 'message']);
     expect(choice.stop_reason).toBeNull();
   });

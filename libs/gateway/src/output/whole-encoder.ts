@@ -58,10 +58,11 @@ export class WholeEncoder implements ResponseEncoder {
       }),
       usage: usageView(usage),
       cost: costView(cost),
-      prompt_logprobs: this.normaliser.promptLogprobs,
+      prompt_token_ids: this.normaliser.promptTokenIds,
       svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
     };
-    return this.writer.send(JSON.stringify(body));
+    const json = JSON.stringify(body).slice(0, -1);
+    return this.writer.send(`${json},"prompt_logprobs":${this.normaliser.promptLogprobs}}`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Message } from '@svc/contracts';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alternates, strictFault } from '../../test/strict-server.js';
+import { alternates, strictFault } from '@svc/testing';
 import { elementsOf, listPart } from '../json/json-part.js';
 import { type TemplateRules, followsRules, forTemplates, templateRules } from './template-roles.js';
 

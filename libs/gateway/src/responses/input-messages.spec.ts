@@ -2,7 +2,7 @@ import type { Message } from '@svc/contracts';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { strictFault } from '../../test/strict-server.js';
+import { strictFault } from '@svc/testing';
 import { listPart, partOf } from '../json/json-part.js';
 import { forTemplates } from '../request/template-roles.js';
 import { InputMessages } from './input-messages.js';

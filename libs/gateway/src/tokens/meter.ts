@@ -31,7 +31,8 @@ export class Meter {
   private others: OtherTexts | undefined;
   /** Tokens that the log probabilities list, and those of them that were delivered. */
   private loggedTokens = 0;
-  private deliveredLoggedTokens = 0;
+  private idTokens = 0;
+  private deliveredListedTokens = 0;
 
   /** Keeps the delivered text if there is a tokenizer to count it. `bytesOf` is the size of a text. */
   constructor(
@@ -77,6 +78,15 @@ export class Meter {
       for (const { token } of fieldsOf(list)) this.loggedTokens += tokensInEntry(token);
   }
 
+  /** Counts the ids of tokens, whose text usually is in the message, too. */
+  addTokenIds(count: number): void {
+    this.idTokens += count;
+  }
+
+  private get listedTokens(): number {
+    return Math.max(this.loggedTokens, this.idTokens);
+  }
+
   private count(text: string, member: string, choice: number): void {
     this.byteCount += this.bytesOf(text);
     this.least.add(text);
@@ -95,17 +105,17 @@ export class Meter {
 
   /** Tokens so far, for holding money. */
   get tokens(): number {
-    return Math.max(tokensOf(this.pieceCount, this.byteCount), this.loggedTokens);
+    return Math.max(tokensOf(this.pieceCount, this.byteCount), this.listedTokens);
   }
 
   /** The same after one more piece of this many bytes. */
   tokensWith(bytes: number): number {
-    return Math.max(tokensOf(this.pieceCount + 1, this.byteCount + bytes), this.loggedTokens);
+    return Math.max(tokensOf(this.pieceCount + 1, this.byteCount + bytes), this.listedTokens);
   }
 
   /** Estimated tokens that were delivered. The same for the same text, however many pieces it came in. */
   get deliveredTokens(): number {
-    return Math.max(estimateTokens(this.deliveredBytes), this.deliveredLoggedTokens);
+    return Math.max(estimateTokens(this.deliveredBytes), this.deliveredListedTokens);
   }
 
   /** Lower bound for the tokens of all text. A backend that reports fewer has not counted it. */
@@ -116,7 +126,7 @@ export class Meter {
   /** Marks everything added so far as delivered. */
   deliver(): void {
     this.deliveredBytes = this.byteCount;
-    this.deliveredLoggedTokens = this.loggedTokens;
+    this.deliveredListedTokens = this.listedTokens;
     if (this.kept?.deliver() === false) this.kept = undefined;
   }
 
@@ -126,7 +136,7 @@ export class Meter {
    */
   async countDelivered(): Promise<number> {
     if (!this.tokenizer || !this.kept) return this.deliveredTokens;
-    return Math.max(await this.tokenizer.count(this.kept.texts()), this.deliveredLoggedTokens);
+    return Math.max(await this.tokenizer.count(this.kept.texts()), this.deliveredListedTokens);
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unknownHere } from '../chat/chat-request.js';
 import { Cost } from '../chat/chat-response.js';
 
 /** The most texts of one request. Source: the public interface. */
@@ -27,6 +28,7 @@ export const EmbeddingRequest = z.looseObject({
     .nullish()
     .describe('The length of each vector, for models with `supportsCustomDimensions`.'),
   user: z.string().nullish().describe('Accepted but not used.'),
+  svc_parameters: unknownHere('svc_parameters is not offered for embeddings: they are never encrypted'),
 });
 
 const Vector = z.union([z.array(z.number()), z.string()]);
