@@ -134,6 +134,16 @@ const clusteredEndToEnd = {
   },
 };
 
+/**
+ * End-to-end tests that repeat guarantees of others with further clients, chains and providers. They run on
+ * clusters, so that `npm test` stays short.
+ */
+const onClustersOnly = [
+  'apps/all/test/e2e/{chat,message,responses,speech,transcription,crypto-rpc}-clients.e2e.ts',
+  'apps/all/test/e2e/{chat-encryption-faults,chat-encryption-flips,encryption-example}.e2e.ts',
+  'apps/all/test/e2e/{contract-wallets,top-up-solana,wallet-history,model-search,x-search}.e2e.ts',
+];
+
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
   return {
@@ -178,6 +188,7 @@ export default defineConfig(({ mode }) => {
                 test: {
                   name: 'e2e',
                   include: isLong ? repeating(endToEnd) : endToEnd,
+                  exclude: isLong ? [] : onClustersOnly,
                   globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
                   setupFiles: 'apps/all/test/described-responses.ts',
                 },
