@@ -30,7 +30,7 @@ const PARTS = {
   },
   servers: {
     about:
-      'a LiteLLM proxy as a backend, 700 MB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
+      'a LiteLLM proxy, vLLM and transformers serve as backends, 7 GB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
     script: 'test:servers',
   },
   helm: {

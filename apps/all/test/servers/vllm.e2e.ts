@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { offerLocalModels, readCatalog } from '@svc/catalog';
 import { freePort } from '@svc/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedProgram, openPython } from '../clients/environments.js';
@@ -137,12 +138,12 @@ describe.skipIf(!python)('vLLM', () => {
     const chat = join(folder, 'chat');
     chatUrl = await serve(
       'vllm',
-      ['serve', chat, '--served-model-name', 'chat'],
+      ['serve', chat, '--served-model-name', 'chat', 'tiny-chat'],
       `--enforce-eager --max-model-len ${CONTEXT_TOKENS} --dtype bfloat16 --max-num-seqs 4 --enable-auto-tool-choice --tool-call-parser hermes --enable-prompt-tokens-details`,
     );
     embeddingUrl = await serve(
       'vllm',
-      ['serve', join(folder, 'embedding'), '--served-model-name', 'embedding'],
+      ['serve', join(folder, 'embedding'), '--served-model-name', 'embedding', 'tiny-embedding'],
       '--enforce-eager --dtype float32 --runner pooling --convert embed',
     );
     transformersUrl = await serve('transformers', ['serve'], '--device cpu');
@@ -195,6 +196,25 @@ describe.skipIf(!python)('vLLM', () => {
     });
 
   const through = (body: object): Promise<Response> => platform.chat(account.apiKey, request(body));
+
+  it('is found on this machine with what its models can do', async () => {
+    const path = join(folder, 'local-models.yaml');
+    const catalogPath = platform.env['SVC_CATALOG'] ?? '';
+    await offerLocalModels(path, await readCatalog(catalogPath), {
+      servers: [chatUrl, embeddingUrl].map((url) => ({ name: 'vLLM', url })),
+      secret: () => undefined,
+    });
+    const { models } = await readCatalog(catalogPath, path);
+    expect(models.find(({ id }) => id === 'tiny-chat')).toMatchObject({
+      type: 'text',
+      contextTokens: CONTEXT_TOKENS,
+      capabilities: { supportsFunctionCalling: true },
+    });
+    expect(models.find(({ id }) => id === 'tiny-embedding')).toMatchObject({
+      type: 'embedding',
+      embeddingDimensions: 64,
+    });
+  });
 
   it.each(PAIRS)('responds through the platform as it does directly: %s', async (_name, body) => {
     const theirs = (await (await direct(body)).json()) as Completion;

@@ -94,13 +94,11 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     open.begin(reply);
     // A neighbour may read as slowly as the client that it serves.
     if (route?.access !== 'internal') endUnread(reply.raw);
-    if (options.isStopping()) {
-      reply.header('connection', 'close');
-      if (route?.access === 'internal') reply.header(STOPPING_HEADER, 'true');
-      if (route?.access === 'internal' || (options.isLate(request.raw.socket) && !isProbe(route))) {
-        next(new Problem('UNAVAILABLE'));
-        return;
-      }
+    if (options.isStopping() && !staysOn(reply, options)) {
+      // Without a response, a balancer sends what it may repeat to another process.
+      if (route?.access !== 'internal' && IDEMPOTENT.has(request.method)) request.raw.socket.destroy();
+      else next(new Problem('UNAVAILABLE'));
+      return;
     }
     request.operatorSide = options.isOperatorPort(request.socket.localPort);
     const fault = headerFault(request);
@@ -130,6 +128,24 @@ function addHooks(fastify: FastifyInstance, options: HttpOptions): void {
     if (open.end(reply)) end(request, reply.raw.statusCode, logger);
     next();
   });
+}
+
+/** Methods of requests that a balancer may repeat. */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Whether a stopping process still serves a request: probes, and what clients send on earlier connections,
+ * which end with the response. Other processes of the deployment send theirs elsewhere.
+ */
+function staysOn(reply: FastifyReply, { isLate }: HttpOptions): boolean {
+  const { request } = reply;
+  const { matchedRoute: route } = request;
+  reply.header('connection', 'close');
+  if (route?.access === 'internal') {
+    reply.header(STOPPING_HEADER, 'true');
+    return false;
+  }
+  return isProbe(route) || !isLate(request.raw.socket);
 }
 
 /** The logged status if the client disconnects before the response, as in nginx. */

@@ -1,4 +1,4 @@
-import { get } from 'node:http';
+import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module } from '@nestjs/common';
 import { Problem, type RouteDefinition } from '@svc/contracts';
@@ -73,13 +73,15 @@ afterEach(async () => {
   await running.stop();
 });
 
-/** On a connection of its own. */
-function statusOf(url: string, token?: string): Promise<number> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return new Promise((resolve, reject) => {
-    get(url, { agent: false, headers }, (response) => {
+/** On a connection of its own; `closed` if it ends without a response, as balancers expect. */
+function statusOf(url: string, { token = '', method = 'GET' } = {}): Promise<number | string> {
+  const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+  return new Promise((resolve) => {
+    request(url, { agent: false, headers, method }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    }).on('error', reject);
+    })
+      .on('error', ({ message }) => resolve(message === 'socket hang up' ? 'closed' : message))
+      .end();
   });
 }
 
@@ -89,9 +91,13 @@ async function seen(): Promise<object> {
   return {
     healthz: [await statusOf(`${apiUrl}/healthz`), await statusOf(`${operatorUrl}/healthz`)],
     readyz: [await statusOf(`${apiUrl}/readyz`), await statusOf(`${operatorUrl}/readyz`)],
-    metrics: [await statusOf(`${operatorUrl}/metrics`, METRICS), await statusOf(`${operatorUrl}/metrics`)],
-    work: await statusOf(`${apiUrl}${WORK.path}`),
+    metrics: [
+      await statusOf(`${operatorUrl}/metrics`, { token: METRICS }),
+      await statusOf(`${operatorUrl}/metrics`),
+    ],
+    read: await statusOf(`${apiUrl}${WORK.path}`),
     unknown: await statusOf(`${apiUrl}/api/unknown`),
+    write: await statusOf(`${apiUrl}${WORK.path}`, { method: 'POST' }),
   };
 }
 
@@ -99,8 +105,9 @@ const PROBES_ONLY = {
   healthz: [200, 200],
   readyz: [503, 503],
   metrics: [200, 401],
-  work: 503,
-  unknown: 503,
+  read: 'closed',
+  unknown: 'closed',
+  write: 503,
 };
 
 describe('a process that stops', () => {
@@ -109,7 +116,7 @@ describe('a process that stops', () => {
     // The request is under way.
     await sleep(100);
     const finished = running.finish();
-    await expect.poll(() => statusOf(`${running.apiUrl}/api/unknown`), { timeout: 20_000 }).toBe(503);
+    await expect.poll(() => statusOf(`${running.apiUrl}/api/unknown`), { timeout: 20_000 }).toBe('closed');
     expect(await seen()).toEqual(PROBES_ONLY);
 
     work.resolve({ is: 'done' });
