@@ -149,7 +149,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   })),
   refused('GET /billing/usage', /must be after startDate/, TOGETHER),
   refused('GET /billing/usage-history', /must be after startTimestamp/, TOGETHER),
-  refused('GET /billing/usage-history', /cursor: must be the only query parameter/, TOGETHER),
+  refused('GET /billing/usage-history', /cursor must be the only query parameter/, TOGETHER),
   refused(
     'GET /billing/usage-history',
     /Invalid or expired cursor/,
@@ -161,7 +161,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     TOGETHER,
   ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
-    refused(operation, /expiresAt: must be in the future|at most nine decimals/, NO_CLOCK),
+    refused(operation, /expiresAt must be in the future|at most nine decimals/, NO_CLOCK),
   ),
   refused(
     'PUT /operator/v1/accounts/{id}/limits',
