@@ -46,7 +46,7 @@ describe('an error of a response', () => {
       [undefined, null, false, '', ' ', 0, {}, [], { message: '', code: null }],
       [{ message: null, type: '', param: null, code: 0 }, { error: { message: '', details: [] } }],
     ].flat(),
-  )('is none without content: %j', (error) => {
+  )('is ignored if it is empty: %j', (error) => {
     expect(isError(error)).toBe(false);
     expect(hasFailed({ error, finish_reason: 'stop' })).toBe(false);
   });

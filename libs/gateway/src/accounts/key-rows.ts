@@ -1,6 +1,8 @@
 import {
+  type Balances,
   type Caller,
   KEY_TYPES,
+  type KeySpend,
   LIMIT_PERIODS,
   MODEL_PRIVACIES,
   type KeyType,
@@ -105,4 +107,16 @@ function spendingLimit({
     ...(usdLimitNano !== null && { usdNano: usdLimitNano }),
     ...(diemLimitNano !== null && { diemNano: diemLimitNano }),
   };
+}
+
+/** What a key has spent in the current period of its limit. */
+export function inPeriod(spend: KeySpend, { limitPeriod }: Pick<KeyTerms, 'limitPeriod'>): Balances {
+  switch (limitPeriod) {
+    case 'EPOCH':
+      return spend.epoch;
+    case 'MONTH':
+      return spend.month;
+    case 'LIFETIME':
+      return spend.lifetime;
+  }
 }

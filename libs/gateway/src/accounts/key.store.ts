@@ -1,7 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
-  type Balances,
   type Caller,
   KEY_PREFIX,
   type KeySpend,
@@ -14,7 +13,7 @@ import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
 import { givenUp, refuseOwnRaise } from './key-allowance.js';
-import { type KeyTerms, type StoredKey, callerOf, keyColumns, readKey } from './key-rows.js';
+import { type KeyTerms, type StoredKey, callerOf, inPeriod, keyColumns, readKey } from './key-rows.js';
 
 /** A caller, and how long its key stays valid unless it is revoked. */
 export interface KeyFound {
@@ -220,7 +219,7 @@ async function giveUp(
   const giver = readKey(row);
   const after = { ...(before ?? NEW_KEY), ...terms };
   if (before?.id === giver.id) return refuseOwnRaise(giver, after);
-  const given = givenUp(giver, { before, after }, spentOf(giver, limited.spend));
+  const given = givenUp(giver, { before, after }, limited.spend ? inPeriod(limited.spend, giver) : NO_MONEY);
   if (given.usdNano === 0n && given.diemNano === 0n) return;
   const { usdLimitNano, diemLimitNano } = giver;
   const left = {
@@ -239,18 +238,6 @@ const NEW_KEY = {
   requestsPerMinute: null,
   tokensPerMinute: null,
 } as const;
-
-function spentOf({ limitPeriod }: StoredKey, spend: KeySpend | undefined): Balances {
-  if (!spend) return NO_MONEY;
-  switch (limitPeriod) {
-    case 'EPOCH':
-      return spend.epoch;
-    case 'MONTH':
-      return spend.month;
-    case 'LIFETIME':
-      return spend.lifetime;
-  }
-}
 
 const stillActive = () => ({
   revokedAt: null,

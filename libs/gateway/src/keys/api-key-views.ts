@@ -6,7 +6,7 @@ import {
   type PlainApiKeyView,
   formatUsd,
 } from '@svc/contracts';
-import type { KeyTerms, StoredKey } from '../accounts/key-rows.js';
+import { type KeyTerms, type StoredKey, inPeriod } from '../accounts/key-rows.js';
 import type { MadeKey } from '../accounts/key.store.js';
 
 /** A new key with its secret. */
@@ -50,17 +50,6 @@ export function apiKeyView(key: StoredKey, spend: KeySpend | undefined): ApiKeyV
     usage: { trailingSevenDays: { usd, vcu: fourDecimals(0n), diem } },
     ...(isLimited && { currentPeriodUsage: spentView(inPeriod(spend, key)) }),
   };
-}
-
-function inPeriod(spend: KeySpend, { limitPeriod }: StoredKey): Balances {
-  switch (limitPeriod) {
-    case 'EPOCH':
-      return spend.epoch;
-    case 'MONTH':
-      return spend.month;
-    case 'LIFETIME':
-      return spend.lifetime;
-  }
 }
 
 const spentView = ({ usdNano, diemNano }: Balances): { usd: string; diem: string } => ({

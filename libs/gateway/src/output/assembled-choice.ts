@@ -41,7 +41,7 @@ export class AssembledChoice {
   constructor(readonly index: number) {}
 
   add({ delta, logprobs, finish_reason: finished, stop_reason: stopped, token_ids: ids }: ChoicePiece): void {
-    if (ids) this.tokenIds = [...(this.tokenIds ?? []), ...ids];
+    if (ids) for (const id of ids) (this.tokenIds ??= []).push(id);
     this.finishReason = finished ?? this.finishReason;
     this.stopReason = stopped ?? this.stopReason;
     this.logprobs = joinLogprobs(this.logprobs, logprobs);

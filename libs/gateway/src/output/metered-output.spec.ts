@@ -11,7 +11,7 @@ import { WholeEncoder } from './whole-encoder.js';
 /** Where a server puts a text in a message or delta. */
 type Placing = (text: string) => object;
 
-/** Names that a server may give to members, few enough to be told from output by their size. */
+/** Names that a server may give to members, short enough not to count as output. */
 const names = fc.oneof(
   fc.constantFrom(
     'reasoning_details',

@@ -63,8 +63,10 @@ export class OutputNormaliser {
   received = 0;
   /** The backend's own token counts, if reported. */
   reported: ReportedUsage | undefined;
-  /** Passed through to a response that is not streamed. */
-  /** As JSON: its members are token ids, and their order is that of their probabilities. */
+  /**
+   * Passed through to a response that is not streamed. As JSON: its members are token ids, and their order is
+   * that of their probabilities.
+   */
   promptLogprobs = 'null';
   /** The ids of the prompt's tokens, if they were requested. */
   promptTokenIds: readonly number[] | undefined;

@@ -67,7 +67,7 @@ function formatIn(chunk: Buffer): PcmFormat {
   return { encoding, channels, rate, bits };
 }
 
-/** Of a format chunk. Its length of 18 also tells a WAV from an ACT file, whose samples are compressed. */
+/** Of a format chunk. A length of 18 also distinguishes a WAV from an ACT file with compressed samples. */
 const FORMAT_BYTES = 18;
 
 /** A format, a filler, and all whole samples. */

@@ -83,7 +83,7 @@ describe('a choice that its server could not complete', () => {
 
 describe('an error beside choices', () => {
   it.each([{}, '', { message: '', code: null }, { error: {} }])(
-    'is none without content: %j',
+    'is ignored if it is empty: %j',
     async (error) => {
       const chunk = eventOf({ delta: { content: 'hi' } }, { error });
       expect(await collect(await (await given(streaming(chunk + DONE))).stream())).toBe(chunk + DONE);
