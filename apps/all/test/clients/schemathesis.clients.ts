@@ -117,7 +117,7 @@ interface Failure {
 function covers({ check, operation, status, says }: KnownFailure, failure: Failure): boolean {
   return (
     check === failure.check &&
-    operation === failure.operation &&
+    (operation ?? failure.operation) === failure.operation &&
     status === failure.status &&
     (says?.test(failure.said) ?? true)
   );

@@ -185,6 +185,14 @@ describe('a request to POST /responses', () => {
     });
   });
 
+  it('says that an input of items without a message is empty', async () => {
+    const response = await post({ input: [{ type: 'reasoning', summary: [] }] });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { param: 'input', message: 'input: Every message is empty' },
+    });
+  });
+
   it("names the item whose content the model doesn't accept", async () => {
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
     const response = await post({

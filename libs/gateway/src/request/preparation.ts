@@ -191,6 +191,6 @@ function imagesLeftOut(messages: readonly Message[]): Set<ContentPart> {
 }
 
 /** The refusal of a conversation without content. */
-export function allEmpty(): Problem {
-  return invalidRequest([{ code: 'custom', path: ['messages'], message: 'Every message is empty' }]);
+export function allEmpty(field = 'messages'): Problem {
+  return invalidRequest([{ code: 'custom', path: [field], message: 'Every message is empty' }]);
 }

@@ -7,6 +7,7 @@ import {
   translated,
   unknownMembersOf,
 } from '../request/translated-request.js';
+import { allEmpty } from '../request/preparation.js';
 import { type CustomTool, asFunction, functionName } from './offered-tools.js';
 import { InputMessages } from './input-messages.js';
 
@@ -57,6 +58,7 @@ export function chatRequestFor(request: ResponseRequest, json: JsonText): Promis
   const input = members.get('input') ?? partOf('');
   const items = Array.isArray(input.value) ? InputMessages.of(input) : undefined;
   const messages = items?.map(({ message }) => message) ?? [messageOf('user', input)];
+  if (before.length + messages.length === 0) throw allEmpty('input');
   const wantsLogprobs =
     (request.top_logprobs ?? 0) > 0 || request.include?.includes('message.output_text.logprobs') === true;
   const format = request.text?.format;

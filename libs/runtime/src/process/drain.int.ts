@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module } from '@nestjs/common';
 import { Problem, type RouteDefinition } from '@svc/contracts';
@@ -127,5 +128,28 @@ describe('a process that stops', () => {
     closing.resolve();
     await finished;
     expect(await seen()).toEqual(PROBES_ONLY);
+  });
+
+  it('loses no response: neither of a new connection nor of a client that reads slowly', async () => {
+    const response = fetch(`${running.apiUrl}${WORK.path}`);
+    const slow = connect(Number(new URL(running.apiUrl).port), '127.0.0.1').pause();
+    slow.write(`GET ${WORK.path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await sleep(100);
+    const finished = running.finish();
+    await expect.poll(() => statusOf(`${running.apiUrl}/api/unknown`), { timeout: 20_000 }).toBe('closed');
+    const probes: unknown[] = [];
+    for (let count = 0; count < 500; count += 1) probes.push(await statusOf(`${running.apiUrl}/healthz`));
+    expect(probes.filter((status) => status !== 200)).toEqual([]);
+
+    const text = 'x'.repeat(20_000_000);
+    work.resolve({ text });
+    expect(await (await response).json()).toEqual({ text });
+    // Several sweeps.
+    await sleep(300);
+    let read = 0;
+    for await (const part of slow) read += (part as Buffer).length;
+    expect(read).toBeGreaterThan(text.length);
+    closing.resolve();
+    await finished;
   });
 });

@@ -1,5 +1,5 @@
 import { lstat, unlink } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SERVER_OPTIONS } from '../http/http-adapter.js';
@@ -9,8 +9,16 @@ import { ConnectionBound, type ConnectionBounds } from './connection-bound.js';
 import { requireProxyHeader } from './proxied-server.js';
 
 const LOOK_MS = 10;
-/** A keep-alive connection becomes idle when its response ends, and nothing else would close it. */
+/** How long an idle connection stays open in a draining process: a request may be on its way. */
 const SWEEP_MS = 50;
+
+/** A connection that may still carry work. */
+interface Connection {
+  /** Whose responses have not reached the client yet. */
+  openRequests: number;
+  /** When the last sweep looked. */
+  bytesRead: number;
+}
 
 interface PortsOptions extends ConnectionBounds {
   readonly logger: Logger;
@@ -23,8 +31,7 @@ interface PortsOptions extends ConnectionBounds {
 export class Ports {
   private readonly servers: Server[] = [];
   private proxied: Server | undefined;
-  /** The connections that may still carry work. */
-  private readonly working = new Set<Socket>();
+  private readonly working = new Map<Socket, Connection>();
   private readonly late = new WeakSet<Socket>();
   private isDraining = false;
 
@@ -73,13 +80,10 @@ export class Ports {
   async drain(deadlineMs: number): Promise<void> {
     this.isDraining = true;
     this.proxied?.close();
-    const sweep = setInterval(
-      () => this.servers.forEach((server) => server.closeIdleConnections()),
-      SWEEP_MS,
-    );
+    const sweep = setInterval(() => this.closeIdle(), SWEEP_MS);
     await this.linger(deadlineMs);
     clearInterval(sweep);
-    for (const socket of this.working) socket.destroy();
+    for (const socket of this.working.keys()) socket.destroy();
   }
 
   /** Closes all ports and connections. */
@@ -91,8 +95,11 @@ export class Ports {
   }
 
   private create(): Server {
-    const { handle } = this;
     const { logger } = this.options;
+    const handle: RequestListener = (request, response) => {
+      this.count(request.socket, response);
+      this.handle(request, response);
+    };
     const server = createServer(SERVER_OPTIONS, handle);
     refuseMalformedOn(server, logger);
     refuseUnsupportedOn(server, handle, logger);
@@ -107,8 +114,27 @@ export class Ports {
       this.late.add(socket);
       return;
     }
-    this.working.add(socket);
+    this.working.set(socket, { openRequests: 0, bytesRead: 0 });
     socket.once('close', () => this.working.delete(socket));
+  }
+
+  private count(socket: Socket, response: ServerResponse): void {
+    const connection = this.working.get(socket);
+    if (!connection) return;
+    connection.openRequests += 1;
+    response.once('close', () => (connection.openRequests -= 1));
+  }
+
+  /**
+   * Closes the connections without a request that have read nothing since the last sweep. Node's own function
+   * also closes those whose first request is on its way, and those that still write their response.
+   */
+  private closeIdle(): void {
+    for (const [socket, connection] of this.working) {
+      const { bytesRead } = socket;
+      if (connection.openRequests === 0 && connection.bytesRead === bytesRead) socket.destroy();
+      connection.bytesRead = bytesRead;
+    }
   }
 }
 
