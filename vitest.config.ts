@@ -142,6 +142,8 @@ const onClustersOnly = [
   'apps/all/test/e2e/{chat,message,responses,speech,transcription,crypto-rpc}-clients.e2e.ts',
   'apps/all/test/e2e/{chat-encryption-faults,chat-encryption-flips,encryption-example}.e2e.ts',
   'apps/all/test/e2e/{contract-wallets,top-up-solana,wallet-history,model-search,x-search}.e2e.ts',
+  // What they hold of the service, tests of the libs hold of their part.
+  'apps/all/test/e2e/{bursts,buffered-streams,metered-members,transcription-charges,image-backends}.e2e.ts',
 ];
 
 export default defineConfig(({ mode }) => {
@@ -157,9 +159,9 @@ export default defineConfig(({ mode }) => {
       // By default it is 1 s, which a busy machine may need for anything.
       expect: { poll: { timeout: 30_000 } },
       reporters: ['default', fileURLToPath(new URL('tools/test-report.mjs', import.meta.url))],
-      // Each file has servers and ports of its own, so files may run side by side: six on two processors,
+      // Each file has servers and ports of its own, so files may run side by side: seven on two processors,
       // because a file spends most of its time waiting for outages, deadlines and other processes.
-      maxWorkers: PROCESSORS + 4,
+      maxWorkers: PROCESSORS + 5,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
       sequence: { sequencer: mode === 'cluster' ? SettingsLast : LongestFirst },

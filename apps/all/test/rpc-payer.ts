@@ -72,8 +72,11 @@ export async function signedTransfer(
 }
 
 /** How many transactions of an address the chain has executed. */
-export const countOn = async (chain: LocalChain, address: string): Promise<number> =>
-  Number(await chain.call('eth_getTransactionCount', [address, 'latest']));
+export async function countOn(chain: LocalChain, address: string): Promise<number> {
+  // The chain accepts a transaction before the block that has it.
+  await chain.call('evm_mine', []);
+  return Number(await chain.call('eth_getTransactionCount', [address, 'latest']));
+}
 
 /** Passes a call on to the chain, and returns its response. */
 export async function passedOn(chain: LocalChain, call: SentCall | undefined): Promise<{ body: string }> {

@@ -126,6 +126,7 @@ describe('a transaction', () => {
     await chain.fund(wallet.address);
     const base = { chainId: 8_453, to: RECIPIENT, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 11n } as const;
     await post('base', sending(await wallet.account.signTransaction({ ...base, value: 1n })));
+    expect(await sentBy(wallet.address)).toBe(1);
     const response = await post(
       'base',
       sending(await wallet.account.signTransaction({ ...base, value: 2n })),

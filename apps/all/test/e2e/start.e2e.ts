@@ -48,7 +48,7 @@ describe('a start on the tables of a newer version', () => {
     const platform = await ownPlatform({ env: { DATABASE_URL: database.url }, isFirstStart: true });
     const response = await platform.chat(printedKey(platform), { model: 'test-model', messages: MESSAGES });
     expect(response.status).toBe(200);
-    expect(platform.service.output).toContain('migrations of a newer version, 9999_newer');
+    await expect.poll(() => platform.service.output).toContain('migrations of a newer version, 9999_newer');
   });
 });
 

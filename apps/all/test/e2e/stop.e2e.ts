@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type IncomingMessage, get } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,24 +49,31 @@ describe('npm start', () => {
   }, 180_000);
 });
 
+/** On a connection of its own, as probes have. */
+async function statusOf(url: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+  const [response] = (await once(get(url, { agent: false, headers }), 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
 /**
  * The statuses that probes get until the process ends. Its ports vanish a moment before its end is seen, so
  * failures that no response follows do not count.
  */
 async function probesUntil(platform: Platform, stopped: Promise<unknown>): Promise<object> {
   const { rootUrl, operatorUrl } = platform;
-  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const urls = { healthz: rootUrl, readyz: rootUrl, metrics: new URL(operatorUrl).origin };
   const statuses = { healthz: new Set<unknown>(), readyz: new Set<unknown>(), metrics: new Set<unknown>() };
   const process = { hasEnded: false };
   const end = stopped.finally(() => (process.hasEnded = true));
   let failures: [keyof typeof urls, string][] = [];
   // It is stopping once it is not ready.
-  await eventually('it is not ready', async () => (await fetch(`${rootUrl}/readyz`)).status === 503);
+  await eventually('it is not ready', async () => (await statusOf(`${rootUrl}/readyz`)) === 503);
   while (!process.hasEnded) {
     for (const name of ['healthz', 'readyz', 'metrics'] as const) {
       try {
-        const { status } = await fetch(`${urls[name]}/${name}`, { headers });
+        const status = await statusOf(`${urls[name]}/${name}`);
         for (const [earlier, failure] of failures) statuses[earlier].add(failure);
         failures = [];
         statuses[name].add(status);
