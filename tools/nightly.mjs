@@ -30,7 +30,7 @@ const PARTS = {
   },
   servers: {
     about:
-      'a LiteLLM proxy, vLLM and transformers serve as backends, 7 GB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
+      'a LiteLLM proxy, vLLM, transformers serve and llama-cpp-python as backends, 7 GB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
     script: 'test:servers',
   },
   helm: {

@@ -308,6 +308,12 @@ describe('the properties that a server reports', () => {
     expect(Object.fromEntries(read)).toEqual(expected);
   });
 
+  it('names the kind of a server that needs it', async () => {
+    const described = { '/openapi.json': { info: { title: '🦙 llama.cpp Python API' }, paths: {} } };
+    const { catalog } = await offered(await serve({ ...ids('m'), ...described }));
+    expect(catalog.text.find('m')?.backends).toMatchObject([{ kind: 'llama-cpp-python' }]);
+  });
+
   it.each([
     ['vLLM, whose routes say so', { ...vllm, ...routes('/v1/models', '/v1/embeddings'), ...vectors() }, 'm'],
     [

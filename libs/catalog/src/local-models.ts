@@ -1,5 +1,5 @@
 import { access, writeFile } from 'node:fs/promises';
-import { type CatalogFile, CatalogModel } from '@svc/contracts';
+import { type Backend, type CatalogFile, CatalogModel } from '@svc/contracts';
 import { stringify } from 'yaml';
 import { type Report, type ReportedModel, reportedModels } from './local-servers.js';
 
@@ -29,6 +29,7 @@ interface Server {
 }
 
 interface KeyedServer extends Server {
+  readonly kind?: Backend['kind'] | undefined;
   /** The environment variable with its key. */
   readonly apiKeyEnv: string | undefined;
 }
@@ -71,7 +72,9 @@ export async function offerLocalModels(
       return { server, report: await reportedModels(server.url, { most: MODELS_PER_SERVER, apiKey }) };
     }),
   );
-  const found = reports.map(({ server, report }) => select({ ...server, url: report.url }, report, taken));
+  const found = reports.map(({ server, report }) =>
+    select({ ...server, url: report.url, kind: report.kind }, report, taken),
+  );
   const models = found.flatMap(({ server, offers }) => offers.map((offer) => entry(server, offer)));
   const comment =
     '# Models that were found on this machine at the first start. Yours to change: contexts and capabilities are what\n' +
@@ -165,7 +168,13 @@ function faultOf({ isEmbedding, dimensions }: ReportedModel, id: string): string
 }
 
 function entry(server: KeyedServer, { model, id, aliases }: Offer): object {
-  const { apiKeyEnv } = server;
+  const { url, kind, apiKeyEnv } = server;
+  const backend = {
+    url,
+    ...(kind && { kind }),
+    model: model.id,
+    ...(apiKeyEnv !== undefined && { apiKeyEnv }),
+  };
   const { contextTokens = UNKNOWN_CONTEXT_TOKENS, tools, vision, dimensions } = model;
   return {
     id,
@@ -190,6 +199,6 @@ function entry(server: KeyedServer, { model, id, aliases }: Offer): object {
           ...(model.contextTokens !== undefined && { maxInputTokens: model.contextTokens }),
           pricing: { input: 0 },
         }),
-    backends: [{ url: server.url, model: model.id, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }],
+    backends: [backend],
   };
 }

@@ -1,3 +1,4 @@
+import type { Backend } from '@svc/contracts';
 import { z } from 'zod';
 import { boundedJson } from '@svc/runtime';
 
@@ -42,8 +43,14 @@ const Listed = z.object({
 });
 type Listed = z.infer<typeof Listed>;
 
-/** `GET /openapi.json` of vLLM, SGLang, infinity and others. */
-const Routes = z.object({ paths: z.record(z.string(), z.unknown()) });
+/** `GET /openapi.json` of vLLM, SGLang, infinity, llama-cpp-python and others. */
+const Routes = z.object({
+  info: z
+    .object({ title: z.string().optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+  paths: z.record(z.string(), z.unknown()),
+});
 
 const Vectors = z.object({
   data: z.tuple([z.object({ embedding: z.array(z.number()).min(1).max(MOST_DIMENSIONS) })]),
@@ -80,6 +87,8 @@ const StudioModel = z.object({
 export interface Report {
   /** The base of its API. */
   readonly url: string;
+  /** If it is one whose backends need it. */
+  readonly kind?: Backend['kind'];
   readonly models: readonly ReportedModel[];
   /** The number of further models. */
   readonly more: number;
@@ -128,7 +137,13 @@ export async function reportedModels(
       return tried({ id, ...reported }, { url, apiKey, isVllm: entry.owned_by === 'vllm' });
     }),
   );
-  return { url, models, more: all.length - listed.length, wantsKey };
+  const kind = kindOf(routes);
+  return { url, ...(kind && { kind }), models, more: all.length - listed.length, wantsKey };
+}
+
+function kindOf(routes: unknown): Backend['kind'] | undefined {
+  const title = Routes.safeParse(routes).data?.info?.title ?? '';
+  return /llama\.cpp Python API/i.test(title) ? 'llama-cpp-python' : undefined;
 }
 
 interface Api {
