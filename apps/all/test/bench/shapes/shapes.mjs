@@ -87,12 +87,13 @@ async function startOne(place, options) {
 }
 
 /** One process of each kind, on separate servers; the load bypasses the balancer. */
-async function startCluster(place, { profile, ...urls }) {
+export async function startCluster(place, { profile, ...urls }) {
   const infra = await temporaryInfra();
   place.atEnd(() => infra.wipe());
   const catalogPath = join(place.dir, 'cluster.yaml');
   // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog(urls)));
+  const folder = join(place.dir, 'cluster');
   const [operatorToken, internalToken] = [0, 1].map(() => randomBytes(32).toString('base64url'));
   const cluster = await Cluster.start({
     shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: operatorToken, SVC_INTERNAL_TOKEN: internalToken },
@@ -107,7 +108,7 @@ async function startCluster(place, { profile, ...urls }) {
       ROUTER_SIMULATOR_URL: NO_SIMULATOR_URL,
       ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profile)}` }),
     },
-    folder: join(place.dir, 'cluster'),
+    folder,
   });
   place.atEnd(() => cluster.stop());
   const [{ port, pid }] = cluster.replicas('gateway');
@@ -118,6 +119,8 @@ async function startCluster(place, { profile, ...urls }) {
     url: `http://127.0.0.1:${port}/api/v1/chat/completions`,
     headers: { authorization: `Bearer ${await operator.openAccount()}` },
     operator,
+    infra,
+    folder,
     parts: {
       router: own('router'),
       ledger: own('ledger'),
