@@ -4,7 +4,6 @@ import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 import { DEPLOYMENTS, matchersOfBoard, variablesOf } from './board-scope.mjs';
-import { m } from './names.mjs';
 import { runbookLinks, traceLinks } from './panel-links.mjs';
 import { RUNBOOKS_URL } from './runbooks.mjs';
 import { scoped } from './scope.mjs';
@@ -12,19 +11,11 @@ import { thresholdsOf } from './thresholds.mjs';
 
 const PanelBuilders = { timeseries: TimeseriesBuilder, stat: StatBuilder };
 
-const EXEMPLIFIED = [
-  m.requests.duration,
-  m.inference.duration,
-  m.inference.firstToken,
-  m.inference.perToken,
-  m.router.duration,
-  m.router.firstChunk,
-];
-
 const SOURCE = { type: 'prometheus', uid: '${source}' };
-const WIDTH = 8;
-const HEIGHT = 9;
-const COLUMNS = 3;
+const COLUMNS = 24;
+/** A chart with its legend, and a single number. */
+const HEIGHT = { timeseries: 9, stat: 4 };
+const MOST_IN_LINE = { timeseries: 3, stat: 6 };
 
 /** A number that a person can take in at once. */
 const MOST_ON_FIRST_SCREEN = 12;
@@ -51,9 +42,6 @@ const chart = (builder, thresholds) =>
 const builderOf = (kind, thresholds) =>
   kind === 'stat' ? new StatBuilder().noValue('none') : chart(new PanelBuilders[kind](), thresholds);
 
-/** Whether a query reads a histogram with exemplars; a click on one of the dots opens its trace. */
-const hasExemplars = (expr) => EXEMPLIFIED.some((name) => expr.includes(`${name}_bucket`));
-
 /** The zero of a query without results has no labels, and would be a series without a name. */
 function withNamedZero(expr, legend) {
   const [, label] = /\{\{(\w+)\}\}/.exec(legend) ?? [];
@@ -62,7 +50,7 @@ function withNamedZero(expr, legend) {
 }
 
 function panelOf(panel, matchers) {
-  const { title, kind = 'timeseries', unit, bad, todo, queries } = panel;
+  const { title, kind = 'timeseries', unit, bad, todo, queries, exemplars = false } = panel;
   const thresholds = thresholdsOf(panel);
   const builder = builderOf(kind, thresholds)
     .title(title)
@@ -77,7 +65,7 @@ function panelOf(panel, matchers) {
       .expr(withNamedZero(scoped(expr, matchers), legend))
       .legendFormat(legend)
       .refId(String.fromCodePoint(65 + number));
-    if (kind !== 'stat' && hasExemplars(expr)) query.exemplar(true);
+    if (exemplars) query.exemplar(true);
     builder.withTarget(kind === 'stat' ? query.instant() : query);
   });
   return builder.build();
@@ -94,6 +82,19 @@ function rowsOf({ title, panels }) {
   return rows;
 }
 
+const kindOf = ({ kind = 'timeseries' }) => kind;
+
+/** A row's single numbers, then its charts, in lines that are full and about equally long. */
+function linesOf(panels) {
+  return ['stat', 'timeseries'].flatMap((kind) => {
+    const left = panels.filter((panel) => kindOf(panel) === kind);
+    const lines = [];
+    for (let count = Math.ceil(left.length / MOST_IN_LINE[kind]); count > 0; count -= 1)
+      lines.push(left.splice(0, Math.ceil(left.length / count)));
+    return lines;
+  });
+}
+
 /** Lays out rows below each other. */
 function placed(rows, matchers) {
   let y = 0;
@@ -103,17 +104,18 @@ function placed(rows, matchers) {
   for (const { question, panels } of rows) {
     shown += panels.length;
     isCollapsed ||= shown > MOST_ON_FIRST_SCREEN;
-    const row = { type: 'row', title: question, collapsed: isCollapsed, gridPos: { x: 0, y, w: 24, h: 1 } };
-    const inRow = panels.map((panel, index) => ({
-      ...panelOf(panel, matchers),
-      gridPos: {
-        x: (index % COLUMNS) * WIDTH,
-        y: y + 1 + Math.floor(index / COLUMNS) * HEIGHT,
-        w: WIDTH,
-        h: HEIGHT,
-      },
-    }));
-    y += 1 + Math.ceil(panels.length / COLUMNS) * HEIGHT;
+    const gridPos = { x: 0, y, w: COLUMNS, h: 1 };
+    const row = { type: 'row', title: question, collapsed: isCollapsed, gridPos };
+    y += 1;
+    const inRow = [];
+    for (const line of linesOf(panels)) {
+      const height = HEIGHT[kindOf(line[0])];
+      line.forEach((panel, index) => {
+        const [x, end] = [index, index + 1].map((at) => Math.floor((at * COLUMNS) / line.length));
+        inRow.push({ ...panelOf(panel, matchers), gridPos: { x, y, w: end - x, h: height } });
+      });
+      y += height;
+    }
     made.push({ ...row, panels: isCollapsed ? inRow : [] }, ...(isCollapsed ? [] : inRow));
   }
   return made;

@@ -5,6 +5,7 @@ import { SERIES_LABELS, scoped } from './scope.mjs';
 /** The chart replaces these two by the labels of its release, if there are more of them. */
 const RELEASE = 'namespace=~"$namespace",release=~"$release"';
 const RELEASE_AND_JOB = `${RELEASE},job=~"$job"`;
+const PROCESS = `${RELEASE_AND_JOB},instance=~"$instance"`;
 
 /** Variables of boards about models, by label. */
 const OF_MODELS = { model: MODEL, backend: BACKEND };
@@ -16,7 +17,7 @@ export const matchersOfBoard =
     if (!metric) return RELEASE;
     const labels = metric.descriptor.labels.map((label) => label.replaceAll(/\W/g, '_'));
     const more = variables.filter((name) => labels.includes(OF_MODELS[name]));
-    return [RELEASE_AND_JOB, ...more.map((name) => `${OF_MODELS[name]}=~"$${name}"`)].join(',');
+    return [PROCESS, ...more.map((name) => `${OF_MODELS[name]}=~"$${name}"`)].join(',');
   };
 
 /**
@@ -27,6 +28,7 @@ const SHOWN = {
   namespace: '',
   release: SERIES_LABELS.release,
   job: '.*',
+  instance: '.*',
   model: '.*',
   backend: '.*',
   __rate_interval: '1m',
@@ -79,6 +81,7 @@ export function variablesOf({ variables = [] }, source) {
     one({ name: 'namespace', series: m.runtime.build, label: 'namespace' }, source),
     one({ name: 'release', series: of('namespace=~"$namespace"'), label: 'release' }, source),
     any({ name: 'job', series: of(RELEASE), label: 'job' }, source),
+    any({ name: 'instance', series: of(RELEASE_AND_JOB), label: 'instance' }, source),
     ...variables.map((name) => any({ name, series: attempts, label: OF_MODELS[name] }, source)),
   ];
 }

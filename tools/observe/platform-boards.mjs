@@ -177,7 +177,7 @@ export const limits = {
       unit: 'bool_yes_no',
       bad: '1: limits are exact only for each process.',
       todo: 'Runbook limits-alone.',
-      queries: [[`${most(m.limits.alone, EACH)} or vector(0)`, '{{job}} {{instance}}', '0']],
+      queries: [[`${most(m.limits.alone, EACH)} > 0 or vector(0)`, '{{job}} {{instance}}', '0']],
     },
     {
       title: 'Decisions without the shared counters',

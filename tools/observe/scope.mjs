@@ -14,6 +14,7 @@ const SUFFIXES = { histogram: ['_bucket', '_count', '_sum'] };
 /** Every series by its Prometheus name, with its metric; Prometheus's own series have none. */
 const SERIES = new Map([
   ['up', undefined],
+  ['ALERTS', undefined],
   ...CATALOGUE.flatMap((metric) =>
     (SUFFIXES[metric.kind] ?? ['']).map((suffix) => [`${prometheusName(metric)}${suffix}`, metric]),
   ),

@@ -1,35 +1,50 @@
 // Dashboards of the public API. `row` starts the panels that answer a question. A panel has a title, a unit,
 // a description of bad values and what to do about them, and queries with legends and the sign of their
-// values: `+` above zero under load, `0` zero or more. Numbers in the description of bad values become
-// thresholds; runbooks in what to do become links.
-import {
-  BACKEND,
-  FOR_CLIENTS,
-  MODEL,
-  ROUTE,
-  STATUS,
-  least,
-  m,
-  most,
-  quantile,
-  rate,
-  rise,
-  total,
-} from './names.mjs';
-import { mediaPanels } from './media-panels.mjs';
-import { nodePanels } from './node-panels.mjs';
+// values: `+` above zero under load, `0` zero or more, `any`; `parsed` may have none. Numbers in the
+// description of bad values become thresholds; runbooks in what to do become links.
+import { FOR_CLIENTS, ROUTE, STATUS, m, most, quantile, rate, total } from './names.mjs';
 import { OBJECTIVES, ratioName } from './slo.mjs';
 
-/** Probes and scrapes would dominate the panels. */
-const NO_PROBE = `${ROUTE}!~"/(healthz|readyz|metrics)"`;
+/** Routes that other services of the deployment call. */
+const INTERNAL = `${ROUTE}=~"/internal/.+"`;
 
 const clients = rate(`${m.requests.duration}_count`, '', FOR_CLIENTS);
 const failed = rate(`${m.requests.duration}_count`, '', `${FOR_CLIENTS},${STATUS}=~"5.."`);
-const budget = ({ slo, budget: share }) => `1 - ${ratioName('3d')}{slo="${slo}"} / ${share}`;
+/** The share of an error budget that is left; below -100 % it says nothing more. */
+const budget = ({ slo, budget: share }) => `clamp_min(1 - ${ratioName('3d')}{slo="${slo}"} / ${share}, -1)`;
+
+/** By the version of the process that served them, to compare a new one with the old one. */
+const byVersion = (query) =>
+  `sum by (service_version) (${query} * on (job, instance) group_left(service_version) ${m.runtime.build})`;
+const perProcess = (name, selector) => rate(name, 'job, instance', selector);
+const count = `${m.requests.duration}_count`;
 
 export const overview = {
   title: 'Overview',
   panels: [
+    { row: 'Which alerts fire?' },
+    {
+      title: 'Firing alerts',
+      kind: 'stat',
+      unit: 'short',
+      bad: 'Any.',
+      todo: 'Follow the runbook that the alert links to.',
+      queries: [
+        [
+          'count by (alertname, severity) (ALERTS{alertstate="firing"})',
+          '{{alertname}} ({{severity}})',
+          'parsed',
+        ],
+      ],
+    },
+    {
+      title: 'Processes that answer, by service',
+      kind: 'stat',
+      unit: 'short',
+      bad: 'Fewer than are deployed.',
+      todo: 'Runbook target-down.',
+      queries: [['sum by (job) (up)', '{{job}}', '+']],
+    },
     { row: 'Are the service objectives met?' },
     ...OBJECTIVES.map((objective) => ({
       title: `Error budget left, 3 days: ${objective.slo.replaceAll('_', ' ')}`,
@@ -98,14 +113,39 @@ export const overview = {
       todo: 'Runbook audit-missing; if it found faults, audit-failed.',
       queries: [[`time() - max(${m.money.proved})`, 'ago', '+']],
     },
-    { row: 'Which processes run?' },
+    { row: 'Is a new version as good as the old one?' },
     {
-      title: 'Processes',
-      kind: 'stat',
-      unit: 'short',
-      bad: 'Fewer than are deployed.',
-      todo: 'Runbook target-down.',
-      queries: [[`sum by (service_name) (${m.runtime.build})`, '{{service_name}}', '+']],
+      title: 'Server errors by version',
+      unit: 'percentunit',
+      bad: 'A new version above the old one.',
+      todo: 'Roll back: docs/operations.md.',
+      queries: [
+        [
+          `${byVersion(perProcess(count, `${FOR_CLIENTS},${STATUS}=~"5.."`))} / ${byVersion(perProcess(count, FOR_CLIENTS))}`,
+          '{{service_version}}',
+          'any',
+        ],
+      ],
+    },
+    {
+      title: 'Mean time to first token by version',
+      unit: 's',
+      bad: 'A new version above the old one at the same time.',
+      todo: 'Roll back, or compare profiles of both.',
+      queries: [
+        [
+          `${byVersion(perProcess(`${m.inference.firstToken}_sum`))} / ${byVersion(perProcess(`${m.inference.firstToken}_count`))}`,
+          '{{service_version}}',
+          'any',
+        ],
+      ],
+    },
+    {
+      title: 'CPU by version',
+      unit: 'suffix: cores',
+      bad: 'A new version that needs more for the same number of requests.',
+      todo: 'Compare profiles of both.',
+      queries: [[byVersion(perProcess(m.runtime.cpu)), '{{service_version}}', '+']],
     },
   ],
 };
@@ -119,14 +159,22 @@ export const gateway = {
       unit: 'reqps',
       bad: 'A route that drops to zero.',
       todo: 'Check the status of that route, then the last deployment.',
-      queries: [[rate(`${m.requests.duration}_count`, ROUTE, NO_PROBE), `{{${ROUTE}}}`, '+']],
+      queries: [[rate(count, ROUTE, FOR_CLIENTS), `{{${ROUTE}}}`, '+']],
     },
     {
       title: 'Duration by route, p95',
       unit: 's',
       bad: 'An increase on routes other than chat: the service itself is slow.',
       todo: 'Open Runtime: event loop and CPU. Then PostgreSQL on Events and jobs.',
-      queries: [[quantile(0.95, `${m.requests.duration}{${NO_PROBE}}`, ROUTE), `{{${ROUTE}}}`, '+']],
+      queries: [[quantile(0.95, `${m.requests.duration}{${FOR_CLIENTS}}`, ROUTE), `{{${ROUTE}}}`, '+']],
+    },
+    {
+      title: 'Requests with their traces, p99',
+      unit: 's',
+      bad: 'Dots far above the line: single requests that took long.',
+      todo: 'Click a dot to open the trace of that request.',
+      exemplars: true,
+      queries: [[quantile(0.99, `${m.requests.duration}{${FOR_CLIENTS}}`), 'p99', '+']],
     },
     {
       title: 'Server errors',
@@ -168,6 +216,13 @@ export const gateway = {
     },
     { row: 'Do other processes respond?' },
     {
+      title: 'Internal requests by route',
+      unit: 'reqps',
+      bad: 'A route that drops to zero while clients are served.',
+      todo: 'Runbook target-down for the service of that route.',
+      queries: [[rate(count, ROUTE, INTERNAL), `{{${ROUTE}}}`, 'cluster']],
+    },
+    {
       title: 'Calls to other services, p95',
       unit: 's',
       bad: 'An increase for one path: that service is slow.',
@@ -192,7 +247,9 @@ export const gateway = {
       unit: 'bool_yes_no',
       bad: '1 for longer than a restart takes.',
       todo: 'Check that process: runbook target-down.',
-      queries: [[most(m.neighbours.resting, 'server_address'), '{{server_address}}', 'cluster']],
+      queries: [
+        [`${most(m.neighbours.resting, 'server_address')} > 0 or vector(0)`, '{{server_address}}', '0'],
+      ],
     },
     {
       title: 'Calls that wait for a connection',
@@ -201,149 +258,11 @@ export const gateway = {
       todo: 'Add replicas of that service.',
       queries: [
         [
-          total(m.neighbours.callsInFlight, 'server_address', 'svc_call_state="queued"'),
+          `${total(m.neighbours.callsInFlight, 'server_address', 'svc_call_state="queued"')} > 0 or vector(0)`,
           '{{server_address}}',
-          'cluster',
-        ],
-      ],
-    },
-  ],
-};
-
-export const inference = {
-  title: 'Inference',
-  variables: ['model', 'backend'],
-  panels: [
-    { row: 'How fast are the models?' },
-    {
-      title: 'Time to first token by model, p95',
-      unit: 's',
-      bad: 'Above 2.5 s.',
-      todo: 'Compare its backends below; remove the slow one from the catalogue, or add one.',
-      queries: [[quantile(0.95, m.inference.firstToken, MODEL), `{{${MODEL}}}`, '+']],
-    },
-    {
-      title: 'Time to first chunk by backend, p95',
-      unit: 's',
-      bad: 'One backend far above the others.',
-      todo: 'Check its own queue; lower its `maxInFlight` or its weight in the catalogue.',
-      queries: [
-        [quantile(0.95, m.router.firstChunk, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
-      ],
-    },
-    {
-      title: 'Time per output token, p95',
-      unit: 's',
-      bad: 'An increase with the load: the backend is at its limit.',
-      todo: 'Add a backend, or lower `maxInFlight`.',
-      queries: [
-        [quantile(0.95, m.inference.perToken, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+'],
-      ],
-    },
-    {
-      title: 'Tokens per second by backend',
-      unit: 'suffix: tokens/s',
-      bad: 'A decrease at the same number of requests.',
-      todo: 'Check the backend itself.',
-      queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
-    },
-    {
-      title: 'Implausible token counts by backend',
-      unit: 'short',
-      bad: 'Any: the `usage` of this backend is implausible, so the gateway charged its own count.',
-      todo: 'Compare `usage` with the text in question (log lines `implausible token counts`); fix or replace the backend.',
-      queries: [
-        [
-          `${rise(m.inference.doubted, `${MODEL}, ${BACKEND}, svc_doubt`)} or vector(0)`,
-          `{{${MODEL}}} {{${BACKEND}}} {{svc_doubt}}`,
           '0',
         ],
       ],
     },
-    {
-      title: 'Whole completions, p95',
-      unit: 's',
-      bad: 'An increase without longer completions.',
-      todo: 'Find out whether the first token or the time per token is slow.',
-      queries: [[quantile(0.95, m.inference.duration, MODEL), `{{${MODEL}}}`, '+']],
-    },
-    { row: 'Which backends fail?' },
-    {
-      title: 'Completions by problem',
-      unit: 'reqps',
-      bad: 'MODEL_AT_CAPACITY: no backend has free capacity. MODEL_OFFLINE: none can be reached.',
-      todo: 'Runbook no-healthy-backend.',
-      queries: [
-        [
-          rate(`${m.inference.duration}_count`, `${MODEL}, error_type`, 'error_type!=""'),
-          `{{${MODEL}}} {{error_type}}`,
-          '0',
-        ],
-      ],
-    },
-    {
-      title: 'Attempts by outcome',
-      unit: 'reqps',
-      bad: '`failed` or `full` above a few percent.',
-      todo: 'Test the backend by hand: runbook no-healthy-backend has the command.',
-      queries: [
-        [
-          rate(m.router.attempts, `${BACKEND}, svc_router_outcome`),
-          `{{${BACKEND}}} {{svc_router_outcome}}`,
-          '0',
-        ],
-      ],
-    },
-    {
-      title: 'Error responses of backends by status',
-      unit: 'reqps',
-      bad: '4xx proportional to the requests: the backend rejects everything.',
-      todo: 'Runbook backend-rejects.',
-      queries: [
-        [
-          rate(m.router.errors, `${MODEL}, ${BACKEND}, ${STATUS}`),
-          `{{${MODEL}}} {{${BACKEND}}} {{${STATUS}}}`,
-          '0',
-        ],
-      ],
-    },
-    {
-      title: 'Retries and ejections',
-      unit: 'short',
-      bad: 'More than occasional ones: a backend is unstable.',
-      todo: 'Remove it from the catalogue, which is read again at once, and read its log.',
-      queries: [
-        [`${rise(m.router.retries, MODEL)} or vector(0)`, `retries {{${MODEL}}}`, '0'],
-        [
-          `${rise(m.router.ejections, `${MODEL}, ${BACKEND}`)} or vector(0)`,
-          `ejected {{${MODEL}}} {{${BACKEND}}}`,
-          '0',
-        ],
-      ],
-    },
-    {
-      title: 'Backends in rotation',
-      unit: 'bool_yes_no',
-      bad: '0: it gets requests only if no other backend is left.',
-      todo: 'Runbook no-healthy-backend.',
-      queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
-    },
-    { row: 'Do backends have capacity?' },
-    {
-      title: 'In flight by backend',
-      unit: 'short',
-      bad: 'At its limit for long.',
-      todo: 'Add a backend, or raise `maxInFlight` if the backend has free capacity.',
-      queries: [[total(m.router.inFlight, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
-    },
-    {
-      title: 'Free capacity by backend',
-      unit: 'short',
-      bad: '0: requests go elsewhere, or are refused.',
-      todo: 'As for In flight.',
-      queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
-    },
-    ...nodePanels,
-    ...mediaPanels,
   ],
 };

@@ -26,8 +26,8 @@ i { display: inline-block; width: 12px; height: 3px; margin-right: 6px; vertical
 .more { color: #7b8087; }
 .none { text-align: center; color: #7b8087; padding-top: 90px; }
 .stat, .stats { text-align: center; }
-.stat { font-size: 44px; padding-top: 40px; margin: 0; }
-.stats { display: flex; flex-wrap: wrap; gap: 4px 26px; justify-content: center; align-content: center; height: 240px; }
+.stat { font-size: 36px; padding-top: 24px; margin: 0; }
+.stats { display: flex; flex-wrap: wrap; gap: 4px 26px; justify-content: center; align-content: center; }
 .stats small { display: block; font-size: 12px; color: #52545c; }
 `;
 

@@ -130,7 +130,7 @@ function timeseries(panel, { series, exemplars }, { width, height, period }) {
   return drawn + legend(named, formatOf(panel.fieldConfig.defaults.unit), rows);
 }
 
-function stat(panel, { series }) {
+function stat(panel, { series }, height) {
   const { unit, thresholds, noValue } = panel.fieldConfig.defaults;
   const format = formatOf(unit);
   const values = series.map(({ name, points }) => ({ name, value: points.at(-1)?.[1] }));
@@ -141,7 +141,8 @@ function stat(panel, { series }) {
     ({ name, value }) =>
       `<div><small>${values.length > 1 ? escaped(name) : ''}</small><b style="color:${colourOf(value)}">${escaped(Number.isFinite(value) ? format(value) : noValue)}</b></div>`,
   );
-  return `<div class="stats" style="font-size:${values.length > 6 ? 18 : values.length > 2 ? 26 : 44}px">${parts.join('')}</div>`;
+  const size = values.length > 6 ? 18 : values.length > 2 ? 24 : 36;
+  return `<div class="stats" style="font-size:${size}px;height:${height}px">${parts.join('')}</div>`;
 }
 
 /** The content of a panel, and whether it has data. */
@@ -151,7 +152,7 @@ export async function panelBody(panel, asked, { width, height }) {
   const data = { series: found.flat(), exemplars: seen.flat() };
   const body =
     panel.type === 'stat'
-      ? stat(panel, data)
+      ? stat(panel, data, height)
       : timeseries(panel, data, { width, height, period: asked.period });
   return { body, hasData: data.series.length > 0 };
 }
