@@ -61,6 +61,7 @@ const service = {
   ...pod,
   enabled: flag,
   replicas: count,
+  neededReplicas: count,
   // The smallest limit of Node's timers and of the process.
   preStopSeconds: seconds.max(600),
   drainSeconds: seconds.max(600),

@@ -21,7 +21,8 @@ beforeAll(async () => {
   release = await Release.of(MONITORED);
 });
 
-const rulesOf = (one) => one.get('PrometheusRule', 'rules').spec.groups.flatMap(({ rules }) => rules);
+const groupsOf = (one) => one.all('PrometheusRule').flatMap(({ spec }) => spec.groups);
+const rulesOf = (one) => groupsOf(one).flatMap(({ rules }) => rules);
 const alertsOf = (one) => rulesOf(one).filter(({ alert }) => alert);
 
 it('every service is scraped on its metrics port, with the metrics token', () => {
@@ -81,41 +82,152 @@ it('every alert has a severity, labels for routing and the URL of its runbook', 
   );
   expect(alerts.length).toBeGreaterThan(0);
   for (const { labels, annotations } of alerts) {
-    expect(['critical', 'warning', 'info']).toContain(labels.severity);
+    expect(['critical', 'warning', 'none']).toContain(labels.severity);
     expect(labels.team).toBe('inference');
     const [, page] = /^https:\/\/wiki\.example\/runbooks\/([\w-]+\.md)$/.exec(annotations.runbook_url) ?? [];
     expect(runbooks).toContain(page);
   }
 });
 
+/** What promtool reports of tests of rules, by file name. Rejects if one fails. */
+async function testedRules(groups, tests) {
+  const aside = await mkdtemp(join(tmpdir(), 'svc-rules-'));
+  try {
+    await writeFile(join(aside, 'rules.yml'), stringify({ groups }));
+    const names = Object.keys(tests);
+    for (const name of names) await writeFile(join(aside, name), tests[name]);
+    const options = { cwd: aside, timeout: PROMTOOL_MS };
+    const results = await Promise.all(
+      names.map((name) => promisify(execFile)('promtool', ['test', 'rules', name], options)),
+    );
+    return results.map(({ stdout }) => stdout);
+  } finally {
+    await rm(aside, { recursive: true });
+  }
+}
+
+const GROUPS = ['svc-replicas', 'svc-objectives', 'svc-alerts'];
+const SELECTOR = 'namespace="platform",release="svc"';
+const OURS = { namespace: 'platform', release: 'svc' };
+
 it.skipIf(!hasPromtool)(
   `alerts fire for their own release, whatever happens to another in the same Prometheus${note}`,
   async () => {
-    const aside = await mkdtemp(join(tmpdir(), 'svc-rules-'));
-    try {
-      await writeFile(join(aside, 'rules.yml'), stringify(release.get('PrometheusRule', 'rules').spec));
-      const foreign = [
-        { namespace: 'staging', release: 'svc' },
-        { namespace: 'platform', release: 'other' },
-      ];
-      const tests = ruleTests({
-        files: ['rules.yml'],
-        groups: ['svc-objectives', 'svc-alerts'],
-        ours: { namespace: 'platform', release: 'svc' },
-        foreign,
-      });
-      const names = Object.keys(tests);
-      for (const name of names) await writeFile(join(aside, name), tests[name]);
-      const options = { cwd: aside, timeout: PROMTOOL_MS };
-      const results = await Promise.all(
-        names.map((name) => promisify(execFile)('promtool', ['test', 'rules', name], options)),
-      );
-      for (const { stdout } of results) expect(stdout).toContain('SUCCESS');
-    } finally {
-      await rm(aside, { recursive: true });
-    }
+    const groups = groupsOf(release);
+    const foreign = [
+      { namespace: 'staging', release: 'svc' },
+      { namespace: 'platform', release: 'other' },
+    ];
+    // The series of these tests are of a few services only, so those that run are the expected ones.
+    const [replicas, ...others] = groups;
+    const [running] = replicas.rules.slice(-1);
+    const seen = ['needed', 'expected'].map((which) => ({
+      record: `svc:replicas:${which}`,
+      labels: OURS,
+      expr: `group by (job) (max_over_time(up{${SELECTOR}}[1d]))`,
+    }));
+    const tests = ruleTests({ files: ['rules.yml'], groups: GROUPS, ours: OURS, foreign });
+    const results = await testedRules([{ ...replicas, rules: [...seen, running] }, ...others], tests);
+    for (const stdout of results) expect(stdout).toContain('SUCCESS');
   },
 );
+
+/** The services of a release whose alert `name` fires after half an hour, if these have targets. */
+const firingWith = (what, targets, { name = 'ServiceDown', expected = [] } = {}) => ({
+  name: what,
+  interval: '1m',
+  input_series: targets.map(([job, instance, values]) => ({
+    series: `up{job="${job}",instance="${instance}",namespace="platform",release="svc"}`,
+    values,
+  })),
+  promql_expr_test: [
+    {
+      expr: `count by (job) (ALERTS{alertname="${name}",alertstate="firing"})`,
+      exp_samples: expected.map((job) => ({ labels: job ? `{job="${job}"}` : '{}', value: 1 })),
+      eval_time: '30m',
+    },
+  ],
+});
+
+it.skipIf(!hasPromtool)(
+  `a service whose pods are gone wakes the person on call; one missing pod of several does not${note}`,
+  async () => {
+    const groups = groupsOf(release);
+    const jobs = SERVICES.map((name) => `svc-${name}`);
+    const all = jobs.flatMap((job) => ['a', 'b'].map((instance) => [job, instance, '1x60']));
+    const without = (is, values) => all.map((one) => (is(one) ? [one[0], one[1], values] : one));
+    const cases = jobs.flatMap((job) => {
+      const gone = without(([of]) => of === job, '1x5 stale');
+      const never = all.filter(([of]) => of !== job);
+      const one = without(([of, instance]) => of === job && instance === 'b', '1x5 stale');
+      return [
+        firingWith(`${job} is gone`, gone, { expected: [job] }),
+        firingWith(`${job} never came`, never, { expected: [job] }),
+        firingWith(`one pod of ${job} is gone: no page`, one),
+        firingWith(`one pod of ${job} is gone`, one, { name: 'ReplicasMissing', expected: [job] }),
+      ];
+    });
+    const nothing = without(() => true, '1x5 stale');
+    const tests = [
+      ...cases,
+      firingWith('all run', all),
+      firingWith('all run', all, { name: 'DeploymentGone' }),
+      firingWith('all are gone: one page', nothing, { name: 'DeploymentGone', expected: [''] }),
+      firingWith('all are gone: one page', nothing),
+    ];
+    const [stdout] = await testedRules(groups, {
+      'gone.test.yml': stringify({
+        rule_files: ['rules.yml'],
+        evaluation_interval: '1m',
+        group_eval_order: GROUPS,
+        tests,
+      }),
+    });
+    expect(stdout).toContain('SUCCESS');
+  },
+);
+
+const replicasOf = (one, which) =>
+  Object.fromEntries(
+    rulesOf(one)
+      .filter(({ record }) => record === `svc:replicas:${which}`)
+      .map(({ labels, expr }) => [labels.job, expr]),
+  );
+
+it('exactly the services of a release are expected, with the replicas of its values', async () => {
+  expect(Object.keys(replicasOf(release, 'needed'))).toEqual(
+    SERVICES.map((name) => `svc-${name}`).toSorted(),
+  );
+  const services = {
+    'api-gateway': { replicas: 5 },
+    'inference-router': { replicas: 5, neededReplicas: 4 },
+    'billing-ledger': { autoscaling: { enabled: true, min: 3, max: 9 } },
+    'rate-limiter': { replicas: 1 },
+    'x402-payments': { enabled: false },
+    'retrieval-worker': { replicas: 2, neededReplicas: 7 },
+  };
+  const one = await Release.of({ ...MONITORED, services, fullnameOverride: 'ours' });
+  expect(replicasOf(one, 'expected')).toEqual({
+    'ours-api-gateway': 'vector(5)',
+    'ours-billing-ledger': 'vector(3)',
+    'ours-inference-router': 'vector(5)',
+    'ours-rate-limiter': 'vector(1)',
+    'ours-retrieval-worker': 'vector(2)',
+  });
+  expect(replicasOf(one, 'needed')).toEqual({
+    'ours-api-gateway': 'vector(3)',
+    'ours-billing-ledger': 'vector(2)',
+    'ours-inference-router': 'vector(4)',
+    'ours-rate-limiter': 'vector(1)',
+    'ours-retrieval-worker': 'vector(2)',
+  });
+  const single = await Release.of({
+    serviceMonitor: enabled,
+    prometheusRule: enabled,
+    firstAccount: { enabled: false },
+  });
+  expect(replicasOf(single, 'needed')).toEqual({ 'svc-all': 'vector(1)' });
+});
 
 /** All panels, including those of collapsed rows. */
 const panelsOf = ({ panels }) => panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));

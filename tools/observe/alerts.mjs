@@ -1,6 +1,6 @@
 // The alerts, each with its description, runbook, and series under which it fires or stays quiet. The rules
 // and their tests for promtool are generated from this list. `critical` wakes the person on call; `warning`
-// can wait until the morning. Queries are limited to one deployment when the rules are generated. `dataExpr`
+// can wait until the morning; `none` is for machines. An alert without `quiet` always fires. Queries are limited to one deployment when the rules are generated. `dataExpr`
 // replaces the query in the check for data if its comparisons can't be turned into numbers; `needs:
 // 'cluster'` marks alerts whose metrics `all` does not have. Series are in promtool's notation: `value+step x
 // times`, one value a minute.
@@ -8,6 +8,7 @@ import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { mediaAlerts } from './media-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
+import { presenceAlerts } from './presence-alerts.mjs';
 import { counter, flat, rising, risen, risenAt } from './series.mjs';
 import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
 
@@ -311,16 +312,6 @@ const neighbourAlerts = [
 
 const processAlerts = [
   {
-    name: 'TargetDown',
-    severity: 'critical',
-    expr: 'up == 0',
-    for: '1m',
-    summary: '{{ $labels.job }} at {{ $labels.instance }} reports no metrics.',
-    runbook: 'target-down',
-    fires: [flat('up{job="api-gateway"}', 0)],
-    quiet: [flat('up{job="api-gateway"}', 1)],
-  },
-  {
     name: 'EventLoopBlocked',
     severity: 'warning',
     expr: `max by (job, instance) (${m.runtime.loopDelay}{quantile="0.99"}) > 0.25`,
@@ -359,6 +350,7 @@ const processAlerts = [
 ];
 
 export const ALERTS = [
+  ...presenceAlerts,
   ...burnAlerts,
   ...moneyAlerts,
   ...paymentAlerts,

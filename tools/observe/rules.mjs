@@ -1,6 +1,7 @@
 // Prometheus rules and their tests, generated from the alerts.
 import { stringify } from 'yaml';
 import { ALERTS } from './alerts.mjs';
+import { PRESENCE } from './presence-alerts.mjs';
 import { runbookUrl } from './runbooks.mjs';
 import { SERIES_LABELS, matchersOf, scopedToRelease } from './scope.mjs';
 import { OBJECTIVES, WINDOWS, ratioName } from './slo.mjs';
@@ -13,12 +14,15 @@ const yaml = (document) => HEAD + stringify(document, { lineWidth: 0, aliasDupli
 
 /** Recording rules and alerts keep the labels of the series, so that deployments stay separate. */
 const ratios = OBJECTIVES.flatMap(({ slo, ratio }) =>
-  WINDOWS.map((window) => ({
-    record: ratioName(window),
-    labels: { slo, ...SERIES_LABELS },
-    expr: scopedToRelease(ratio(window)),
-  })),
+  WINDOWS.map((window) => ({ record: ratioName(window), labels: { slo }, expr: ratio(window) })),
 );
+
+/** A rule that records a series, with the labels of the deployment. */
+const recording = ({ record, expr, labels = {} }) => ({
+  record,
+  labels: { ...labels, ...SERIES_LABELS },
+  expr: scopedToRelease(expr),
+});
 
 const rule = ({ name, severity, labels = {}, expr, for: lasting = '0s', summary, runbook }) => ({
   alert: name,
@@ -31,7 +35,8 @@ const rule = ({ name, severity, labels = {}, expr, for: lasting = '0s', summary,
 export const rulesText = () =>
   yaml({
     groups: [
-      { name: 'objectives', interval: '30s', rules: ratios },
+      { name: 'replicas', interval: '15s', rules: PRESENCE.map(recording) },
+      { name: 'objectives', interval: '30s', rules: ratios.map(recording) },
       { name: 'alerts', interval: '15s', rules: ALERTS.map(rule) },
     ],
   });
@@ -67,8 +72,8 @@ function testOf(alert, { series, others, fires, what }, { ours, foreign, step })
 }
 
 const casesOf = ({ fires, quiet, alsoQuiet = [], alsoFires = [] }) => [
-  { series: fires, others: quiet, fires: true, what: 'fires, though others are well' },
-  { series: quiet, others: fires, fires: false, what: 'is quiet, though others fail' },
+  { series: fires, others: quiet ?? [], fires: true, what: 'fires, though others are well' },
+  ...(quiet ? [{ series: quiet, others: fires, fires: false, what: 'is quiet, though others fail' }] : []),
   ...alsoFires.map(([what, series]) => ({ series, others: quiet, fires: true, what: `fires ${what}` })),
   ...alsoQuiet.map(([what, series]) => ({ series, others: fires, fires: false, what: `is quiet ${what}` })),
 ];
@@ -101,7 +106,7 @@ const STEPS = {
  */
 const PLAIN = {
   files: ['svc.rules.yml'],
-  groups: ['objectives', 'alerts'],
+  groups: ['replicas', 'objectives', 'alerts'],
   ours: SERIES_LABELS,
   foreign: [{ release: 'staging' }, { namespace: 'other' }],
 };

@@ -19,8 +19,10 @@ const SERIES = new Map([
     (SUFFIXES[metric.kind] ?? ['']).map((suffix) => [`${prometheusName(metric)}${suffix}`, metric]),
   ),
 ]);
-const RECORDED = /^slo:/;
-const WORDS = new Set('and or unless bool offset by on ignoring group_left sum min max count'.split(' '));
+const RECORDED = /^(?:slo|svc):/;
+const WORDS = new Set(
+  'and or unless bool offset by on ignoring group_left sum min max count group'.split(' '),
+);
 
 /** Matches strings, ranges and label lists, which stay unchanged, or a name with its selector. */
 const TOKEN =

@@ -31,7 +31,7 @@ export const overview = {
       todo: 'Follow the runbook that the alert links to.',
       queries: [
         [
-          'count by (alertname, severity) (ALERTS{alertstate="firing"})',
+          'count by (alertname, severity) (ALERTS{alertstate="firing",severity!="none"})',
           '{{alertname}} ({{severity}})',
           'parsed',
         ],
@@ -42,7 +42,7 @@ export const overview = {
       kind: 'stat',
       unit: 'short',
       bad: 'Fewer than are deployed.',
-      todo: 'Runbook target-down.',
+      todo: 'Runbook service-down.',
       queries: [['sum by (job) (up)', '{{job}}', '+']],
     },
     { row: 'Are the service objectives met?' },

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -39,9 +39,11 @@ export interface PrometheusOptions {
 export class Prometheus {
   readonly url: string;
   readonly #child: ChildProcess;
+  readonly #targets: string;
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(child: ChildProcess, port: number, targets: string) {
     this.#child = child;
+    this.#targets = targets;
     this.url = `http://127.0.0.1:${port}`;
   }
 
@@ -50,8 +52,10 @@ export class Prometheus {
     const { folder, port: wanted } = options;
     await mkdir(folder, { recursive: true });
     const config = join(folder, 'prometheus.json');
+    const targets = join(folder, 'targets.json');
     // JSON is valid YAML.
-    await writeFile(config, JSON.stringify(configOf(options)), { mode: 0o600 });
+    await writeFile(config, JSON.stringify(configOf(options, targets)), { mode: 0o600 });
+    await writeFile(targets, targetsOf(options.processes));
     const port = await freePort(wanted);
     const args = [
       `--config.file=${config}`,
@@ -71,7 +75,14 @@ export class Prometheus {
     });
     await Promise.race([ready, failed]);
     failed.catch(() => undefined);
-    return new Prometheus(child, port);
+    return new Prometheus(child, port, targets);
+  }
+
+  /** Scrapes these processes from now on, within seconds; series of others end, as those of deleted pods. */
+  async scrape(processes: readonly ScrapedProcess[]): Promise<void> {
+    // Prometheus watches the file, and must never read half of it.
+    await writeFile(`${this.#targets}.new`, targetsOf(processes));
+    await rename(`${this.#targets}.new`, this.#targets);
   }
 
   async stop(): Promise<void> {
@@ -97,15 +108,23 @@ async function awaitReady(url: string, check: () => void): Promise<void> {
   }
 }
 
-function configOf({ processes, token, everySeconds, rules = RULES }: PrometheusOptions): object {
-  const jobs = Map.groupBy(processes, ({ job }) => job);
+function configOf({ token, everySeconds, rules = RULES }: PrometheusOptions, targets: string): object {
   return {
     global: { scrape_interval: `${everySeconds}s`, evaluation_interval: `${everySeconds}s` },
     rule_files: [rules],
-    scrape_configs: Array.from(jobs, ([job, of]) => ({
-      job_name: job,
-      authorization: { credentials: token },
-      static_configs: [{ targets: of.map(({ address }) => address), labels: SERIES_LABELS }],
-    })),
+    // Each target has its job as a label.
+    scrape_configs: [
+      { job_name: 'svc', authorization: { credentials: token }, file_sd_configs: [{ files: [targets] }] },
+    ],
   };
+}
+
+function targetsOf(processes: readonly ScrapedProcess[]): string {
+  const jobs = Map.groupBy(processes, ({ job }) => job);
+  return JSON.stringify(
+    Array.from(jobs, ([job, of]) => ({
+      targets: of.map(({ address }) => address),
+      labels: { job, ...SERIES_LABELS },
+    })),
+  );
 }

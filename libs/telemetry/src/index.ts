@@ -14,6 +14,7 @@ export { mediaJobs } from './instruments/media-jobs.js';
 export { payments } from './instruments/payments.js';
 export { requests } from './instruments/requests.js';
 export { router } from './instruments/router.js';
+export { runtime } from './instruments/runtime.js';
 export { type RunningTelemetry, scrapedMetrics, startTelemetry } from './telemetry.js';
 export { type TelemetryConfig, telemetryConfig } from './telemetry.config.js';
 export type { SpanAttributes } from './traces/attributes.js';

@@ -18,11 +18,17 @@ const all = (text: string, pattern: RegExp): string[] => [
   ...new Set(Array.from(text.matchAll(pattern), ([, found = '']) => found)),
 ];
 
+/** The names of the series that rules record. */
+const RECORDED = all(read('deploy/alerts/svc.rules.yml'), /record: (svc:\S+)/g);
+
 /**
  * The labels of each series by its Prometheus name, including those that Prometheus, its configuration and
  * histograms add.
  */
-const LABELS = new Map<string, readonly string[]>([['up', ['job', 'instance', 'release']]]);
+const LABELS = new Map<string, readonly string[]>([
+  ['up', ['job', 'instance', 'release']],
+  ...RECORDED.map((name) => [name, ['job', 'release']] as const),
+]);
 for (const metric of CATALOGUE) {
   const name = prometheusName(metric);
   const labels = ['job', 'instance', 'release', ...metric.descriptor.labels.map(prometheusLabel)];
@@ -34,7 +40,7 @@ for (const metric of CATALOGUE) {
 function unknownIn(query: string): string[] {
   const grouped = all(query, /\bby \(([^)]*)\)/g).flatMap((labels) => labels.split(/,\s*/));
   const bare = query.replaceAll(/"[^"]*"|\bby \([^)]*\)|\[\w+\]/g, '');
-  const selectors = [...bare.matchAll(/\b([a-z]\w*)\b(?!\s*\()(?:\{([^}]*)\})?/g)];
+  const selectors = [...bare.matchAll(/\b([a-z][\w:]*)(?![\w:]|\s*\()(?:\{([^}]*)\})?/g)];
   const known = selectors.flatMap(([, name = '']) => LABELS.get(name) ?? []);
   return [
     ...selectors.flatMap(([, name = '', labels = '']) => {

@@ -3,6 +3,7 @@
 // in their name. Does not wait for alerts that look back for an hour or more. Needs the build, and prometheus
 // on the PATH.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { KINDS } from '@svc/cluster';
 import { LocalChain } from '@svc/infra';
 import { startObservedCluster } from './harness.ts';
 
@@ -124,6 +125,26 @@ const hang = (kind) => ({
   away: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGSTOP')),
   back: () => cluster.replicas(kind).forEach((one) => process.kill(one.pid, 'SIGCONT')),
 });
+/** Deletes a service as Kubernetes does: its processes end and are no longer targets of Prometheus. */
+function removed(kind) {
+  const { away, back } = killed(kind);
+  return {
+    name: `${kind}, deleted`,
+    away: async () => {
+      await prometheus.scrape(cluster.metrics.filter((one) => one.job !== KINDS[kind].app));
+      away();
+    },
+    back: async () => {
+      back();
+      await prometheus.scrape(cluster.metrics);
+    },
+  };
+}
+const deployment = {
+  name: 'deployment, deleted',
+  away: () => prometheus.scrape([]),
+  back: () => prometheus.scrape(cluster.metrics),
+};
 let { chain } = harness;
 const node = {
   name: 'chain node, killed',
@@ -138,6 +159,8 @@ const all = [
   ...['simulator', 'ledger', 'retrieval', 'media'].map(killed),
   ...['simulator', 'ledger', 'router', 'limiter', 'retrieval', 'media', 'gateway'].map(hang),
   ...['router', 'limiter', 'gateway'].map(killed),
+  ...['ledger', 'router', 'limiter', 'retrieval', 'media', 'gateway'].map(removed),
+  deployment,
 ];
 const wanted = process.argv.slice(2);
 const drills = all.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)));

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** The compiled library, loaded by the child processes. */
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
+const TELEMETRY = new URL('../../../telemetry/dist/index.js', import.meta.url).href;
 
 let dir: string;
 let processes = 0;
@@ -43,6 +44,19 @@ async function ended(body: string, env: Record<string, string> = {}): Promise<Ru
   await service.ended();
   return service;
 }
+
+it('reports in its metrics whether it can serve', async () => {
+  const service = await started(`
+    const { scrapedMetrics } = await import(${JSON.stringify(TELEMETRY)});
+    const ready = () => say(/^svc_ready_ratio.*$/m.exec(scrapedMetrics().text)[0]);
+    ready();
+    starting.readiness.report('database', 'it is away');
+    ready();
+    starting.readiness.report('database');
+    ready()`);
+  expect(service.output.match(/svc_ready_ratio \d/g)).toEqual([1, 0, 1].map((is) => `svc_ready_ratio ${is}`));
+  await service.stop();
+});
 
 describe('a start that fails', () => {
   it('reports all invalid settings at once, each on its own line', async () => {

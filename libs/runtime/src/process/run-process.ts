@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from '@svc/contracts';
-import { type TelemetryConfig, startTelemetry, telemetryConfig } from '@svc/telemetry';
+import { type TelemetryConfig, runtime, startTelemetry, telemetryConfig } from '@svc/telemetry';
 import { z } from 'zod';
 import { loadConfig, port, whole } from './config.js';
 import { Readiness } from './health.js';
@@ -88,6 +88,7 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
   const telemetry = await startTelemetry({ config: config as TelemetryConfig, version: VERSION });
   end.undo(() => telemetry.stop());
   const readiness = new Readiness();
+  end.undo(runtime.ready.observe(() => [[readiness.why === '' ? 1 : 0]]));
   const text = await start({
     config,
     env,

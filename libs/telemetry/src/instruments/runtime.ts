@@ -8,6 +8,12 @@ export const runtime = {
     help: 'Always 1; the labels identify the version that runs.',
     labels: ['service.name', 'service.version', 'nodejs.version'],
   }),
+  ready: new Gauge({
+    name: 'svc.ready',
+    unit: '1',
+    help: '1 if the process can serve, as `/readyz` says; 0 while it starts, drains or lacks a dependency.',
+    labels: [],
+  }),
   startTime: new Gauge({
     name: 'process.start.time',
     unit: 's',
