@@ -13,6 +13,7 @@ export const rooms = {
     messages: ['money'],
     catalog: ['money', 'messages'],
     ports: ['problems', 'money', 'catalog', 'messages'],
+    accounting: ['money', 'ports'],
     'http/route': ['problems'],
     'http/chat': ['problems'],
     'http/completions': ['http/chat', 'http/route'],
@@ -125,6 +126,7 @@ export const rooms = {
     books: ['accounts', 'posting'],
     staking: ['accounts', 'holds', 'posting'],
     usage: ['accounts'],
+    accounting: ['usage'],
     api: [],
   },
   limiter: {

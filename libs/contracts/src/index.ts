@@ -195,9 +195,18 @@ export { type KeyChanged, keyChanged } from './messages/key-events.js';
 export { type AuditReport, type AuditScope, Books, type Credit, type Extension } from './ports/ledger.js';
 export { HOLDS_PER_RENEWAL, type Hold, type HoldRequest, LIMIT_PERIODS, Ledger } from './ports/ledger.js';
 export { Holds, Charges, CHARGES_PER_POSTING, DEPOSITS_AT_ONCE } from './ports/ledger.js';
-export { type DepositsWanted, type LimitPeriod, type Page, type PostedCharge } from './ports/ledger.js';
+export { type Debit, type DepositsWanted, type LimitPeriod, type PostedCharge } from './ports/ledger.js';
 export { type PaymentRailName, type Refund, type Reversal, type SpendingLimit } from './ports/ledger.js';
-export { type Stake, TRANSFER_KINDS, type Transfer, type TransferKind } from './ports/ledger.js';
+export {
+  type Stake,
+  TRANSFER_KINDS,
+  type Transfer,
+  type TransferKind,
+  type TransferPage,
+} from './ports/ledger.js';
+export { type AccountBalances, Accounting, BALANCES_AT_ONCE, type Spender } from './accounting/accounting.js';
+export type { AccountingEntry, StatementEntry } from './accounting/accounting.js';
+export { ACCOUNTING_WIRE } from './accounting/accounting-wire.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
 export {
   LIMIT_LOG_LENGTH,
@@ -300,36 +309,26 @@ export {
 } from './money/money.js';
 export { type TokenKind, UNITS, type Unit, tokenSku, unitOf, unitView } from './money/units.js';
 export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './http/operator/log-level.js';
+export { Account, AccountWithBalances, AuditView, CreatedApiKey } from './http/operator/operator.js';
+export { NewAccount, NewCredit, TransferList, TransferQuery } from './http/operator/operator.js';
+export { TransferView } from './http/operator/operator.js';
 export {
-  Account,
-  AccountWithBalances,
-  AuditView,
-  CreatedApiKey,
-  NewAccount,
-  NewCredit,
-  TransferList,
-  TransferQuery,
-  TransferView,
-} from './http/operator/operator.js';
-export { type AccountList, AccountQuery, NewSuspension } from './http/operator/operator-accounts.js';
-export {
-  type OperatorKeyList,
-  OperatorKeyQuery,
-  type OperatorKeyView,
-} from './http/operator/operator-keys.js';
+  type AccountList,
+  AccountQuery,
+  type ListedAccount,
+  NewSuspension,
+} from './http/operator/operator-accounts.js';
+export { OperatorKeyQuery } from './http/operator/operator-keys.js';
+export type { OperatorKeyList, OperatorKeyView } from './http/operator/operator-keys.js';
 export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
 export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
 export { type ChargeView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
-export {
-  NewPaymentDecision,
-  PaymentQuery,
-  type PaymentList,
-  type PaymentTotalsView,
-  type PaymentView,
-  type PaymentsAuditView,
-} from './http/operator/operator-payments.js';
+export { NewPaymentDecision, PaymentQuery, type PaymentList } from './http/operator/operator-payments.js';
+export type { PaymentTotalsView, PaymentView, PaymentsAuditView } from './http/operator/operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
+export { NewCreditReversal, NewDebit } from './http/operator/operator-debits.js';
+export { type SpenderList, SpenderQuery } from './http/operator/operator-accounting.js';
 export { PROVISIONAL_MS, type Issue, type IssueTree, Problem, errorBody } from './problems/problem.js';
 export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
 export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from './ports/retrieval.js';

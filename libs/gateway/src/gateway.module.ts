@@ -55,6 +55,8 @@ import { KeysController } from './operator/keys.controller.js';
 import { ActionLog } from './operator/action-log.js';
 import { ActionStore } from './operator/action.store.js';
 import { ActionsController } from './operator/actions.controller.js';
+import { StatementsController } from './operator/statements.controller.js';
+import { DebitsController } from './operator/debits.controller.js';
 import { ChargesController } from './operator/charges.controller.js';
 import { StakesController } from './operator/stakes.controller.js';
 import { Tokenizers } from './tokens/tokenizers.js';
@@ -114,7 +116,9 @@ const CONTROLLERS = [
   BillingAnalyticsController,
   StakesController,
   SuspensionsController,
+  StatementsController,
   ChargesController,
+  DebitsController,
   ActionsController,
   KeysController,
   RefundsController,
@@ -134,8 +138,8 @@ const CONTROLLERS = [
 ];
 
 /**
- * The API for clients and operators. The imported modules must provide `Ledger`, `Books`, `Limiter`,
- * `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
+ * The API for clients and operators. The imported modules must provide `Ledger`, `Accounting`, `Books`,
+ * `Limiter`, `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
  */
 @Module({})
 export class GatewayModule {

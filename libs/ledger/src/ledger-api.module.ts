@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { InternalToken } from '@svc/runtime';
+import { AccountingController } from './api/accounting.controller.js';
 import { BooksController } from './api/books.controller.js';
 import { HoldsController } from './api/holds.controller.js';
 import type { SharedLedgerConfig } from './ledger.config.js';
@@ -18,7 +19,7 @@ export class LedgerApiModule {
     return {
       module: LedgerApiModule,
       imports: [LedgerModule.shared(config)],
-      controllers: [HoldsController, BooksController],
+      controllers: [HoldsController, BooksController, AccountingController],
       providers: [{ provide: InternalToken, useValue: token }],
     };
   }

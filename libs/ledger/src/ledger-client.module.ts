@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting, Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
 import { closedAtEnd } from '@svc/runtime';
 import { LedgerPorts } from './api/ledger-ports.js';
 import type { LedgerClientConfig } from './ledger.config.js';
@@ -31,12 +31,13 @@ export class LedgerClientModule {
         closedAtEnd(LedgerPorts),
         port(Holds, ({ holds }) => holds),
         port(Charges, ({ charges }) => charges),
+        port(Accounting, ({ accounting }) => accounting),
         port(Books, ({ books }) => books),
         port(UsageHistory, ({ history }) => history),
         ...settling(config),
         NOTHING_EARLIER,
       ],
-      exports: [Ledger, Books, UsageHistory],
+      exports: [Ledger, Accounting, Books, UsageHistory],
     };
   }
 }

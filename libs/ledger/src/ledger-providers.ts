@@ -1,9 +1,10 @@
 import type { Provider } from '@nestjs/common';
-import { Books, Charges, Holds, Ledger, UsageHistory, usageRecorded } from '@svc/contracts';
+import { Accounting, Books, Charges, Holds, Ledger, UsageHistory, usageRecorded } from '@svc/contracts';
 import { EventStrategy } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
 import { MonthSchedule } from './accounts/month-schedule.js';
 import { MonthsStore } from './accounts/months.store.js';
+import { SpendersStore } from './accounting/spenders.store.js';
 import { AuditStore } from './audit/audit.store.js';
 import { AuditWorker } from './books/audit.worker.js';
 import { BooksStore } from './books/books.store.js';
@@ -25,6 +26,7 @@ import {
   SettlementSettings,
   type SharedLedgerConfig,
 } from './ledger.config.js';
+import { LocalAccounting } from './local-accounting.js';
 import { LocalBooks } from './local-books.js';
 import { LocalCharges, LocalGiveBacks, RefusedCharges } from './local-charges.js';
 import { LocalLedger } from './local-ledger.js';
@@ -77,6 +79,7 @@ export function settling(config: SettlementConfig): Provider[] {
 export function keepingBooks(config: LedgerConfig): Provider[] {
   return [
     { provide: LedgerSettings, useValue: { config } satisfies LedgerSettings },
+    { provide: Accounting, useClass: LocalAccounting },
     { provide: Books, useClass: LocalBooks },
     { provide: Charges, useClass: LocalCharges },
     { provide: GiveBacks, useClass: LocalGiveBacks },
@@ -97,6 +100,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     RefundsStore,
     ReversalsStore,
     SnapshotStore,
+    SpendersStore,
     StakeDayWorker,
     StakeDays,
     StakesStore,

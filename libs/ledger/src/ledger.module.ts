@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting, Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
 import type { LedgerConfig, SharedLedgerConfig } from './ledger.config.js';
 import {
   holdingInMemory,
@@ -32,7 +32,7 @@ export class LedgerModule {
       module: LedgerModule,
       controllers,
       providers,
-      exports: [Ledger, Books, UsageHistory, Holds, Charges],
+      exports: [Ledger, Accounting, Books, UsageHistory, Holds, Charges],
     };
   }
 }

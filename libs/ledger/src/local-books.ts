@@ -6,13 +6,14 @@ import {
   type Balances,
   Books,
   type Credit,
+  type Debit,
   type DepositsWanted,
-  type Page,
   type PostedCharge,
   type Refund,
   type Reversal,
   type Stake,
   type Transfer,
+  type TransferPage,
   totalNano,
   usdNumber,
 } from '@svc/contracts';
@@ -57,8 +58,18 @@ export class LocalBooks extends Books {
     return transfer;
   }
 
+  /** A request that takes its hold at the same moment may lose its cover; its cost is then written off. */
+  override async debit(debit: Debit): Promise<Transfer> {
+    assert(debit.usdNano > 0n, 'a debit is above zero');
+    await this.progress.beforeRead();
+    const { usdNano } = await this.holdBook.available(debit.accountId);
+    const { transfer, ...change } = await this.reversals.debit(debit, usdNano);
+    await this.post(change);
+    return transfer;
+  }
+
   /**
-   * Waits until everything spent of the deposit is posted. A running request may lose the cover of its hold;
+   * Waits until everything spent of the credit is posted. A running request may lose the cover of its hold;
    * its cost is then written off.
    */
   override async reverse(reversal: Reversal): Promise<Transfer> {
@@ -96,7 +107,7 @@ export class LocalBooks extends Books {
     return this.staking.setStake(accountId, tokensNano);
   }
 
-  override async transfers(accountId: string, page: Page): Promise<readonly Transfer[]> {
+  override async transfers(accountId: string, page: TransferPage): Promise<readonly Transfer[]> {
     assert(page.limit > 0, 'a page has room');
     await this.progress.beforeRead();
     return this.books.transfers(accountId, page);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Books } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LedgerOptions, type RunningLedger, chargeOf, startLedger, usd } from './testing.js';
+import { type LedgerOptions, type RunningLedger, chargeOf, requestOf, startLedger, usd } from './testing.js';
 
 /** Contract of the port `Books`. `at` creates the adapter for the books that `start` starts. */
 export function booksConformance(
@@ -171,7 +171,123 @@ export function booksConformance(
       });
     });
 
+    describe('reversing a credit', () => {
+      const credited = (accountId: string, amount = 5000, reference = 'invoice 7') =>
+        books.credit({ accountId, usdNano: usd(amount), reference });
+
+      it('returns the whole credit to the operator once, also in parallel', async () => {
+        const accountId = randomUUID();
+        await credited(accountId);
+        const reversal = { accountId, reference: 'invoice 7' };
+        const transfers = await Promise.all(Array.from({ length: 5 }, () => books.reverse(reversal)));
+        expect(new Set(transfers.map(({ id }) => id)).size).toBe(1);
+        expect(transfers[0]).toMatchObject({
+          kind: 'credit_reversal',
+          debitAccount: `customer:${accountId}`,
+          creditAccount: 'deposits:operator',
+          amountNano: usd(5000),
+        });
+        await expect(running.ledger.available(accountId)).resolves.toEqual({ usdNano: 0n, diemNano: 0n });
+      });
+
+      it('and crediting the right amount leaves what the right credit would have left', async () => {
+        const accountId = randomUUID();
+        await credited(accountId);
+        await running.poster.post([chargeOf(accountId, usd(20))]);
+        await books.reverse({ accountId, reference: 'invoice 7' });
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: 0n });
+        await credited(accountId, 50, 'invoice 7, corrected');
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(30) });
+        for (const scope of ['new', 'whole'] as const)
+          await expect(books.audit(scope)).resolves.toMatchObject({ ok: true, mismatches: [] });
+      });
+
+      it('is apart from the reversal of a deposit with the same reference', async () => {
+        const accountId = randomUUID();
+        await credited(accountId, 1, 'same');
+        await books.credit({ accountId, usdNano: usd(5), reference: 'same', rail: 'base' });
+        await running.poster.post([chargeOf(accountId, usd(6))]);
+        await books.reverse({ accountId, reference: 'same' });
+        await books.reverse({ accountId, reference: 'same', rail: 'base' });
+        await credited(accountId, 7, 'later');
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(1) });
+        await expect(books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
+      });
+
+      it('rejects an unknown reference, and that of a deposit', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(5), reference: 'payment_1', rail: 'base' });
+        for (const reference of ['payment_1', 'none'])
+          await expect(books.reverse({ accountId, reference })).rejects.toEqual(refused('CREDIT_NOT_FOUND'));
+      });
+    });
+
+    describe('a debit', () => {
+      it('is a transfer from the customer to the operator, once for a reference, also in parallel', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(10), reference: 'r' });
+        const debit = { accountId, usdNano: usd(4), reference: 'r' };
+        const transfers = await Promise.all(Array.from({ length: 5 }, () => books.debit(debit)));
+        expect(new Set(transfers.map(({ id }) => id)).size).toBe(1);
+        expect(transfers[0]).toMatchObject({
+          kind: 'debit',
+          debitAccount: `customer:${accountId}`,
+          creditAccount: 'deposits:operator',
+          currency: 'USD',
+          amountNano: usd(4),
+        });
+        await expect(books.balances(accountId)).resolves.toEqual({ usdNano: usd(6), diemNano: 0n });
+        await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(6) });
+        await expect(books.debit({ ...debit, usdNano: usd(1) })).rejects.toEqual(refused('REFERENCE_REUSED'));
+        await expect(books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
+      });
+
+      it('never takes more than the balance, also in parallel, and says what is left', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(10), reference: 'r' });
+        const results = await Promise.allSettled(
+          ['a', 'b', 'c', 'd'].map((reference) => books.debit({ accountId, usdNano: usd(4), reference })),
+        );
+        const refusals = results.filter((result) => result.status === 'rejected');
+        expect(refusals.map(({ reason }) => reason as unknown)).toEqual(
+          [1, 2].map(() => refused('DEBIT_TOO_LARGE')),
+        );
+        await expect(books.debit({ accountId, usdNano: usd(2.01), reference: 'e' })).rejects.toMatchObject({
+          message: 'The account has 2.00 USD left. Debit at most that.',
+        });
+        await expect(books.balances(accountId)).resolves.toMatchObject({ usdNano: usd(2) });
+      });
+
+      it('leaves what requests in progress hold', async () => {
+        const accountId = randomUUID();
+        await books.credit({ accountId, usdNano: usd(10), reference: 'r' });
+        const hold = await running.ledger.hold(requestOf(accountId, usd(3)));
+        await expect(books.debit({ accountId, usdNano: usd(8), reference: 'd' })).rejects.toMatchObject({
+          code: 'DEBIT_TOO_LARGE',
+          message: 'The account has 7.00 USD left, and requests in progress hold 3.00. Debit at most that.',
+        });
+        await books.debit({ accountId, usdNano: usd(7), reference: 'd' });
+        await running.ledger.release(hold);
+        await expect(running.ledger.available(accountId)).resolves.toMatchObject({ usdNano: usd(3) });
+      });
+    });
+
     describe('transfers', () => {
+      it('are filtered by kind and time', async () => {
+        const accountId = randomUUID();
+        const first = await books.credit({ accountId, usdNano: usd(5), reference: 'a' });
+        const at = '2026-02-15T00:00:00.000Z';
+        await running.poster.post([chargeOf(accountId, usd(1), { at })]);
+        const second = await books.debit({ accountId, usdNano: usd(1), reference: 'a' });
+        const ids = async (filter: object) =>
+          (await books.transfers(accountId, { limit: 10, ...filter })).map(({ id }) => id);
+        expect(await ids({ kind: 'debit' })).toEqual([second.id]);
+        expect(await ids({ kind: 'refund' })).toEqual([]);
+        expect(await ids({ from: first.at })).toEqual([second.id, first.id]);
+        expect(await ids({ from: new Date(at), until: first.at })).toHaveLength(1);
+        expect(await ids({ until: new Date(at) })).toEqual([]);
+      });
+
       it('are listed newest first, page by page, without gaps or duplicates, and for one account only', async () => {
         const accountId = randomUUID();
         await books.credit({ accountId, usdNano: usd(1), reference: 'start' });

@@ -141,6 +141,8 @@ export class BooksModel {
       case 'reversal':
       case 'debt':
       case 'repayment':
+      case 'debit':
+      case 'credit_reversal':
         assert.fail('nobody deposited anything');
     }
   }

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Books, EventLog, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting, Books, EventLog, Ledger, UsageHistory } from '@svc/contracts';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { JobWorkers } from '@svc/jobs';
 import {
@@ -135,6 +135,7 @@ export async function startOverHttp(
 /** A process that settles, and calls ledgers in other processes. */
 interface LedgerClient {
   readonly ledger: RenewingLedger;
+  readonly accounting: Accounting;
   readonly books: Books;
   readonly history: UsageHistory;
   readonly log: FailingLog;
@@ -171,6 +172,7 @@ async function startClient(
     app.get(token, { strict: false });
   return {
     ledger: part(Ledger) as RenewingLedger,
+    accounting: part(Accounting),
     books: part(Books),
     history: part(UsageHistory),
     log: part(FailingLog),

@@ -3,6 +3,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
+  Accounting,
   Books,
   type Charge,
   type EventDefinition,
@@ -83,6 +84,7 @@ class ManualWorkersModule {}
 export interface RunningLedger {
   readonly app: NestFastifyApplication;
   readonly ledger: RenewingLedger;
+  readonly accounting: Accounting;
   readonly books: Books;
   readonly history: UsageHistory;
   readonly poster: Poster;
@@ -153,6 +155,7 @@ export async function startLedgerOf(
   return {
     app,
     ledger: part(Ledger) as RenewingLedger,
+    accounting: part(Accounting),
     books: part(Books),
     history: part(UsageHistory),
     poster: part(Poster),

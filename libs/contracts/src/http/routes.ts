@@ -28,6 +28,8 @@ import { AnthropicModel, AnthropicModelList } from './models/anthropic-models.js
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
 import { portRoutes } from './internal/port-routes.js';
 import { accountRoutes } from './operator/operator-accounts.js';
+import { accountingRoutes } from './operator/operator-accounting.js';
+import { debitRoutes } from './operator/operator-debits.js';
 import { operatorKeyRoutes } from './operator/operator-keys.js';
 import { actionRoutes } from './operator/operator-actions.js';
 import { chargeRoutes } from './operator/operator-charges.js';
@@ -280,7 +282,9 @@ export const routes = {
   ...walletRoutes,
   ...operatorRoutes,
   ...accountRoutes,
+  ...accountingRoutes,
   ...chargeRoutes,
+  ...debitRoutes,
   ...actionRoutes,
   ...operatorKeyRoutes,
   ...stakeRoutes,

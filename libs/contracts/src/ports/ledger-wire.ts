@@ -162,8 +162,14 @@ export const BOOKS_WIRE: PortWire<Books> = {
     ]),
     result: TransferOnWire,
   },
+  debit: {
+    arguments: z.tuple([z.object({ accountId: Name, usdNano: Whole, reference: Name })]),
+    result: TransferOnWire,
+  },
   reverse: {
-    arguments: z.tuple([z.object({ accountId: Name, rail: z.enum(PAYMENT_RAILS), reference: Name })]),
+    arguments: z.tuple([
+      z.object({ accountId: Name, rail: z.enum(PAYMENT_RAILS).optional(), reference: Name }),
+    ]),
     result: TransferOnWire,
   },
   deposits: {
@@ -185,7 +191,16 @@ export const BOOKS_WIRE: PortWire<Books> = {
   stake: { arguments: z.tuple([Name]), result: StakeOnWire },
   setStake: { arguments: z.tuple([Name, Whole]), result: StakeOnWire },
   transfers: {
-    arguments: z.tuple([Name, z.object({ limit: Count, before: Whole.optional() })]),
+    arguments: z.tuple([
+      Name,
+      z.object({
+        limit: Count,
+        before: Whole.optional(),
+        kind: z.enum(TRANSFER_KINDS).optional(),
+        from: Time.optional(),
+        until: Time.optional(),
+      }),
+    ]),
     result: z.array(TransferOnWire),
   },
   audit: { arguments: z.tuple([scope]), result: AuditReportOnWire },

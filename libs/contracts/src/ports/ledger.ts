@@ -136,6 +136,8 @@ export const TRANSFER_KINDS = [
   'reversal',
   'debt',
   'repayment',
+  'debit',
+  'credit_reversal',
 ] as const;
 export type TransferKind = (typeof TRANSFER_KINDS)[number];
 
@@ -181,11 +183,20 @@ export interface Credit {
 export const PAYMENT_RAILS = ['base', 'solana'] as const;
 export type PaymentRailName = (typeof PAYMENT_RAILS)[number];
 
-/** Reverses a deposit whose payment vanished from its chain. */
+/** Reverses an operator's credit, or a deposit whose payment vanished from its chain. */
 export interface Reversal {
   readonly accountId: string;
-  readonly rail: PaymentRailName;
-  /** The deposit's reference; it is reversed once. */
+  /** The rail of a deposit. Default: an operator's credit. */
+  readonly rail?: PaymentRailName;
+  /** The reference of the credit or deposit; it is reversed once. */
+  readonly reference: string;
+}
+
+/** Takes USD from an account. */
+export interface Debit {
+  readonly accountId: string;
+  readonly usdNano: bigint;
+  /** Chosen by the operator; the same reference debits once. */
   readonly reference: string;
 }
 
@@ -238,11 +249,16 @@ export interface Stake {
 /** What an audit covers: the whole book, or what was added since the last audit without mismatches. */
 export type AuditScope = 'whole' | 'new';
 
-export interface Page {
+export interface TransferPage {
   /** At most this many, newest first. */
   readonly limit: number;
   /** Only those with a smaller id. */
   readonly before?: bigint;
+  readonly kind?: TransferKind;
+  /** Only those at or after this time. */
+  readonly from?: Date;
+  /** Only those before this time. */
+  readonly until?: Date;
 }
 
 /** The books: credits, charges, and audits. Reads include every settled charge. */
@@ -257,8 +273,16 @@ export abstract class Books {
   abstract credit(credit: Credit): Promise<Transfer>;
 
   /**
-   * Reverses a deposit, once. If the account has spent some of it, that becomes a debt. Rejects with
-   * INVALID_REQUEST if there is no such deposit; UNAVAILABLE.
+   * Takes USD from the balance, once for each account and reference. Rejects with DEBIT_TOO_LARGE if the
+   * balance has less, not counting what requests in progress hold; REFERENCE_REUSED if the amount differs;
+   * UNAVAILABLE.
+   */
+  abstract debit(debit: Debit): Promise<Transfer>;
+
+  /**
+   * Reverses a credit or a deposit, once. If the account has spent some of it, that becomes a debt. Rejects
+   * with CREDIT_NOT_FOUND if there is no such credit, INVALID_REQUEST if there is no such deposit;
+   * UNAVAILABLE.
    */
   abstract reverse(reversal: Reversal): Promise<Transfer>;
 
@@ -286,7 +310,7 @@ export abstract class Books {
    */
   abstract setStake(accountId: string, tokensNano: bigint): Promise<Stake>;
 
-  abstract transfers(accountId: string, page: Page): Promise<readonly Transfer[]>;
+  abstract transfers(accountId: string, page: TransferPage): Promise<readonly Transfer[]>;
 
   /** Audits the book, or what was added since the last audit. */
   abstract audit(scope: AuditScope): Promise<AuditReport>;

@@ -143,6 +143,7 @@ export const PROBLEMS = {
   ),
   PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'No such payment'),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
+  CREDIT_NOT_FOUND: row(404, 'not_found_error', 'This account has no credit with that reference.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
   MEDIA_NOT_FOUND: row(404, 'not_found_error', 'The media of this request has been deleted.'),
@@ -182,6 +183,7 @@ export const PROBLEMS = {
     'invalid_request_error',
     'The refund is larger than the part of the charge that has not been refunded yet.',
   ),
+  DEBIT_TOO_LARGE: row(409, 'invalid_request_error', 'The debit is larger than the balance of the account.'),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(
     413,

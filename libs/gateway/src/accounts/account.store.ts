@@ -59,6 +59,13 @@ export class AccountStore {
     return { id, name: wallet, ...WALLET_TERMS, wallet, createdAt: null, state: 'active', suspension: null };
   }
 
+  /** The names of accounts, by their ids. */
+  async names(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const where = { id: { in: [...ids] } };
+    const rows = await this.prisma.account.findMany({ where, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
   /** At most `limit`, newest first. */
   async list({ search, state, kind, limit, before }: AccountQuery): Promise<Account[]> {
     const walletId = search === undefined ? undefined : walletAccountId(walletName(search));

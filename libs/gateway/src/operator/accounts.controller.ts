@@ -4,22 +4,24 @@ import {
   type AccountList,
   AccountQuery,
   type AccountWithBalances,
+  Accounting,
   Books,
   type CreatedApiKey,
+  type ListedAccount,
   NewAccount,
   NewApiKey,
   NewCredit,
+  Problem,
   type TransferList,
   TransferQuery,
   type TransferView,
-  formatUsd,
   parseUsd,
   routes,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '../accounts/account.store.js';
 import { ApiKeys } from '../keys/api-keys.js';
-import { transferView } from './transfer-view.js';
+import { amounts, transferView } from './transfer-view.js';
 
 /** The operator's view of accounts: opening them, crediting them, giving them keys, reading their history. */
 @Controller()
@@ -28,11 +30,12 @@ export class AccountsController {
     private readonly accounts: AccountStore,
     private readonly keys: ApiKeys,
     private readonly books: Books,
+    private readonly accounting: Accounting,
   ) {}
 
   @Serves(routes.listAccounts)
   async list(@Query() query: AccountQuery): Promise<AccountList> {
-    const data = await this.accounts.list(query);
+    const data = await this.withBalances(await this.accounts.list(query));
     const nextBefore = data.length === query.limit ? (data.at(-1)?.id ?? null) : null;
     return { object: 'list', data, nextBefore };
   }
@@ -47,8 +50,7 @@ export class AccountsController {
   @Serves(routes.getAccount)
   async get(@Param() { id }: { id: string }): Promise<AccountWithBalances> {
     const account = await this.accounts.get(id);
-    const { usdNano, diemNano } = await this.books.balances(account.id);
-    return { ...account, balances: { usd: formatUsd(usdNano), diem: formatUsd(diemNano) } };
+    return { ...account, balances: amounts(await this.books.balances(account.id)) };
   }
 
   @Serves(routes.creditAccount)
@@ -71,13 +73,31 @@ export class AccountsController {
   @Serves(routes.listTransfers)
   async transfers(
     @Param() { id }: { id: string },
-    @Query() { limit, before }: TransferQuery,
+    @Query() { before, from, until, kind, limit }: TransferQuery,
   ): Promise<TransferList> {
     await this.accounts.get(id);
-    const page = before === undefined ? { limit } : { limit, before: BigInt(before) };
-    const transfers = await this.books.transfers(id, page);
+    const transfers = await this.books.transfers(id, {
+      limit,
+      ...(before !== undefined && { before: BigInt(before) }),
+      ...(kind !== undefined && { kind }),
+      ...(from !== undefined && { from: new Date(from) }),
+      ...(until !== undefined && { until: new Date(until) }),
+    });
     const last = transfers.at(-1);
     const nextBefore = last && transfers.length === limit ? last.id.toString() : null;
     return { object: 'list', data: transfers.map(transferView), nextBefore };
+  }
+
+  private async withBalances(accounts: readonly Account[]): Promise<ListedAccount[]> {
+    try {
+      const balances = await this.accounting.balances(accounts.map(({ id }) => id));
+      return accounts.map((account, index) => {
+        const found = balances[index];
+        return { ...account, balances: found ? amounts(found) : null };
+      });
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'UNAVAILABLE')) throw error;
+      return accounts.map((account) => ({ ...account, balances: null }));
+    }
   }
 }

@@ -1,14 +1,7 @@
 import { Controller, Param } from '@nestjs/common';
-import {
-  type Balances,
-  Books,
-  type ChargeView,
-  type PostedCharge,
-  formatUsd,
-  routes,
-  totalNano,
-} from '@svc/contracts';
+import { Books, type ChargeView, type PostedCharge, formatUsd, routes, totalNano } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
+import { amounts } from './transfer-view.js';
 
 /** Shows what a request cost, and why. */
 @Controller()
@@ -49,8 +42,3 @@ function stateOf({ cost, refunds }: PostedCharge): ChargeView['state'] {
   const givenBackNano = refunds.reduce((sum, { amount }) => sum + totalNano(amount), 0n);
   return givenBackNano < totalNano(cost) ? 'partly_refunded' : 'refunded';
 }
-
-const amounts = ({ usdNano, diemNano }: Balances): { usd: string; diem: string } => ({
-  usd: formatUsd(usdNano),
-  diem: formatUsd(diemNano),
-});

@@ -1,6 +1,12 @@
-import { type Transfer, type TransferView, formatUsd } from '@svc/contracts';
+import { type Balances, type Transfer, type TransferView, formatUsd } from '@svc/contracts';
 
 /** A transfer as an operator sees it. */
 export function transferView({ id, amountNano, at, ...rest }: Transfer): TransferView {
   return { id: id.toString(), ...rest, amount: formatUsd(amountNano), at: at.toISOString() };
 }
+
+/** Amounts by currency, as decimal strings. */
+export const amounts = ({ usdNano, diemNano }: Balances): { usd: string; diem: string } => ({
+  usd: formatUsd(usdNano),
+  diem: formatUsd(diemNano),
+});

@@ -41,6 +41,8 @@ const TYPES: Readonly<Record<TransferKind, WalletTransaction['type']>> = {
   reversal: 'CHARGE',
   debt: 'REFUND',
   repayment: 'CHARGE',
+  debit: 'CHARGE',
+  credit_reversal: 'CHARGE',
 };
 
 /** The history of an account in dollars, newest first, with the balance after each transaction. */

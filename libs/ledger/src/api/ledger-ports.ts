@@ -1,4 +1,6 @@
 import {
+  ACCOUNTING_WIRE,
+  type Accounting,
   BOOKS_WIRE,
   type Books,
   CHARGES_WIRE,
@@ -30,6 +32,7 @@ const AUDIT_MS = 1_800_000;
 export class LedgerPorts {
   readonly holds: Holds;
   readonly charges: Charges;
+  readonly accounting: Accounting;
   readonly books: Books;
   readonly history: UsageHistory;
   private readonly client: InternalClient;
@@ -53,6 +56,10 @@ export class LedgerPorts {
       path: routes.callBooks.path,
       slowMs: { setStake: STAKE_MS, audit: AUDIT_MS },
       once: ['audit'],
+    }).port;
+    this.accounting = new PortClient<Accounting>(client, ACCOUNTING_WIRE, {
+      ...alone,
+      path: routes.callAccounting.path,
     }).port;
     this.history = new PortClient<UsageHistory>(client, USAGE_HISTORY_WIRE, {
       ...alone,

@@ -120,6 +120,8 @@ const TERMS: Readonly<Record<TransferKind, string>> = {
   deposit: `debit_account LIKE 'deposits:%' AND credit_account = 'customer:' || account_id AND currency = 'USD'`,
   refund: `debit_account = 'revenue' AND credit_account = 'customer:' || account_id`,
   reversal: `debit_account = 'customer:' || account_id AND credit_account LIKE 'deposits:%' AND currency = 'USD'`,
+  debit: `debit_account = 'customer:' || account_id AND credit_account = 'deposits:operator' AND currency = 'USD'`,
+  credit_reversal: `debit_account = 'customer:' || account_id AND credit_account = 'deposits:operator' AND currency = 'USD'`,
   debt: `debit_account = 'debts' AND credit_account = 'customer:' || account_id AND currency = 'USD'`,
   repayment: `debit_account = 'customer:' || account_id AND credit_account = 'debts' AND currency = 'USD'`,
   grant: `debit_account = 'staking' AND credit_account = 'customer:' || account_id AND currency = 'DIEM'`,
@@ -257,13 +259,14 @@ const refundSumCheck = ({ refunds }: AuditedRows): string => `
   FROM refunded LEFT JOIN ledger.charges AS charge USING (account_id, request_id)
   WHERE refunded.usd_nano > coalesce(charge.usd_nano, 0) OR refunded.diem_nano > coalesce(charge.diem_nano, 0)`;
 
-/** Every reversal returns one whole deposit to the account it came from. */
+/** Every reversal returns one whole credit or deposit to the account it came from. */
 const reversalCheck = ({ transfers }: AuditedRows): string => `
-  SELECT format('Reversal %s of account %s takes %s nano-USD back, and there is no such deposit.', reference,
+  SELECT format('Reversal %s of account %s takes %s nano-USD back, and there is no such credit.', reference,
     account_id, amount_nano) AS mismatch
-  FROM ${transfers} AS reversal WHERE kind = 'reversal' AND NOT EXISTS (
+  FROM ${transfers} AS reversal WHERE kind IN ('reversal', 'credit_reversal') AND NOT EXISTS (
     SELECT FROM ledger.transfers AS deposit
-    WHERE deposit.account_id = reversal.account_id AND deposit.kind = 'deposit'
+    WHERE deposit.account_id = reversal.account_id
+      AND deposit.kind = CASE reversal.kind WHEN 'reversal' THEN 'deposit' ELSE 'credit' END
       AND deposit.reference = reversal.reference AND deposit.amount_nano = reversal.amount_nano
       AND deposit.debit_account = reversal.credit_account
   )`;

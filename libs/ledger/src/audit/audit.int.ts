@@ -47,6 +47,20 @@ describe.each<AuditScope>(['whole', 'new'])('an audit of scope %s', (scope) => {
       at: new Date(Date.now() - ageMs).toISOString(),
     });
 
+  it('reports the reversal of a credit that never came, as of a deposit with that reference', async () => {
+    const accountId = await account();
+    await running.books.credit({ accountId, usdNano: 9n, reference: 'paid', rail: 'base' });
+    await audit('whole');
+    await running.database.query(
+      `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency, amount_nano, reference)
+       VALUES (now(), $1::uuid, 'credit_reversal', 'customer:' || $1, 'deposits:operator', 'USD', 9, 'paid')`,
+      [accountId],
+    );
+    expect((await audit(scope)).mismatches).toContain(
+      `Reversal paid of account ${accountId} takes 9 nano-USD back, and there is no such credit.`,
+    );
+  });
+
   it('reports the charges of jobs that do not exist, until they are refunded', async () => {
     const accountId = await account();
     await audit('whole');

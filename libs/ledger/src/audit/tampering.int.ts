@@ -161,7 +161,7 @@ const TAMPERINGS: readonly [string, string[], RegExp][] = [
          VALUES (now(), '${FRED}', 'reversal', 'customer:${FRED}', 'deposits:base', 'USD', 9, 'never')`,
       `UPDATE ledger.accounts SET usd_nano = usd_nano - 9`,
     ],
-    /Reversal never of account \S+ takes 9 nano-USD back, and there is no such deposit/,
+    /Reversal never of account \S+ takes 9 nano-USD back, and there is no such credit/,
   ],
   [
     'an invented transfer',

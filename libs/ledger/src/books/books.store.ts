@@ -4,10 +4,10 @@ import {
   type Credit,
   DEPOSITS_AT_ONCE,
   type DepositsWanted,
-  type Page,
   type PostedCharge,
   Problem,
   type Transfer,
+  type TransferPage,
 } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
@@ -57,10 +57,13 @@ export class BooksStore {
   }
 
   /** Transfers of an account, newest first. */
-  async transfers(accountId: string, { limit, before }: Page): Promise<Transfer[]> {
+  async transfers(accountId: string, page: TransferPage): Promise<Transfer[]> {
     const rows = await this.database.query<TransferRow>(
-      `SELECT ${TRANSFER} FROM ledger.transfers WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-      [accountId, before ?? MAX_NANO, limit],
+      `SELECT ${TRANSFER} FROM ledger.transfers WHERE account_id = $1 AND id < $2
+         AND ($4::text IS NULL OR kind = $4) AND at >= coalesce($5::timestamptz, '-infinity')
+         AND at < coalesce($6::timestamptz, 'infinity')
+       ORDER BY id DESC LIMIT $3`,
+      [accountId, page.before ?? MAX_NANO, page.limit, page.kind, page.from, page.until],
     );
     return rows.map(transferOf);
   }

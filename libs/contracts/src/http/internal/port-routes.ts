@@ -52,6 +52,12 @@ export const portRoutes = {
     tag: 'Ledger',
     summary: 'Reads and changes the books',
   }),
+  callAccounting: portRoute({
+    path: '/internal/v1/accounting/calls',
+    operationId: 'callAccounting',
+    tag: 'Ledger',
+    summary: 'Reads the balances and spending of many accounts',
+  }),
   callLimits: portRoute({
     path: '/internal/v1/limits/calls',
     operationId: 'callLimits',

@@ -12,9 +12,15 @@ export const AccountQuery = z.strictObject({
   before: z.uuid().optional().describe('`nextBefore` of the previous page.'),
 });
 
+const ListedAccount = Account.extend({
+  balances: AccountWithBalances.shape.balances
+    .nullable()
+    .describe('Null while the books cannot be read, so that accounts can still be found.'),
+});
+
 export const AccountList = z.object({
   object: z.literal('list'),
-  data: z.array(Account),
+  data: z.array(ListedAccount),
   nextBefore: z.uuid().nullable().describe('Pass it as `before` for the next page.'),
 });
 
@@ -22,6 +28,7 @@ export const AccountList = z.object({
 export const NewSuspension = z.strictObject({ reason: Label.meta({ example: 'Chargeback of invoice 17' }) });
 
 export type AccountQuery = z.infer<typeof AccountQuery>;
+export type ListedAccount = z.infer<typeof ListedAccount>;
 export type AccountList = z.infer<typeof AccountList>;
 export type NewSuspension = z.infer<typeof NewSuspension>;
 
@@ -38,7 +45,7 @@ export const accountRoutes = {
     path: '/operator/v1/accounts',
     operationId: 'listAccounts',
     tag: 'Accounts',
-    summary: 'Lists and searches accounts, newest first',
+    summary: 'Lists and searches accounts with their balances, newest first',
     description: `A wallet is listed once an operator has opened or suspended its account. Any other wallet is shown by
 \`GET /operator/v1/accounts/ADDRESS\`.`,
     access: 'operator',

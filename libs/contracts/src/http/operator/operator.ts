@@ -85,6 +85,9 @@ export const TransferList = z.object({
 });
 
 export const TransferQuery = z.strictObject({
+  kind: z.enum(TRANSFER_KINDS).optional(),
+  from: z.iso.datetime({ offset: true }).optional(),
+  until: z.iso.datetime({ offset: true }).optional().describe('Exclusive.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   before: z
     .string()

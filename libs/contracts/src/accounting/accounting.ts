@@ -1,0 +1,55 @@
+import type { Balances, Currency } from '../money/money.js';
+import type { TransferKind } from '../ports/ledger.js';
+
+/** The most accounts in one call of `balances`. */
+export const BALANCES_AT_ONCE = 1_000;
+
+export interface AccountBalances extends Balances {
+  readonly accountId: string;
+}
+
+/** What an account spent in a period. */
+export interface Spender {
+  readonly accountId: string;
+  readonly tokens: bigint;
+  readonly charged: Balances;
+  readonly refunded: Balances;
+}
+
+/** A sum of the books, or a balance of all customers or of one. */
+export interface AccountingEntry {
+  readonly entry: 'opening_balance' | TransferKind | 'closing_balance';
+  /**
+   * What the sums of an entry are divided by: the model of charges and write-offs, the source of credits and
+   * deposits, and who caused a refund.
+   */
+  readonly detail: string;
+  readonly currency: Currency;
+  readonly amountNano: bigint;
+  /** The change of the customers' balances; zero for balances, write-offs and what has no effect on them. */
+  readonly changeNano: bigint;
+}
+
+/** An entry of an account's statement. */
+export interface StatementEntry extends AccountingEntry {
+  /** Its time; for the charges of a day, the beginning of the day. */
+  readonly at: Date;
+  /** Empty for balances and for sums. */
+  readonly reference: string;
+}
+
+/** Reads of the books over many accounts or many transfers. They include every settled charge. */
+export abstract class Accounting {
+  /** In the order of the ids, at most `BALANCES_AT_ONCE`. Rejects with UNAVAILABLE. */
+  abstract balances(accountIds: readonly string[]): Promise<readonly AccountBalances[]>;
+
+  /**
+   * The accounts that spent most from one day to another, such as `2026-11-21`, both included. Rejects with
+   * UNAVAILABLE; REQUEST_TIMEOUT.
+   */
+  abstract spenders(period: {
+    readonly from: string;
+    readonly until: string;
+    readonly limit: number;
+  }): Promise<readonly Spender[]>;
+}

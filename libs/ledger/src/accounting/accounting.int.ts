@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningLedger, chargeOf, startLedger, usd } from '../../test/testing.js';
+
+let test: TestDatabase;
+let running: RunningLedger;
+
+beforeAll(async () => {
+  test = await startTestDatabase();
+  running = await startLedger({ url: test.url });
+});
+
+afterAll(async () => {
+  await running.stop();
+  await test.stop();
+});
+
+describe('the balances of many accounts', () => {
+  it('are in the order of their ids, zero for an account without transfers', async () => {
+    const ids = Array.from({ length: 3 }, () => randomUUID());
+    const [first = '', , last = ''] = ids;
+    await running.books.credit({ accountId: first, usdNano: usd(1), reference: 'r' });
+    await running.books.credit({ accountId: last, usdNano: usd(3), reference: 'r' });
+    const balances = await running.accounting.balances(ids);
+    expect(balances.map(({ accountId, usdNano }) => [accountId, usdNano])).toEqual([
+      [ids[0], usd(1)],
+      [ids[1], 0n],
+      [ids[2], usd(3)],
+    ]);
+    await expect(running.accounting.balances([])).resolves.toEqual([]);
+  });
+});
+
+describe('the top spenders', () => {
+  it('are ordered by what they spent on the given days, less refunds', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const spent = async (amount: number, at = new Date().toISOString()): Promise<string> => {
+      const accountId = randomUUID();
+      await running.books.credit({ accountId, usdNano: usd(100), reference: 'r' });
+      await running.poster.post([
+        chargeOf(accountId, usd(amount), { at, requestId: `chatcmpl-${accountId}` }),
+      ]);
+      return accountId;
+    };
+    const little = await spent(1);
+    const refunded = await spent(9);
+    const most = await spent(5);
+    await spent(50, '2026-02-15T00:00:00.000Z');
+    await running.books.refund({
+      accountId: refunded,
+      requestId: `chatcmpl-${refunded}`,
+      reference: 'sorry',
+    });
+    const list = await running.accounting.spenders({ from: today, until: today, limit: 10 });
+    expect(list.map(({ accountId }) => accountId)).toEqual([most, little, refunded]);
+    expect(list[2]).toMatchObject({
+      charged: { usdNano: usd(9) },
+      refunded: { usdNano: usd(9) },
+      tokens: 20n,
+    });
+    await expect(running.accounting.spenders({ from: today, until: today, limit: 1 })).resolves.toHaveLength(
+      1,
+    );
+    await expect(
+      running.accounting.spenders({ from: '2020-01-01', until: '2020-01-02', limit: 1 }),
+    ).resolves.toEqual([]);
+  });
+});
