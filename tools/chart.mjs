@@ -1,8 +1,9 @@
 // Generates the parts of the chart that depend on the processes, from the schemas of their settings: the
-// settings of each service, and the values that are refused. `--check` fails if the files are stale or a
-// process lacks a required setting. Needs the build.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// settings of each service, and the values that are refused. Copies the catalogue and lists the chart's files
+// (alerts and dashboards are those of tools/dashboards.mjs): a chart that lost one does not render. `--check`
+// fails if the files are stale or a process lacks a required setting. Needs the build.
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { dataSchema, valuesSchema } from './chart-values.mjs';
 import { COMMANDS, PROCESSES, isNeeded, settingsOf } from './processes.mjs';
@@ -24,13 +25,16 @@ async function processes() {
   return Object.fromEntries([...(await Promise.all(apps)), ...Object.entries(COMMANDS)]);
 }
 
-const write = async (path, value) => {
+const write = (path, text) => {
   const file = join(root, path);
-  const options = await resolveConfig(file);
-  const text = await format(JSON.stringify(value), { ...options, parser: 'json' });
-  if (!process.argv.includes('--check')) return writeFileSync(file, text);
-  if (readFileSync(file, 'utf8') !== text)
-    faults.push(`${path}: does not match the schemas; update it with: npm run chart`);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== text)
+    faults.push(`${path}: is stale; update it with: npm run chart`);
+};
+
+const writeJson = async (path, value) => {
+  const options = await resolveConfig(join(root, path));
+  write(path, await format(JSON.stringify(value), { ...options, parser: 'json' }));
 };
 
 const owned = variablesOfChart();
@@ -62,8 +66,15 @@ const free = Object.fromEntries(
       .toSorted(),
   ]),
 );
-await write(`${chart}/files/settings.json`, known);
-await write(`${chart}/values.schema.json`, valuesSchema(free));
-await write('deploy/charts/data/values.schema.json', dataSchema());
+await writeJson(`${chart}/files/settings.json`, known);
+await writeJson(`${chart}/values.schema.json`, valuesSchema(free));
+await writeJson('deploy/charts/data/values.schema.json', dataSchema());
+write(`${chart}/files/catalog.yaml`, readFileSync(join(root, 'catalog.yaml'), 'utf8'));
+const entries = readdirSync(join(root, chart), { recursive: true, withFileTypes: true });
+const files = entries
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(join(root, chart), join(entry.parentPath, entry.name)))
+  .filter((path) => path.startsWith('files/') && path !== 'files/contents.json');
+await writeJson(`${chart}/files/contents.json`, files.toSorted());
 for (const fault of faults) console.error(fault);
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,9 +1,9 @@
-// Generates deploy/dashboards and deploy/alerts from tools/observe. `--check` fails if they are stale, if an
-// alert has no runbook, or if promtool finds that an alert fires at the wrong time or not at all. Needs the
-// build.
+// Generates deploy/dashboards and deploy/alerts from tools/observe, and the chart's copies of both. `--check`
+// fails if they are stale, if an alert has no runbook, or if promtool finds that an alert fires at the wrong
+// time or not at all. Needs the build.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ALERTS } from './observe/alerts.mjs';
 import { boardJson } from './observe/board-json.mjs';
@@ -16,17 +16,27 @@ const ALERTS_DIR = 'deploy/alerts';
 const BOARDS_DIR = 'deploy/dashboards';
 const RUNBOOKS_DIR = 'deploy/runbooks';
 
-const made = new Map([
+/** The chart has files of its own: tools that fetch only its folder lose what symbolic links lead to. */
+const CHART_DIR = 'deploy/charts/platform/files';
+const folders = [
+  BOARDS_DIR,
+  ALERTS_DIR,
+  ...[BOARDS_DIR, ALERTS_DIR].map((dir) => `${CHART_DIR}/${basename(dir)}`),
+];
+
+const installed = [
   ...Object.entries(BOARDS).map(([name, board]) => [`${BOARDS_DIR}/${name}.json`, boardJson(name, board)]),
   [`${ALERTS_DIR}/svc.rules.yml`, rulesText()],
+];
+const made = new Map([
+  ...installed,
+  ...installed.map(([path, text]) => [path.replace(/^deploy/, CHART_DIR), text]),
   ...Object.entries(ruleTests()).map(([name, text]) => [`${ALERTS_DIR}/${name}`, text]),
 ]);
 
 const filesIn = (dir) => (existsSync(join(root, dir)) ? readdirSync(join(root, dir)) : []);
 const leftOver = () =>
-  [BOARDS_DIR, ALERTS_DIR]
-    .flatMap((dir) => filesIn(dir).map((name) => `${dir}/${name}`))
-    .filter((path) => !made.has(path));
+  folders.flatMap((dir) => filesIn(dir).map((name) => `${dir}/${name}`)).filter((path) => !made.has(path));
 
 function write() {
   for (const path of leftOver()) rmSync(join(root, path));

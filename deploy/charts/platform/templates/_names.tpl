@@ -123,3 +123,13 @@ of a service one after another: each has to start, and in a StatefulSet the prev
 {{- define "platform.connectionsSecret" -}}
 {{ include "platform.fullname" . }}-connections
 {{- end }}
+
+{{/* Fails if a file of the chart is missing: alerts, dashboards or the catalogue would be absent without a word. */}}
+{{- define "platform.requireFiles" -}}
+{{- $listed := .Files.Get "files/contents.json" | default "[\"files/contents.json\"]" | fromJsonArray -}}
+{{- range $path := $listed -}}
+{{- if not ($.Files.Get $path) -}}
+{{- fail (printf "this copy of the chart lacks %s: fetch or package it whole" $path) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
