@@ -90,6 +90,8 @@ const service = {
       externalTrafficPolicy: z.enum(['', 'Cluster', 'Local']),
     })
     .partial(),
+  // The least that the processes accept.
+  databaseConnections: count.min(3),
   reachesInternet: flag,
   reachesBackends: flag,
   searches: flag,
@@ -119,6 +121,7 @@ const shared = z
         existingSecret: secretKey,
         ...authority,
         port: tcpPort,
+        maxConnections: count.min(1),
         peers,
       })
       .partial(),

@@ -5,7 +5,7 @@ import { SCHEMAS, tool } from './tools.mjs';
 
 /** Enables everything at once, so that every template is checked. */
 const EVERYTHING = {
-  postgres: { url: 'postgres://svc:secret@postgres/svc' },
+  postgres: { url: 'postgres://svc:secret@postgres/svc', maxConnections: 1_000 },
   redis: { url: 'redis://redis:6379' },
   kafka: {
     brokers: 'kafka:9093',

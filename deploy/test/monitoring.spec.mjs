@@ -201,7 +201,7 @@ it('exactly the services of a release are expected, with the replicas of its val
   const services = {
     'api-gateway': { replicas: 5 },
     'inference-router': { replicas: 5, neededReplicas: 4 },
-    'billing-ledger': { autoscaling: { enabled: true, min: 3, max: 9 } },
+    'billing-ledger': { autoscaling: { enabled: true, min: 3, max: 8 } },
     'rate-limiter': { replicas: 1 },
     'x402-payments': { enabled: false },
     'retrieval-worker': { replicas: 2, neededReplicas: 7 },

@@ -118,8 +118,8 @@ describe('a service', () => {
       ...EXTERNAL,
       keda: { prometheusUrl: 'http://prometheus:9090', kafkaAuthentication: 'kafka' },
       services: {
-        'api-gateway': { autoscaling: { enabled: true, activeRequests: 400, streams: 200 } },
-        'billing-ledger': { autoscaling: { enabled: true, kafkaLag: 10_000, queuedJobs: 20 } },
+        'api-gateway': { autoscaling: { enabled: true, max: 5, activeRequests: 400, streams: 200 } },
+        'billing-ledger': { autoscaling: { enabled: true, max: 2, kafkaLag: 10_000, queuedJobs: 20 } },
       },
     });
     expect(scaled.all('HorizontalPodAutoscaler')).toEqual([]);

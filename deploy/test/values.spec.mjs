@@ -48,7 +48,7 @@ it.each([
   ['Redis', { kafka, postgres, tokens }, 'set redis.url or redis.existingSecret.name'],
   [
     'the metrics for autoscaling',
-    { ...EXTERNAL, defaults: { autoscaling: { enabled: true, activeRequests: 100 } } },
+    { ...EXTERNAL, defaults: { autoscaling: { enabled: true, max: 3, activeRequests: 100 } } },
     'needs keda.prometheusUrl',
   ],
   ['Kafka', { postgres, redis, tokens }, 'set kafka.brokers'],

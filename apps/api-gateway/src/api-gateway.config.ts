@@ -8,7 +8,14 @@ import { mediaJobsClientConfig } from '@svc/media-jobs';
 import { paymentsClientConfig } from '@svc/payments';
 import { retrievalClientConfig } from '@svc/retrieval';
 import { routerClientConfig } from '@svc/router';
-import { SECRET_LENGTH, databaseUrl, internalToken, port, processConfig } from '@svc/runtime';
+import {
+  SECRET_LENGTH,
+  databaseConnections,
+  databaseUrl,
+  internalToken,
+  port,
+  processConfig,
+} from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that serves the public API and the operator's. */
@@ -29,6 +36,7 @@ export const apiGatewayConfig = {
   SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's token"),
   SVC_INTERNAL_TOKEN: internalToken,
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
+  DATABASE_CONNECTIONS: databaseConnections,
 };
 
 export type ApiGatewayConfig = z.infer<z.ZodObject<typeof apiGatewayConfig>>;

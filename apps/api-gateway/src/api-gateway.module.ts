@@ -32,7 +32,7 @@ export class ApiGatewayModule {
       imports: [
         CatalogModule.of(catalog),
         CharactersModule.of(characters),
-        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
         ImagesModule.with(config),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),

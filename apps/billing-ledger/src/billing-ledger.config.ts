@@ -1,6 +1,12 @@
 import { kafkaConfig } from '@svc/events';
 import { sharedLedgerConfig } from '@svc/ledger';
-import { databaseStartWaitMs, databaseUrl, internalTokens, processConfig } from '@svc/runtime';
+import {
+  databaseConnections,
+  databaseStartWaitMs,
+  databaseUrl,
+  internalTokens,
+  processConfig,
+} from '@svc/runtime';
 import { z } from 'zod';
 
 /**
@@ -12,6 +18,7 @@ export const billingLedgerConfig = {
   ...kafkaConfig,
   ...processConfig({ name: 'billing-ledger', port: 3005, logLevel: 'warn' }),
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the books'),
+  DATABASE_CONNECTIONS: databaseConnections,
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
   LEDGER_MIGRATE: z
     .stringbool()

@@ -10,11 +10,11 @@ import type { BillingLedgerConfig } from './billing-ledger.config.js';
 @Module({})
 export class BillingLedgerModule {
   static with(config: BillingLedgerConfig, logger: Logger): DynamicModule {
-    const { DATABASE_URL: url, REDIS_URL } = config;
+    const { DATABASE_URL: url, DATABASE_CONNECTIONS: maxConnections, REDIS_URL } = config;
     return {
       module: BillingLedgerModule,
       imports: [
-        StorageModule.at({ url, logger }),
+        StorageModule.at({ url, maxConnections, logger }),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
         JobsModule.redis({ url: REDIS_URL }),
         LedgerApiModule.with({ config, token: InternalToken.of(config) }),

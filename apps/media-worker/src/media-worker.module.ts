@@ -20,7 +20,7 @@ export class MediaWorkerModule {
     return {
       module: MediaWorkerModule,
       imports: [
-        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
         MediaJobsApiModule.with({ config, files }, InternalToken.of(config), [
           BooksClientModule.at({ config, token }),
           RouterClientModule.at({ ...config, token }),

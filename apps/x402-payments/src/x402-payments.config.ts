@@ -1,6 +1,12 @@
 import { booksClientConfig } from '@svc/ledger';
 import { paymentsConfig } from '@svc/payments';
-import { databaseStartWaitMs, databaseUrl, internalTokens, processConfig } from '@svc/runtime';
+import {
+  databaseConnections,
+  databaseStartWaitMs,
+  databaseUrl,
+  internalTokens,
+  processConfig,
+} from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that sells credit. */
@@ -9,6 +15,7 @@ export const x402PaymentsConfig = {
   ...booksClientConfig,
   ...processConfig({ name: 'x402-payments', port: 3006 }),
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the payments'),
+  DATABASE_CONNECTIONS: databaseConnections,
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
   ...internalTokens,
 };

@@ -30,6 +30,24 @@ it('is live and ready without settings for payments, names the missing ones, and
   await database.stop();
 });
 
+it('opens at most DATABASE_CONNECTIONS connections', async () => {
+  const database = await startTestDatabase();
+  const token = 'metrics-token-of-the-tests-of-payments';
+  const env = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    DATABASE_CONNECTIONS: '4',
+    LEDGER_URL: 'http://127.0.0.1:1',
+    SVC_INTERNAL_TOKEN: TOKEN,
+    SVC_METRICS_TOKEN: token,
+  };
+  const { service, match } = await RunningProcess.start({ main: MAIN, env }, /listening on (http:\S+)/);
+  const metrics = await fetch(`${match[1]}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await metrics.text()).toMatch(/^db_client_connection_max\{.*\} 4$/m);
+  expect(await service.stop()).toBe(0);
+  await database.stop();
+});
+
 it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', X402_EVM_PAY_TO: 'me', X402_EVM_RPC_URL: 'nowhere', X402_EVM_CONFIRMATIONS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });

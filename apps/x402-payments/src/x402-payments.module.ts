@@ -13,7 +13,7 @@ export class X402PaymentsModule {
     return {
       module: X402PaymentsModule,
       imports: [
-        StorageModule.at({ url: config.DATABASE_URL, logger }),
+        StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
         PaymentsApiModule.with(
           { config, token: InternalToken.of(config) },
           BooksClientModule.at({ config, token }),

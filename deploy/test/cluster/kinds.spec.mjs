@@ -47,7 +47,7 @@ it('the API server accepts the routes, monitors, rules and scalers of the platfo
     prometheusRule: { enabled: true },
     keda: { prometheusUrl: 'http://prometheus:9090' },
     services: {
-      'billing-ledger': { autoscaling: { enabled: true, kafkaLag: 10_000 } },
+      'billing-ledger': { autoscaling: { enabled: true, max: 6, kafkaLag: 10_000 } },
       'inference-router': { autoscaling: { enabled: true, activeRequests: 400 } },
     },
   });

@@ -6,6 +6,7 @@ export {
   loadConfig,
   neighbourUrl,
   port,
+  databaseConnections,
   databaseStartWaitMs,
   databaseUrl,
   redisUrl,

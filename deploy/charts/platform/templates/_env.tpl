@@ -32,6 +32,7 @@ OPERATOR_PORT: { value: {{ quote . }} }
 {{- with .drainSeconds }}
 SVC_DRAIN_MS: { value: {{ mul . 1000 | quote }} }
 {{- end }}
+DATABASE_CONNECTIONS: { value: {{ quote .databaseConnections }} }
 # Without internet access, fetching a URL would only time out.
 GATEWAY_ATTACHMENT_URLS: { value: '{{ ternary "on" "off" .reachesInternet }}' }
 {{- end }}
@@ -122,6 +123,29 @@ SVC_DATA_DIR: { value: /var/lib/svc/data }
 LEDGER_JOURNAL_DIR: { value: /var/lib/svc/journal }
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/*
+Fails if the processes could open more connections to PostgreSQL than it accepts. An upgrade replaces the pods of a Deployment while
+the previous ones still drain, so each counts twice. A ledger has one more connection, for its lock. Ten are left to the server
+itself, the migration, and people who have to look.
+*/}}
+{{- define "platform.requireConnections" -}}
+{{- $settings := .Files.Get "files/settings.json" | fromJson -}}
+{{- $total := 10 -}}
+{{- $parts := list -}}
+{{- range $name, $service := include "platform.services" . | fromYaml -}}
+{{- if has "DATABASE_CONNECTIONS" (index $settings $name).optional -}}
+{{- $replicas := ternary $service.autoscaling.max $service.replicas $service.autoscaling.enabled | int -}}
+{{- $pods := ternary $replicas (mul 2 $replicas) $service.persistence.enabled -}}
+{{- $each := add $service.databaseConnections (ternary 1 0 (eq $name "billing-ledger")) -}}
+{{- $total = add $total (mul $pods $each) -}}
+{{- $parts = append $parts (printf "%s %d x %d" $name (int $pods) (int $each)) -}}
+{{- end -}}
+{{- end -}}
+{{- if gt (int $total) (int .Values.postgres.maxConnections) -}}
+{{- fail (printf "PostgreSQL accepts %d connections (postgres.maxConnections), but up to %d could be opened during an upgrade (10 in reserve; %s): lower replicas, autoscaling.max or databaseConnections of a service, or raise the server's max_connections and this value" (int .Values.postgres.maxConnections) (int $total) (join "; " $parts)) -}}
+{{- end -}}
 {{- end }}
 
 {{/* The settings with the address of the release's model simulator, if it has one. */}}

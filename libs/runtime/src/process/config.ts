@@ -39,6 +39,11 @@ export const databaseStartWaitMs = durationMs
   .default(60_000)
   .describe('How long a starting process waits for a PostgreSQL server that does not respond yet');
 
+/** At least three: some work holds a connection while other work has to go on. */
+export const databaseConnections = whole(3, 1_000)
+  .default(10)
+  .describe('The maximum number of connections to PostgreSQL');
+
 const address = z.url({ protocol: /^https?$/ });
 
 /** The URL of a neighbour without a path, or several separated by commas. */
