@@ -1,10 +1,10 @@
-// Builds the image as an OCI archive, without a container engine: node deploy/image/build.mjs ARCHIVE. Tools
-// that copy images (skopeo, crane, ctr, podman, buildah) can read it. The Dockerfile builds the same image.
-// Files have no timestamps, so the same files result in the same image.
+// Builds the image as an OCI archive, without a container engine, and its SBOM beside it: node
+// deploy/image/build.mjs ARCHIVE. Tools that copy images (skopeo, crane, ctr, podman, buildah) can read it.
+// The Dockerfile builds the same image. Files have no timestamps, so the same files result in the same image.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Transform } from 'node:stream';
@@ -66,8 +66,11 @@ async function blob(blobs, value) {
   return { digest: `sha256:${digest}`, size: Buffer.byteLength(text) };
 }
 
-const configOf = (layers, version) => ({
-  architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+const TYPE = 'application/vnd.oci.image';
+const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'amd64';
+
+const configOf = (layers, { version, architecture }) => ({
+  architecture,
   os: 'linux',
   created: new Date(0).toISOString(),
   config: {
@@ -92,36 +95,66 @@ const configOf = (layers, version) => ({
   rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
 });
 
-/** Packs the root of an image into an archive; returns its packed and unpacked sizes. */
-export async function packImage(rootfs, archive) {
+/** Fills a folder for blobs, and packs what it returns, an entry of an index, into an archive. */
+async function packLayout(archive, fill) {
   const layout = await mkdtemp(join(tmpdir(), 'svc-image-'));
   try {
     const blobs = join(layout, 'blobs/sha256');
     await mkdir(blobs, { recursive: true });
-    const { version } = JSON.parse(await readFile(join(rootfs, 'svc/package.json'), 'utf8'));
-    const layers = [];
-    for (const part of LAYERS) layers.push(await layer(rootfs, blobs, part));
-    const type = 'application/vnd.oci.image';
-    const manifest = await blob(blobs, {
-      schemaVersion: 2,
-      mediaType: `${type}.manifest.v1+json`,
-      config: { mediaType: `${type}.config.v1+json`, ...(await blob(blobs, configOf(layers, version))) },
-      layers: layers.map(({ digest, bytes }) => ({
-        mediaType: `${type}.layer.v1.tar+gzip`,
-        digest,
-        size: bytes,
-      })),
-    });
-    const annotations = { 'org.opencontainers.image.ref.name': `svc:${version}` };
-    const manifests = [{ mediaType: `${type}.manifest.v1+json`, ...manifest, annotations }];
-    await writeFile(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }));
+    const entry = await fill(blobs);
+    await writeFile(join(layout, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests: [entry] }));
     await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
     await run('tar', ['-C', layout, ...REPRODUCIBLE, '-cf', resolve(archive), '.']);
-    const sum = (part) => layers.reduce((total, one) => total + one[part], 0);
-    return { digest: manifest.digest, packedBytes: sum('bytes'), bytes: sum('plainBytes') };
+    return entry;
   } finally {
     await rm(layout, { recursive: true });
   }
+}
+
+/** Packs the root of an image into an archive; returns its digest, and its packed and unpacked sizes. */
+export async function packImage(rootfs, archive, architecture = ARCHITECTURE) {
+  const layers = [];
+  const { digest } = await packLayout(archive, async (blobs) => {
+    const { version } = JSON.parse(await readFile(join(rootfs, 'svc/package.json'), 'utf8'));
+    for (const part of LAYERS) layers.push(await layer(rootfs, blobs, part));
+    const config = await blob(blobs, configOf(layers, { version, architecture }));
+    const manifest = await blob(blobs, {
+      schemaVersion: 2,
+      mediaType: `${TYPE}.manifest.v1+json`,
+      config: { mediaType: `${TYPE}.config.v1+json`, ...config },
+      layers: layers.map(({ digest: of, bytes }) => ({
+        mediaType: `${TYPE}.layer.v1.tar+gzip`,
+        digest: of,
+        size: bytes,
+      })),
+    });
+    return {
+      mediaType: `${TYPE}.manifest.v1+json`,
+      ...manifest,
+      platform: { os: 'linux', architecture },
+      annotations: { 'org.opencontainers.image.ref.name': `svc:${version}` },
+    };
+  });
+  const sum = (part) => layers.reduce((total, one) => total + one[part], 0);
+  return { digest, packedBytes: sum('bytes'), bytes: sum('plainBytes') };
+}
+
+/** Joins the images of several architectures into one archive; returns the digest of their index. */
+export async function joinImages(archives, archive) {
+  const { digest } = await packLayout(archive, async (blobs) => {
+    const manifests = [];
+    for (const one of archives) {
+      await run('tar', ['-C', join(blobs, '../..'), '-xf', resolve(one)]);
+      const { manifests: found } = JSON.parse(await readFile(join(blobs, '../../index.json'), 'utf8'));
+      manifests.push(...found);
+    }
+    const architectures = manifests.map(({ platform }) => platform.architecture);
+    if (new Set(architectures).size < manifests.length)
+      throw new Error(`two of the images are for the same architecture: ${architectures.join(', ')}`);
+    const mediaType = `${TYPE}.index.v1+json`;
+    return { mediaType, ...(await blob(blobs, { schemaVersion: 2, mediaType, manifests })) };
+  });
+  return digest;
 }
 
 async function buildImage(archive) {
@@ -129,6 +162,7 @@ async function buildImage(archive) {
   try {
     await chmod(rootfs, 0o755);
     await makeRoot(rootfs);
+    await copyFile(join(rootfs, 'svc/sbom.cdx.json'), archive.replace(/(\.tar)?$/, '.sbom.cdx.json'));
     return await packImage(rootfs, archive);
   } finally {
     await rm(rootfs, { recursive: true });

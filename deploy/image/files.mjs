@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { nodeFileTrace } from '@vercel/nft';
 import { appBundles, writeBundles } from '../../tools/bundle.mjs';
+import { licenceTexts, packagesOf } from '../../tools/release/licences.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -27,6 +28,8 @@ const COMMANDS = [
 
 /** Files that are read by path, and entry points of threads. Folders are copied completely. */
 const READ = [
+  'LICENSE',
+  'NOTICE',
   'package.json',
   'catalog.yaml',
   'characters.yaml',
@@ -101,28 +104,33 @@ async function copy(path, folder) {
   return chmod(to, stat.mode & 0o111 ? 0o755 : 0o644);
 }
 
-/** A CycloneDX list of the packages of these files, with the data of the lock file. */
-async function bill(paths) {
-  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')).packages;
-  const names = new Set(paths.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
-  const components = [...names, 'node_modules/node']
-    .filter((name) => lock[name] && !lock[name].link)
-    .toSorted(byName)
-    .map((name) => {
-      const { version, license, integrity } = lock[name];
-      const [, packageName] = /node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(name);
-      const [algorithm, digest] = integrity?.split('-') ?? [];
-      return {
-        type: 'library',
-        name: packageName,
-        version,
-        purl: `pkg:npm/${packageName.replace('@', '%40')}@${version}`,
-        ...(license && { licenses: [{ expression: license }] }),
-        ...(algorithm === 'sha512' && {
-          hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }],
-        }),
-      };
-    });
+/** The folders of the packages of these files, and of Node. */
+function packageFolders(paths, lock) {
+  const folders = new Set(paths.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
+  return [...folders, 'node_modules/node']
+    .filter((path) => lock.packages[path] && !lock.packages[path].link)
+    .toSorted(byName);
+}
+
+/** A CycloneDX list of packages, with the data of the lock file. */
+async function bill(folders, lock) {
+  const licences = new Map(packagesOf(lock).map(({ path, licence }) => [path, licence]));
+  const components = folders.map((path) => {
+    const { version, integrity } = lock.packages[path];
+    const [, packageName] = /node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path);
+    const [algorithm, digest] = integrity?.split('-') ?? [];
+    const licence = licences.get(path) ?? lock.packages[path].license;
+    return {
+      type: 'library',
+      name: packageName,
+      version,
+      purl: `pkg:npm/${packageName.replace('@', '%40')}@${version}`,
+      ...(licence && { licenses: [{ expression: licence }] }),
+      ...(algorithm === 'sha512' && {
+        hashes: [{ alg: 'SHA-512', content: Buffer.from(digest, 'base64').toString('hex') }],
+      }),
+    };
+  });
   const { name, version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   return {
     bomFormat: 'CycloneDX',
@@ -141,7 +149,11 @@ export async function collect(folder) {
   for (const path of paths) await copy(path, folder);
   const commands = Object.fromEntries(COMMANDS.map((path) => [path, path]));
   await writeBundles({ ...appBundles(), ...commands }, folder);
-  const sbom = await bill([...paths, ...bundled]);
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+  const folders = packageFolders([...paths, ...bundled], lock);
+  // Bundles and traced files lack the licences of their packages.
+  await writeFile(join(folder, 'third-party-licences.txt'), licenceTexts(folders));
+  const sbom = await bill(folders, lock);
   await writeFile(join(folder, 'sbom.cdx.json'), JSON.stringify(sbom));
   return sbom;
 }

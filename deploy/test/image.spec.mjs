@@ -1,6 +1,6 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { access, chmod, chown, mkdir, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packImage } from '../image/build.mjs';
 import { USER, makeRoot } from '../image/rootfs.mjs';
+import { isOnlyTool, licenceFault } from '../../tools/release/licences.mjs';
 import { CHART } from './chart.mjs';
 
 const run = promisify(execFile);
@@ -114,6 +115,18 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
     expect(names.filter((name) => !name.startsWith('@svc/') && !named.has(name))).toEqual([]);
     expect([...named]).toEqual(expect.arrayContaining(['node', 'fastify', 'libc6', 'kafkajs']));
     expect(JSON.parse(await readFile(join(root, 'svc/sbom.cdx.json'), 'utf8'))).toEqual(sbom);
+  });
+
+  it('has only packages under known licences, their texts, and NOTICE', async () => {
+    const npm = sbom.components.filter(({ purl }) => purl.startsWith('pkg:npm/'));
+    expect(npm.length).toBeGreaterThan(100);
+    const unknown = npm.map(({ name, licenses }) => licenceFault(name, licenses?.[0].expression ?? 'none'));
+    expect(unknown.filter(Boolean)).toEqual([]);
+    expect(npm.filter(({ name }) => isOnlyTool(name))).toEqual([]);
+    expect(await readFile(join(root, 'svc/NOTICE'), 'utf8')).toContain('LGPL-3.0-or-later');
+    const texts = await readFile(join(root, 'svc/third-party-licences.txt'), 'utf8');
+    for (const name of ['fastify', 'sharp', 'kafkajs']) expect(texts).toContain(name);
+    for (const name of ['libc6', 'libgcc-s1']) await access(join(root, `usr/share/doc/${name}/copyright`));
   });
 
   it.each([

@@ -1,5 +1,5 @@
-// Tools that check the chart, from the Go module proxy at fixed versions, built once and cached like Kafka's
-// jars.
+// Tools that check and publish the chart, the image and the workflows, from the Go module proxy at fixed
+// versions, built once and cached like Kafka's jars.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,6 +20,8 @@ const OUTPUT_BYTES = 64 * 1024 * 1024;
 /** Each tool: its package and version, which Go verifies with its public checksums. */
 const TOOLS = {
   helm: { program: 'helm.sh/helm/v4/cmd/helm', version: 'v4.2.4' },
+  actionlint: { program: 'github.com/rhysd/actionlint/cmd/actionlint', version: 'v1.7.12' },
+  crane: { program: 'github.com/google/go-containerregistry/cmd/crane', version: 'v0.20.6' },
   kubeconform: { program: 'github.com/yannh/kubeconform/cmd/kubeconform', version: 'v0.7.0' },
   'kube-linter': {
     program: 'golang.stackrox.io/kube-linter/cmd/kube-linter',
@@ -85,7 +87,7 @@ async function describe(folder) {
   for (const [module] of DESCRIPTIONS) await writeSchemas(await descriptionsOf(module), folder);
 }
 
-const buildTool = (name) => make(dirname(programOf(name)), (folder) => build(folder, TOOLS[name]));
+export const buildTool = (name) => make(dirname(programOf(name)), (folder) => build(folder, TOOLS[name]));
 
 /** Builds missing tools before the tests. */
 export async function setup() {
