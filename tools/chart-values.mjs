@@ -6,6 +6,8 @@ const text = z.string();
 const flag = z.boolean();
 const count = z.int().min(0);
 const seconds = z.int().min(0);
+/** An objective of 100 % would have no error budget. */
+const percent = z.number().min(50).max(99.999);
 const tcpPort = z.int().min(1).max(65_535);
 /** The name of an object in the namespace, or an empty string. */
 const objectName = z
@@ -229,6 +231,17 @@ const shared = z
       .strictObject({ otlpEndpoint: z.string().regex(/^(https?:\/\/[^/]+(:\d+)?)?$/), peers })
       .partial(),
     prometheusRule: z.strictObject({ enabled: flag, labels: strings, alertLabels: strings }).partial(),
+    objectives: z
+      .strictObject({
+        availability: percent,
+        reads: percent,
+        modelAvailability: percent,
+        firstToken: percent,
+        // Boundaries of the histogram.
+        firstTokenSeconds: z.literal([0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80]),
+        leastFailures: count.min(1),
+      })
+      .partial(),
     monitoring: z
       .strictObject({
         seriesLabels: z.record(z.string().regex(/^[a-zA-Z_]\w*$/), text),

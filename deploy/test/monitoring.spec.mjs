@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { ruleTests } from '../../tools/observe/rules.mjs';
+import { BUDGET, FIRST_TOKEN_S, RECORDED } from '../../tools/observe/slo.mjs';
 import { EXTERNAL, Release, SERVICES } from './chart.mjs';
 
 const folder = new URL('..', import.meta.url);
@@ -69,6 +70,38 @@ it('every rule selects only the series of its release, which carry its labels', 
       expect([rule.expr, selected]).toEqual([rule.expr, ...rest]);
     }
   }
+});
+
+it('the objectives are those of the values, by default those of the plain rules', async () => {
+  const recorded = (one) =>
+    Object.fromEntries(
+      rulesOf(one)
+        .filter(({ record }) => /^slo:(error_budget|failures:least)/.test(record))
+        .map(({ record, labels: { slo = record }, expr }) => [slo, expr]),
+    );
+  const plain = RECORDED.filter(({ record }) => record === BUDGET || record === 'slo:failures:least');
+  expect(recorded(release)).toEqual(
+    Object.fromEntries(plain.map(({ record, labels: { slo = record } = {}, expr }) => [slo, expr])),
+  );
+  const objectives = {
+    availability: 99.95,
+    reads: 99,
+    modelAvailability: 98.6,
+    firstToken: 90,
+    firstTokenSeconds: 10,
+    leastFailures: 3,
+  };
+  const other = await Release.of({ ...MONITORED, objectives });
+  expect(recorded(other)).toEqual({
+    availability: 'vector(0.0005)',
+    reads: 'vector(0.01)',
+    model_availability: 'vector(0.014)',
+    first_token: 'vector(0.1)',
+    'slo:failures:least': 'vector(3)',
+  });
+  const boundaries = (one) => new Set(JSON.stringify(rulesOf(one)).match(/(?<=[{,])le=\\"[\d.]+/g));
+  expect([...boundaries(release)]).toEqual([`le=\\"${FIRST_TOKEN_S}`]);
+  expect([...boundaries(other)]).toEqual(['le=\\"10']);
 });
 
 it('every alert has a severity, labels for routing and the URL of its runbook', async () => {

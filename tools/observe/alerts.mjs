@@ -6,53 +6,13 @@
 // times`, one value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
+import { burnAlerts } from './burn-alerts.mjs';
 import { mediaAlerts } from './media-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
 import { presenceAlerts } from './presence-alerts.mjs';
 import { counter, flat, rising, risen, risenAt } from './series.mjs';
-import { BURNS, OBJECTIVES, ratioName } from './slo.mjs';
 
 const USAGE = `${TOPIC}="usage.recorded.v1",${GROUP}="ledger"`;
-const ok = counter(
-  `${m.requests.duration}_count`,
-  'http_route="/api/v1/chat/completions",http_response_status_code="200"',
-);
-const bad = counter(
-  `${m.requests.duration}_count`,
-  'http_route="/api/v1/chat/completions",http_response_status_code="503"',
-);
-const begun = counter(`${m.inference.firstToken}_count`);
-const inTime = counter(`${m.inference.firstToken}_bucket`, 'le="2.5"');
-/** Three days and some hours, in steps of two minutes. */
-const DAYS = 2_250;
-
-const burnSeries = {
-  availability: {
-    fires: [rising(ok, 80, DAYS), rising(bad, 20, DAYS)],
-    quiet: [rising(ok, 99_999, DAYS), rising(bad, 1, DAYS)],
-  },
-  first_token: {
-    fires: [rising(begun, 100, DAYS), rising(inTime, 10, DAYS)],
-    quiet: [rising(begun, 100, DAYS), rising(inTime, 99, DAYS)],
-  },
-};
-
-const burnName = { availability: 'AvailabilityBurn', first_token: 'FirstTokenBurn' };
-
-const burnAlerts = OBJECTIVES.flatMap(({ slo, budget, what, runbook }) =>
-  BURNS.map(({ severity, factor, long, short }) => ({
-    name: burnName[slo],
-    severity,
-    labels: { slo, window: long },
-    expr: [long, short]
-      .map((window) => `${ratioName(window)}{slo="${slo}"} > ${Number((factor * budget).toPrecision(6))}`)
-      .join(' and '),
-    summary: `Too few ${what}: over ${long}, the 30-day error budget was spent at ${factor} times the allowed rate.`,
-    runbook,
-    ...burnSeries[slo],
-    at: '4440m',
-  })),
-);
 
 const moneyAlerts = [
   {

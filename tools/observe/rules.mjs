@@ -4,7 +4,7 @@ import { ALERTS } from './alerts.mjs';
 import { PRESENCE } from './presence-alerts.mjs';
 import { runbookUrl } from './runbooks.mjs';
 import { SERIES_LABELS, matchersOf, scopedToRelease } from './scope.mjs';
-import { OBJECTIVES, WINDOWS, ratioName } from './slo.mjs';
+import { RECORDED } from './slo.mjs';
 
 /** When the tests evaluate an alert, unless it specifies another time. */
 const AT = '20m';
@@ -12,12 +12,7 @@ const AT = '20m';
 const HEAD = '# Made by npm run dashboards from tools/observe.\n';
 const yaml = (document) => HEAD + stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 
-/** Recording rules and alerts keep the labels of the series, so that deployments stay separate. */
-const ratios = OBJECTIVES.flatMap(({ slo, ratio }) =>
-  WINDOWS.map((window) => ({ record: ratioName(window), labels: { slo }, expr: ratio(window) })),
-);
-
-/** A rule that records a series, with the labels of the deployment. */
+/** Recording rules and alerts keep the labels of the deployment, so that deployments stay separate. */
 const recording = ({ record, expr, labels = {} }) => ({
   record,
   labels: { ...labels, ...SERIES_LABELS },
@@ -36,7 +31,7 @@ export const rulesText = () =>
   yaml({
     groups: [
       { name: 'replicas', interval: '15s', rules: PRESENCE.map(recording) },
-      { name: 'objectives', interval: '30s', rules: ratios.map(recording) },
+      { name: 'objectives', interval: '30s', rules: RECORDED.map(recording) },
       { name: 'alerts', interval: '15s', rules: ALERTS.map(rule) },
     ],
   });
@@ -88,16 +83,16 @@ const testsOf = (alerts, { files, groups, everyMinutes, ...deployments }) =>
   });
 
 /** Groups alerts by the length of their time range: hours or days are evaluated in longer steps. */
-function reachOf({ labels, at }) {
-  if (labels?.slo !== undefined) return 'days';
-  return at === undefined ? 'minutes' : 'hours';
+function reachOf({ at }) {
+  if (at === undefined) return 'minutes';
+  return Number.parseInt(at, 10) > 1_000 ? 'days' : 'hours';
 }
 
 /** The steps in which series and rules are evaluated, in minutes. */
 const STEPS = {
   minutes: { step: 1, everyMinutes: 1 },
   hours: { step: 1, everyMinutes: 10 },
-  days: { step: 2, everyMinutes: 60 },
+  days: { step: 20, everyMinutes: 370 },
 };
 
 /**

@@ -3,7 +3,7 @@
 // values: `+` above zero under load, `0` zero or more, `any`; `parsed` may have none. Numbers in the
 // description of bad values become thresholds; runbooks in what to do become links.
 import { FOR_CLIENTS, ROUTE, STATUS, m, most, quantile, rate, total } from './names.mjs';
-import { OBJECTIVES, ratioName } from './slo.mjs';
+import { BUDGET, OBJECTIVES, ratioName } from './slo.mjs';
 
 /** Routes that other services of the deployment call. */
 const INTERNAL = `${ROUTE}=~"/internal/.+"`;
@@ -11,7 +11,10 @@ const INTERNAL = `${ROUTE}=~"/internal/.+"`;
 const clients = rate(`${m.requests.duration}_count`, '', FOR_CLIENTS);
 const failed = rate(`${m.requests.duration}_count`, '', `${FOR_CLIENTS},${STATUS}=~"5.."`);
 /** The share of an error budget that is left; below -100 % it says nothing more. */
-const budget = ({ slo, budget: share }) => `clamp_min(1 - ${ratioName('3d')}{slo="${slo}"} / ${share}, -1)`;
+/** How many times faster than allowed an objective's budget is spent; of all models the worst. */
+const burnRate = (window, slo) =>
+  `max by (slo) (${ratioName(window)}{slo="${slo}"}) / on (slo) ${BUDGET}{slo="${slo}"}`;
+const budget = ({ slo }) => `clamp_min(1 - ${burnRate('3d', slo)}, -1)`;
 
 /** By the version of the process that served them, to compare a new one with the old one. */
 const byVersion = (query) =>
@@ -50,7 +53,7 @@ export const overview = {
       title: `Error budget left, 3 days: ${objective.slo.replaceAll('_', ' ')}`,
       kind: 'stat',
       unit: 'percentunit',
-      bad: `Below 0: the objective is missed (${objective.what}).`,
+      bad: `Below 0: the objective is missed (${objective.what.replaceAll(/\{\{.*?\}\}/g, 'each model')}).`,
       todo: `Runbook ${objective.runbook}; at 0 stop releases until it recovers.`,
       queries: [[budget(objective), objective.slo, 'any']],
     })),
@@ -59,11 +62,7 @@ export const overview = {
       unit: 'suffix:×',
       bad: 'Above 1 for days, above 6 for hours, above 14 at all: the budget will not last.',
       todo: 'Find the status or model on the boards Gateway and Inference.',
-      queries: OBJECTIVES.map(({ slo, budget: share }) => [
-        `${ratioName('5m')}{slo="${slo}"} / ${share}`,
-        slo,
-        '0',
-      ]),
+      queries: OBJECTIVES.map(({ slo }) => [burnRate('5m', slo), slo, '0']),
     },
     {
       title: 'Requests by status',
