@@ -101,8 +101,8 @@ export const rooms = {
     transcriptions: ['json', 'limits', 'models', 'http', 'paid'],
     images: ['json', 'limits', 'models', 'http', 'paid', 'request'],
     'media-jobs': ['json', 'limits', 'models', 'http', 'paid', 'wallets', 'request'],
-    billing: ['accounts', 'wallets', 'auth'],
-    operator: ['accounts', 'limits', 'keys'],
+    billing: ['accounts', 'wallets', 'http', 'auth'],
+    operator: ['accounts', 'limits', 'http', 'keys'],
     docs: ['http'],
   },
   media: {
@@ -126,7 +126,7 @@ export const rooms = {
     books: ['accounts', 'posting'],
     staking: ['accounts', 'holds', 'posting'],
     usage: ['accounts'],
-    accounting: ['usage'],
+    accounting: ['accounts', 'audit', 'usage'],
     api: [],
   },
   limiter: {

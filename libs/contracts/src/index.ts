@@ -205,7 +205,7 @@ export {
   type TransferPage,
 } from './ports/ledger.js';
 export { type AccountBalances, Accounting, BALANCES_AT_ONCE, type Spender } from './accounting/accounting.js';
-export type { AccountingEntry, StatementEntry } from './accounting/accounting.js';
+export { type AccountingEntry, STATEMENT_ENTRIES, type StatementEntry } from './accounting/accounting.js';
 export { ACCOUNTING_WIRE } from './accounting/accounting-wire.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';
 export {
@@ -328,7 +328,12 @@ export { NewPaymentDecision, PaymentQuery, type PaymentList } from './http/opera
 export type { PaymentTotalsView, PaymentView, PaymentsAuditView } from './http/operator/operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './http/operator/operator-refund.js';
 export { NewCreditReversal, NewDebit } from './http/operator/operator-debits.js';
-export { type SpenderList, SpenderQuery } from './http/operator/operator-accounting.js';
+export {
+  type LedgerMonth,
+  type SpenderList,
+  SpenderQuery,
+  type AccountStatement,
+} from './http/operator/operator-accounting.js';
 export { PROVISIONAL_MS, type Issue, type IssueTree, Problem, errorBody } from './problems/problem.js';
 export { PROBLEMS, type ProblemCode, type ProblemKind, type ProblemRow } from './problems/problems.js';
 export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from './ports/retrieval.js';

@@ -5,6 +5,7 @@ import { RootLogger } from '@svc/runtime';
 import { MonthSchedule } from './accounts/month-schedule.js';
 import { MonthsStore } from './accounts/months.store.js';
 import { SpendersStore } from './accounting/spenders.store.js';
+import { StatementsStore } from './accounting/statements.store.js';
 import { AuditStore } from './audit/audit.store.js';
 import { AuditWorker } from './books/audit.worker.js';
 import { BooksStore } from './books/books.store.js';
@@ -104,6 +105,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     StakeDayWorker,
     StakeDays,
     StakesStore,
+    StatementsStore,
     Staking,
     UsageDaysStore,
     UsageHistoryStore,

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountBalances, Accounting, type Spender } from '@svc/contracts';
+import {
+  type AccountBalances,
+  Accounting,
+  type AccountingEntry,
+  type Spender,
+  type StatementEntry,
+} from '@svc/contracts';
 import { SpendersStore, type SpendingPeriod } from './accounting/spenders.store.js';
+import { StatementsStore } from './accounting/statements.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
 
 /** Accounting within the process of the books. Reads include every charge settled before them. */
@@ -9,6 +16,7 @@ export class LocalAccounting extends Accounting {
   constructor(
     private readonly progress: PostingProgress,
     private readonly store: SpendersStore,
+    private readonly statements: StatementsStore,
   ) {
     super();
   }
@@ -22,5 +30,15 @@ export class LocalAccounting extends Accounting {
   override async spenders(period: SpendingPeriod): Promise<readonly Spender[]> {
     await this.progress.beforeRead();
     return this.store.spenders(period);
+  }
+
+  override async month(month: string): Promise<readonly AccountingEntry[]> {
+    await this.progress.beforeRead();
+    return this.statements.month(month);
+  }
+
+  override async statement(accountId: string, month: string): Promise<readonly StatementEntry[]> {
+    await this.progress.beforeRead();
+    return this.statements.statement(accountId, month);
   }
 }

@@ -6,6 +6,8 @@ const REPEATS = {
   KILLS: { short: 2, long: 100 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 200, long: 10_000 },
+  /** Random histories of the ledger over several months, for accounting. */
+  ACCOUNTING_HISTORIES: { short: 3, long: 100 },
   /** Random histories of holds in memory. */
   HOLD_HISTORIES: { short: 200, long: 5_000 },
   /** Random histories of holds on Redis, on a server and on a cluster. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Platform } from '../platform.js';
+import { OPERATOR_TOKEN, Platform } from '../platform.js';
 
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
 
@@ -85,6 +85,53 @@ describe('the transfers of an account', () => {
     expect(await list('until=2020-01-01T00:00:00Z')).toEqual([]);
     for (const query of ['kind=gift', 'from=yesterday'])
       expect((await platform.operator('GET', `/accounts/${id}/transfers?${query}`)).status).toBe(400);
+  });
+});
+
+describe('accounting', () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const csvOf = async (path: string): Promise<string[]> => {
+    const response = await fetch(`${platform.operatorUrl}${path}`, {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, accept: 'text/csv' },
+    });
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    return (await response.text()).trimEnd().split('\n');
+  };
+
+  it('exports a month as JSON and as CSV, with the revenue of each model', async () => {
+    const { apiKey } = await platform.account('10.00');
+    await (await platform.chat(apiKey, HELLO)).text();
+    const { status, body } = await platform.operator('GET', `/ledger/months/${month}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ object: 'ledger_month', month, isComplete: false });
+    const entries = body['entries'] as { entry: string; detail: string }[];
+    expect(entries).toContainEqual(expect.objectContaining({ entry: 'charge', detail: 'test-model' }));
+    const [header, ...rows] = await csvOf(`/ledger/months/${month}`);
+    expect(header).toBe('month,entry,detail,currency,amount,balanceChange');
+    expect(rows).toHaveLength(entries.length);
+  });
+
+  it('shows the statement of an account, between its balances', async () => {
+    const { id, apiKey } = await platform.account('10.00');
+    await (await platform.chat(apiKey, HELLO)).text();
+    const path = `/accounts/${id}/statements/${month}`;
+    const { body } = await platform.operator('GET', path);
+    const entries = body['entries'] as { entry: string; currency: string; amount: string }[];
+    const usd = entries.filter(({ currency }) => currency === 'USD');
+    expect(usd.map(({ entry }) => entry).toSorted()).toEqual([
+      'charge',
+      'closing_balance',
+      'credit',
+      'opening_balance',
+    ]);
+    const closing = usd.find(({ entry }) => entry === 'closing_balance')?.amount;
+    expect(closing).toBe((await platform.balances(id)).usd);
+    const [header] = await csvOf(path);
+    expect(header).toBe('at,entry,detail,reference,currency,amount,balanceChange');
+  });
+
+  it.each(['2026-13', '26-11', '2026-11-01'])('rejects the month %s', async (other) => {
+    expect((await platform.operator('GET', `/ledger/months/${other}`)).status).toBe(400);
   });
 });
 

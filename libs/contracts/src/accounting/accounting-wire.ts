@@ -1,6 +1,17 @@
 import { z } from 'zod';
+import { TRANSFER_KINDS } from '../ports/ledger.js';
+import { BalancesOnWire, Count, Name, type PortWire, SignedWhole, Time, Whole } from '../ports/port-wire.js';
 import { type Accounting, BALANCES_AT_ONCE } from './accounting.js';
-import { BalancesOnWire, Count, Name, type PortWire, Whole } from '../ports/port-wire.js';
+
+const EntryOnWire = z.object({
+  entry: z.enum(['opening_balance', ...TRANSFER_KINDS, 'closing_balance']),
+  detail: Name,
+  currency: z.enum(['USD', 'DIEM']),
+  amountNano: Whole,
+  changeNano: SignedWhole,
+});
+
+const Month = z.string().regex(/^\d{4}-\d{2}$/);
 
 /** The wire format of the port `Accounting`. */
 export const ACCOUNTING_WIRE: PortWire<Accounting> = {
@@ -13,5 +24,10 @@ export const ACCOUNTING_WIRE: PortWire<Accounting> = {
     result: z.array(
       z.object({ accountId: Name, tokens: Whole, charged: BalancesOnWire, refunded: BalancesOnWire }),
     ),
+  },
+  month: { arguments: z.tuple([Month]), result: z.array(EntryOnWire) },
+  statement: {
+    arguments: z.tuple([Name, Month]),
+    result: z.array(EntryOnWire.extend({ at: Time, reference: Name })),
   },
 };

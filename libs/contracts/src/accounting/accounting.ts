@@ -8,6 +8,9 @@ export interface AccountBalances extends Balances {
   readonly accountId: string;
 }
 
+/** The most transfers in a statement, not counting charges. */
+export const STATEMENT_ENTRIES = 10_000;
+
 /** What an account spent in a period. */
 export interface Spender {
   readonly accountId: string;
@@ -52,4 +55,17 @@ export abstract class Accounting {
     readonly until: string;
     readonly limit: number;
   }): Promise<readonly Spender[]>;
+
+  /**
+   * The sums of a UTC month, such as `2026-11`, between the balances of all customers at its beginning and at
+   * its end, or now. Computed from three separate sources, which must agree: the balances, the transfers, and
+   * the charges. Rejects with UNAVAILABLE while another month is read.
+   */
+  abstract month(month: string): Promise<readonly AccountingEntry[]>;
+
+  /**
+   * The entries of an account in a month: each transfer, and the charges of each day and model, between its
+   * balances. Rejects with INVALID_REQUEST beyond `STATEMENT_ENTRIES`; UNAVAILABLE; REQUEST_TIMEOUT.
+   */
+  abstract statement(accountId: string, month: string): Promise<readonly StatementEntry[]>;
 }

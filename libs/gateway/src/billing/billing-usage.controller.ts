@@ -13,8 +13,9 @@ import {
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { CallerOf } from '../auth/access.js';
+import { isCsvFile } from '../http/csv-file.js';
 import { readCursor, writeCursor } from './usage-cursor.js';
-import { prefersCsv, usageCsv, usageEntryView } from './usage-entry-view.js';
+import { usageCsv, usageEntryView } from './usage-entry-view.js';
 import { spanOfHistory, spanOfUsage } from './usage-period.js';
 
 /** Lists an account's usage entries as JSON or CSV. */
@@ -96,15 +97,8 @@ function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
 }
 
 /** The entries as a CSV file if the client prefers that. */
-function csvFor(reply: FastifyReply, entries: readonly UsageEntry[], name: string): string | undefined {
-  void reply.header('vary', 'accept');
-  if (!prefersCsv(reply.request.headers.accept)) return undefined;
-  void reply.headers({
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename=${name}`,
-  });
-  return usageCsv(entries);
-}
+const csvFor = (reply: FastifyReply, entries: readonly UsageEntry[], name: string): string | undefined =>
+  isCsvFile(reply, name) ? usageCsv(entries) : undefined;
 
 /** For example `20261121T101500Z`. */
 const compactUtc = (at: Date): string => at.toISOString().replaceAll(/[-:]|\.\d+/g, '');

@@ -1,6 +1,6 @@
 import type { UsageEntry } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
-import { prefersCsv, usageCsv, usageEntryView } from './usage-entry-view.js';
+import { usageCsv, usageEntryView } from './usage-entry-view.js';
 
 const entry: UsageEntry = {
   at: new Date('2026-11-21T10:15:00.007Z'),
@@ -50,24 +50,4 @@ describe('usage entries', () => {
   it('leave only the header in CSV when there are none', () => {
     expect(usageCsv([])).toMatch(/^timestamp,[^\n]+\n$/);
   });
-});
-
-describe('CSV', () => {
-  it.each([
-    'text/csv',
-    'TEXT/CSV;charset=utf-8',
-    'application/json;q=0.5, text/csv',
-    'text/*',
-    'text/csv, */*;q=0.1',
-  ])('is preferred by %s', (accept) => expect(prefersCsv(accept)).toBe(true));
-
-  it.each([
-    undefined,
-    '',
-    '*/*',
-    'application/json',
-    'text/html',
-    'text/csv;q=0.5, application/json',
-    'text/csv;q=0',
-  ])('is not preferred by %s', (accept) => expect(prefersCsv(accept)).toBe(false));
 });

@@ -1,5 +1,4 @@
 import { type BillingEntry, type UsageEntry, formatUsd, unitView, usdNumber } from '@svc/contracts';
-import Negotiator from 'negotiator';
 import { stringify } from 'csv-stringify/sync';
 
 const sizeOf = ({ unit }: UsageEntry): number => unitView(unit).size;
@@ -68,13 +67,4 @@ export function usageCsv(entries: readonly UsageEntry[]): string {
     ];
   });
   return stringify(rows, { header: true, columns: CSV_COLUMNS });
-}
-
-const ON_OFFER = ['application/json', 'text/csv', 'text/csv;charset=utf-8'];
-
-/** Whether an `Accept` header prefers CSV to JSON (RFC 9110 §12.5.1). */
-export function prefersCsv(accept: string | undefined): boolean {
-  if (accept === undefined) return false;
-  const preferred = new Negotiator({ headers: { accept: accept.toLowerCase() } }).mediaType(ON_OFFER);
-  return preferred?.startsWith('text/csv') ?? false;
 }

@@ -25,7 +25,7 @@ export interface LedgerAddress {
 const READ_MS = 20_000;
 /** Batches of stakes run one after another. */
 const STAKE_MS = 60_000;
-/** Auditing a million charges takes 30 s. */
+/** Auditing a million charges takes 30 s; the sums of a month take less. */
 const AUDIT_MS = 1_800_000;
 
 /** Client of the ledger in another process. Repeating a call has no further effect, except for an audit. */
@@ -60,6 +60,7 @@ export class LedgerPorts {
     this.accounting = new PortClient<Accounting>(client, ACCOUNTING_WIRE, {
       ...alone,
       path: routes.callAccounting.path,
+      slowMs: { month: AUDIT_MS },
     }).port;
     this.history = new PortClient<UsageHistory>(client, USAGE_HISTORY_WIRE, {
       ...alone,
