@@ -123,6 +123,7 @@ export const rooms = {
     holds: ['accounts'],
     posting: ['accounts', 'holds'],
     audit: ['accounts'],
+    closing: ['audit'],
     books: ['accounts', 'posting'],
     staking: ['accounts', 'holds', 'posting'],
     usage: ['accounts'],

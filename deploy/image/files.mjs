@@ -23,6 +23,7 @@ const COMMANDS = [
   'tools/migrate.mjs',
   'tools/topics.mjs',
   'tools/dead-letters.mjs',
+  'tools/close-month.mjs',
   'tools/first-account.mjs',
 ];
 

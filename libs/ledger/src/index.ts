@@ -1,9 +1,12 @@
 export { BooksClientModule } from './books-client.module.js';
+export { closeMonth } from './closing/close-month.js';
+export { ClosingFault } from './closing/closing-fault.js';
 export {
   type LedgerClientConfig,
   type LedgerConfig,
   type SharedLedgerConfig,
   booksClientConfig,
+  closeMonthConfig,
   ledgerClientConfig,
   ledgerConfig,
   sharedLedgerConfig,

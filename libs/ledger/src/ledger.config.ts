@@ -1,4 +1,4 @@
-import { durationMs, neighbourUrl, redisUrl, whole } from '@svc/runtime';
+import { databaseUrl, durationMs, neighbourUrl, redisUrl, whole } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of a process that settles what its requests cost. */
@@ -93,6 +93,16 @@ export const booksClientConfig = {
 export const ledgerClientConfig = { ...settlementConfig, ...booksClientConfig };
 
 export type LedgerClientConfig = Readonly<z.infer<z.ZodObject<typeof ledgerClientConfig>>>;
+
+/** Settings of the command that closes a month of the books. */
+export const closeMonthConfig = {
+  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database of the books'),
+  LEDGER_CLOSE_AFTER_DAYS: whole(30, 3_650)
+    .default(90)
+    .describe(
+      'The number of days after its end when a month can be closed. Its requests can be refunded until then',
+    ),
+};
 
 export abstract class SettlementSettings {
   abstract readonly config: SettlementConfig;

@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@svc/storage';
 
+/**
+ * Keeps each month of the books as it is until the transaction ends: closing a month waits for it. Run it
+ * first in a transaction with one snapshot, which then shows the months that are kept.
+ */
+export const KEEP_MONTHS =
+  'LOCK TABLE ledger.charges, ledger.charge_lines, ledger.transfers IN ACCESS SHARE MODE';
+
 /** Months created ahead of the current one. */
 const AHEAD = 2;
 

@@ -19,6 +19,8 @@ export interface AuditedRows {
   readonly balances: string;
   /** The daily sums that the lines add to. */
   readonly days: string;
+  /** The daily sums that are checked. */
+  readonly knownDays: string;
   /** Whether days without lines are checked too. */
   readonly everyDay: boolean;
 }
@@ -32,6 +34,7 @@ export const WHOLE: AuditedRows = {
   references: 'ledger.transfer_references',
   balances: '(SELECT * FROM ledger.audit_balances WHERE false)',
   days: '(SELECT * FROM ledger.audit_usage_days WHERE false)',
+  knownDays: 'ledger.usage_days',
   everyDay: true,
 };
 
@@ -62,6 +65,7 @@ export function rowsSince({ at, transferId, chargeId, refundId }: Watermarks): A
     references: `(SELECT * FROM ledger.transfer_references WHERE transfer_id > ${transferId})`,
     balances: 'ledger.audit_balances',
     days: 'ledger.audit_usage_days',
+    knownDays: 'ledger.usage_days',
     everyDay: false,
   };
 }
@@ -74,7 +78,7 @@ export function checksOf(rows: AuditedRows): string[] {
     chargeCheck(rows),
     lineCheck(rows),
     usageCheck(rows),
-    rows.everyDay ? EVERY_REQUEST_ONCE : newRequestCheck(rows),
+    rows.everyDay ? requestCheck(rows) : newRequestCheck(rows),
     referenceCheck(rows),
     refundCheck(rows),
     refundSumCheck(rows),
@@ -84,6 +88,11 @@ export function checksOf(rows: AuditedRows): string[] {
     JOBS_EXIST,
     NOTHING_REJECTED,
   ];
+}
+
+/** The checks of charges that need no rows of other months. */
+export function monthChecksOf(rows: AuditedRows): string[] {
+  return [kindCheck(rows), chargeCheck(rows), lineCheck(rows), usageCheck(rows), requestCheck(rows)];
 }
 
 /** Every balance equals the sum of the account's transfers and is not negative. */
@@ -186,7 +195,7 @@ const lineCheck = ({ charges, lines }: AuditedRows): string => `
     OR charged.request_id IS NULL`;
 
 /** The sums of every day equal those of its lines. */
-const usageCheck = ({ charges, lines, days, everyDay }: AuditedRows): string => `
+const usageCheck = ({ charges, lines, days, knownDays, everyDay }: AuditedRows): string => `
   WITH added AS (
     SELECT account_id, (at AT TIME ZONE 'UTC')::DATE AS day, key_id, model, sku, sum(line.units) AS units,
       sum(line.usd_nano) AS usd_nano, sum(line.diem_nano) AS diem_nano
@@ -202,16 +211,16 @@ const usageCheck = ({ charges, lines, days, everyDay }: AuditedRows): string => 
     day, account_id, key_id, model, sku, coalesce(known.units, 0), coalesce(known.usd_nano, 0),
     coalesce(known.diem_nano, 0), coalesce(summed.units, 0), coalesce(summed.usd_nano, 0),
     coalesce(summed.diem_nano, 0)) AS mismatch
-  FROM summed ${everyDay ? 'FULL' : 'LEFT'} JOIN ledger.usage_days AS known
+  FROM summed ${everyDay ? 'FULL' : 'LEFT'} JOIN ${knownDays} AS known
     USING (account_id, day, key_id, model, sku)
   WHERE coalesce(known.units, 0) <> coalesce(summed.units, 0)
     OR coalesce(known.usd_nano, 0) <> coalesce(summed.usd_nano, 0)
     OR coalesce(known.diem_nano, 0) <> coalesce(summed.diem_nano, 0)`;
 
 /** A request is charged once. */
-const EVERY_REQUEST_ONCE = `
+const requestCheck = ({ charges }: AuditedRows): string => `
   SELECT format('Request %s is charged %s times.', request_id, count(*)) AS mismatch
-  FROM ledger.charges GROUP BY request_id HAVING count(*) > 1`;
+  FROM ${charges} AS charge GROUP BY request_id HAVING count(*) > 1`;
 
 /** No new charge is for a request that already has one. */
 const newRequestCheck = ({ charges }: AuditedRows): string => `

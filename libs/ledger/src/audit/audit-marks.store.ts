@@ -73,6 +73,12 @@ export async function lastMark(client: PoolClient): Promise<AuditMark | undefine
  * same mark as another waits for it and then fails.
  */
 export async function keepMark(client: PoolClient, mark: AuditMark, rows: AuditedRows): Promise<void> {
+  await insertMark(client, mark);
+  await longQuery(client, KEEP_BALANCES);
+  await longQuery(client, keepDays(rows));
+}
+
+export async function insertMark(client: PoolClient, mark: AuditMark): Promise<void> {
   await client.query(
     `INSERT INTO ledger.audit_marks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
@@ -88,8 +94,6 @@ export async function keepMark(client: PoolClient, mark: AuditMark, rows: Audite
       mark.internalDiemNano,
     ],
   );
-  await longQuery(client, KEEP_BALANCES);
-  await longQuery(client, keepDays(rows));
 }
 
 const KEEP_BALANCES = `

@@ -5,6 +5,7 @@ import type { AuditReport, AuditScope } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import { BOOKS_LOCK } from '../accounts/accounts.store.js';
+import { KEEP_MONTHS } from '../accounts/months.store.js';
 import { type AuditedRows, WHOLE, checksOf, rowsSince } from './audit-checks.store.js';
 import { type AuditMark, NO_MARK, keepMark, lastMark } from './audit-marks.store.js';
 import { AUDIT_SETTINGS, WHOLE_SETTINGS, longQuery } from './audit-query.store.js';
@@ -17,6 +18,8 @@ const MAX_MISMATCHES = 100;
  */
 const LOCK_TRIES_MS = [50, 100, 200, 400, 800];
 const GIVE_WAY_MS = 200;
+
+const BEGIN_READING = `BEGIN ISOLATION LEVEL REPEATABLE READ; ${KEEP_MONTHS}`;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 /** Another audit has stored a mark in the meantime. */
@@ -56,13 +59,13 @@ export class AuditStore {
         // One message, so that the lock is held no longer than the server needs.
         const client = await this.clientAfter(`
           BEGIN; SET LOCAL lock_timeout = ${waitMs}; SELECT pg_advisory_lock(${BOOKS_LOCK}); COMMIT;
-          BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
+          ${BEGIN_READING}; SELECT pg_advisory_unlock(${BOOKS_LOCK})`);
         return { client, isMark: true };
       } catch (error) {
         if (!(error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE)) throw error;
         await sleep(GIVE_WAY_MS);
       }
-    return { client: await this.clientAfter('BEGIN ISOLATION LEVEL REPEATABLE READ'), isMark: false };
+    return { client: await this.clientAfter(BEGIN_READING), isMark: false };
   }
 
   /**

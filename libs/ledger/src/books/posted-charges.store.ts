@@ -61,7 +61,7 @@ async function notPosted(database: Database, requestId: string): Promise<Problem
   );
   const message = rejected
     ? `The charge of this request could not be posted: ${rejected.reason}`
-    : 'No charge is posted for this request. It is under way, cost nothing, or is unknown.';
+    : 'No charge is posted for this request. It is under way, cost nothing, is of a closed month, or is unknown.';
   return new Problem('CHARGE_NOT_FOUND', { param: 'requestId', message });
 }
 

@@ -3,6 +3,7 @@ import { Problem } from '@svc/contracts';
 import { within } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
+import { KEEP_MONTHS } from '../accounts/months.store.js';
 
 /** Parallel reads, limited so that exports leave connections and processors to postings. */
 const READS_AT_ONCE = 2;
@@ -15,6 +16,7 @@ const READ_MS = 8_000;
 /** One snapshot for all statements. JIT is off: compiling the plans would take longer than running them. */
 const BEGIN_READING = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL statement_timeout = ${STATEMENT_MS};
+${KEEP_MONTHS};
 SET LOCAL jit = off`;
 
 const CANCELED = '57014';

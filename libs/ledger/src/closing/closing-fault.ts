@@ -1,0 +1,4 @@
+/** Why a month can't be closed. */
+export class ClosingFault extends Error {
+  override readonly name = 'ClosingFault';
+}
