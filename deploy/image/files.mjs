@@ -25,6 +25,7 @@ const COMMANDS = [
   'tools/dead-letters.mjs',
   'tools/close-month.mjs',
   'tools/first-account.mjs',
+  'tools/catalog.mjs',
 ];
 
 /** Files that are read by path, and entry points of threads. Folders are copied completely. */

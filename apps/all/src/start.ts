@@ -7,7 +7,6 @@ import {
   offerLocalModels,
   openCatalog,
   openCharacters,
-  readCatalog,
 } from '@svc/catalog';
 import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
@@ -41,10 +40,12 @@ type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 
 /** Starts every service in this process, in the order of their dependencies, and returns their addresses. */
 export async function start(starting: Starting): Promise<string> {
-  const { config, env, logger } = starting;
-  const dataDir = await makeDataDir(config.SVC_DATA_DIR);
-  const { catalog, localServers } = await catalogAndServers(starting, dataDir);
-  const characters = await openCharacters(config.SVC_CHARACTERS, starting);
+  const { env, logger } = starting;
+  const dataDir = await makeDataDir(starting.config.SVC_DATA_DIR);
+  const { SVC_LAST_GOOD_DIR = join(dataDir, 'last-good') } = starting.config;
+  const config = { ...starting.config, SVC_LAST_GOOD_DIR };
+  const { catalog, localServers } = await catalogAndServers({ ...starting, config }, dataDir);
+  const characters = await openCharacters(config, starting);
   const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
   // It starts while the database opens. The database's fault is the first to be reported.
   const simulatorStarts = ownSimulator(catalog, starting);
@@ -111,19 +112,20 @@ async function makeDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
-/**
- * Reads the catalogue first, so that a faulty one is reported before local model servers are searched for.
- */
+/** Reads the catalogue first, since its names are not given to the models of local servers. */
 async function catalogAndServers(
   starting: Starting,
   dataDir: string,
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
-  const path = resolve(starting.config.SVC_CATALOG);
   const extraPath = join(dataDir, 'local-models.yaml');
-  const localServers = await offerLocalModels(extraPath, await readCatalog(path), {
-    secret: (name) => starting.env[name],
-  });
-  return { catalog: await openCatalog({ path, extraPath }, starting), localServers };
+  const catalog = await openCatalog(starting.config, starting, { extraPath, callsBackends: true });
+  const localServers = await offerLocalModels(
+    extraPath,
+    { models: catalog.entries() },
+    { secret: (name) => starting.env[name] },
+  );
+  if (localServers.length > 0) await catalog.source?.reload();
+  return { catalog, localServers };
 }
 
 /** Starts the simulator if the catalogue uses one without a URL, as a backend or as a search provider. */

@@ -33,6 +33,7 @@ async function startTarget(): Promise<SharedTarget> {
     ...files.env,
     // Tests have their own model servers.
     ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
+    SVC_CATALOG_PRICE_FACTOR: '0',
     // Shows when each process has reloaded its catalogue.
     SVC_LOG_LEVEL: 'info',
   };

@@ -6,8 +6,11 @@ import { OWN_ENV, OWN_OPTIONS } from './own-start.js';
 /** The process as an operator starts it. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** Most files fail on purpose, many times over; the one about the protection switches it on. */
-export const BASE_ENV = { GATEWAY_FAILURE_BLOCK: 'off' };
+/**
+ * Most files fail on purpose, many times over; the one about the protection switches it on. Each has its own
+ * prices, so those of a shared process differ by any factor.
+ */
+export const BASE_ENV = { GATEWAY_FAILURE_BLOCK: 'off', SVC_CATALOG_PRICE_FACTOR: '0' };
 
 /** The environment of a process on free ports, with these settings. */
 export function ownEnv(settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

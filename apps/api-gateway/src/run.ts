@@ -11,8 +11,8 @@ export const run = (env: Environment): Promise<void> =>
     settings: apiGatewayConfig,
     start: async (starting) => {
       const { config, logger, readiness } = starting;
-      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
-      const characters = await openCharacters(config.SVC_CHARACTERS, starting);
+      const catalog = await openCatalog(config, starting);
+      const characters = await openCharacters(config, starting);
       const watch = new NeighbourWatch(readiness);
       watch.add('ledger', () => anyIsReady(config.LEDGER_URL));
       watch.add('router', () => anyIsReady(config.ROUTER_URL));

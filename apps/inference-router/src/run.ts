@@ -10,7 +10,7 @@ export const run = (env: Environment): Promise<void> =>
     settings: inferenceRouterConfig,
     start: async (starting) => {
       const { config, serve } = starting;
-      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
+      const catalog = await openCatalog(config, starting, { callsBackends: true });
       const { apiUrl } = await serve({ module: InferenceRouterModule.with(config, catalog, env) });
       return `inference-router listening on ${apiUrl}`;
     },

@@ -10,7 +10,7 @@ export const run = (env: Environment): Promise<void> =>
     settings: retrievalWorkerConfig,
     start: async (starting) => {
       const { config, serve } = starting;
-      const catalog = await openCatalog({ path: config.SVC_CATALOG }, starting);
+      const catalog = await openCatalog(config, starting);
       const { apiUrl } = await serve({ module: RetrievalWorkerModule.with(config, catalog, env) });
       return `retrieval-worker listening on ${apiUrl}`;
     },

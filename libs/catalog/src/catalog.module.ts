@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from './catalog.js';
+import { CatalogInForceController } from './operator-files.controller.js';
 
 /** Provides the catalogue of the process. */
 @Module({})
@@ -8,6 +9,7 @@ export class CatalogModule {
     return {
       module: CatalogModule,
       global: true,
+      controllers: [CatalogInForceController],
       providers: [{ provide: Catalog, useValue: catalog }],
       exports: [Catalog],
     };

@@ -16,9 +16,8 @@ import {
   perMinute,
   usdToNano,
 } from '@svc/contracts';
-import { z } from 'zod';
 import { NamedModels } from './named-models.js';
-import { FileError, readYaml } from './yaml-file.js';
+import type { OperatorFile } from './operator-file.js';
 
 /** Nano-dollars per million tokens. */
 export interface Rates {
@@ -89,8 +88,13 @@ export class Catalog {
   private rpc: CryptoRpc | undefined;
   private readonly listeners: (() => void)[] = [];
 
-  constructor(file: CatalogFile) {
+  /** `source`: the file that it follows. */
+  constructor(
+    file: CatalogFile,
+    readonly source?: OperatorFile<CatalogFile>,
+  ) {
     this.replace(file);
+    source?.onReplaced((next) => this.replace(next));
   }
 
   /** Calls a listener after each new catalogue. */
@@ -275,28 +279,5 @@ function ratesOf(usd: {
     // Without their own price, cached and cache-written tokens cost as much as any prompt token.
     cacheInputNano: usdToNano(usd.cacheInput ?? usd.input),
     cacheWriteNano: usdToNano(usd.cacheWrite ?? usd.input),
-  };
-}
-
-/** The models found on this machine: the part of a catalogue that `all` writes itself. */
-const ExtraModels = z.strictObject({ models: z.array(CatalogEntry) });
-
-/**
- * Reads a catalogue and, if it exists, a second file with further models. The error lists every fault of a
- * file.
- */
-export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
-  const file = await readYaml(path, CatalogFile);
-  if (file === undefined) throw new FileError(`${path}: no such file`);
-  const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
-  if (!extra) return file;
-  const known = new Set(
-    file.models.flatMap(({ id, aliases }) => [id, ...aliases].map((name) => name.toLowerCase())),
-  );
-  const isNew = (name: string): boolean => !known.has(name.toLowerCase());
-  const added = extra.models.filter(({ id }) => isNew(id));
-  return {
-    ...file,
-    models: [...file.models, ...added.map((model) => ({ ...model, aliases: model.aliases.filter(isNew) }))],
   };
 }

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Characters } from './characters.js';
+import { CharactersInForceController } from './operator-files.controller.js';
 
 /** Provides the characters of the process. */
 @Module({})
@@ -8,6 +9,7 @@ export class CharactersModule {
     return {
       module: CharactersModule,
       global: true,
+      controllers: [CharactersInForceController],
       providers: [{ provide: Characters, useValue: characters }],
       exports: [Characters],
     };

@@ -1,12 +1,18 @@
 import { type Character, CharactersFile } from '@svc/contracts';
+import { type FileVersion, type OperatorFile, hashOf } from './operator-file.js';
 import { FileError, readYaml } from './yaml-file.js';
 
 /** The available characters. Read from a file at start and again when it changes. */
 export class Characters {
   private bySlug = new Map<string, Character>();
 
-  constructor(file: CharactersFile) {
+  /** `source`: the file that it follows. */
+  constructor(
+    file: CharactersFile,
+    readonly source?: OperatorFile<CharactersFile>,
+  ) {
     this.replace(file);
+    source?.onReplaced((next) => this.replace(next));
   }
 
   /** Replaces all characters atomically. */
@@ -31,8 +37,14 @@ export interface CharactersPath {
 }
 
 /** Reads the file of characters. The error lists every fault. */
-export async function readCharacters({ path, mayBeMissing }: CharactersPath): Promise<CharactersFile> {
+export async function readCharacters({
+  path,
+  mayBeMissing,
+}: CharactersPath): Promise<FileVersion<CharactersFile>> {
   const file = await readYaml(path, CharactersFile);
   if (file === undefined && !mayBeMissing) throw new FileError(`${path}: no such file`);
-  return file ?? { characters: [] };
+  const { text, content, value } = file ?? { text: '', content: NONE, value: NONE };
+  return { hash: hashOf(text), content, value };
 }
+
+const NONE: CharactersFile = { characters: [] };

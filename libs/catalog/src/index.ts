@@ -5,12 +5,15 @@ export {
   type Rates,
   type SpeechModel,
   type TranscriptionModel,
-  readCatalog,
   rpcModel,
 } from './catalog.js';
+export { readCatalog } from './catalog-file.js';
 export { CatalogModule } from './catalog.module.js';
-export { Characters, readCharacters } from './characters.js';
+export { Characters } from './characters.js';
 export { CharactersModule } from './characters.module.js';
+export { checkFile } from './check.js';
+export { keyNames } from './refusal.js';
 export { type LocalServer, offerLocalModels } from './local-models.js';
 export type { NamedModels } from './named-models.js';
-export { catalogConfig, charactersConfig, openCatalog, openCharacters } from './open.js';
+export type { FileChange, OperatorFile } from './operator-file.js';
+export { catalogConfig, charactersConfig, openCatalog, openCharacters, priceFactor } from './open.js';

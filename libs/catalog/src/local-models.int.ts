@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers';
 import { CatalogFile } from '@svc/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { Catalog, readCatalog } from './catalog.js';
+import { readCatalog } from './catalog-file.js';
+import { Catalog } from './catalog.js';
 import { type LocalServer, offerLocalModels } from './local-models.js';
 
 const CATALOG = {

@@ -1,5 +1,5 @@
 import { access, writeFile } from 'node:fs/promises';
-import { type Backend, type CatalogFile, CatalogModel } from '@svc/contracts';
+import { type Backend, type CatalogEntry, CatalogModel } from '@svc/contracts';
 import { stringify } from 'yaml';
 import { type Report, type ReportedModel, reportedModels } from './local-servers.js';
 
@@ -47,6 +47,11 @@ interface Search {
   readonly secret: (name: string) => string | undefined;
 }
 
+/** The models that are offered already. */
+interface Models {
+  readonly models: readonly CatalogEntry[];
+}
+
 interface Offer {
   readonly model: ReportedModel;
   readonly id: string;
@@ -60,7 +65,7 @@ interface Offer {
  */
 export async function offerLocalModels(
   path: string,
-  catalog: CatalogFile,
+  catalog: Models,
   { servers = USUAL_SERVERS, secret }: Search,
 ): Promise<readonly LocalServer[]> {
   if (await exists(path)) return [];
@@ -97,7 +102,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** The environment variable of a server's key, if a catalogue backend at the same address names one. */
-function keyFor({ url }: Server, { models }: CatalogFile): string | undefined {
+function keyFor({ url }: Server, { models }: Models): string | undefined {
   return models
     .flatMap((model) => (model.type === 'text' ? model.backends : []))
     .find((backend) => backend.apiKeyEnv !== undefined && backend.url?.replace(/\/$/, '') === url)?.apiKeyEnv;

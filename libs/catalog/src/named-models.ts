@@ -24,6 +24,11 @@ export class NamedModels<Model extends CatalogEntry> {
     this.byLooseName = looseNames(byName);
   }
 
+  /** The model of each name: ids and aliases in lower case, and traits. */
+  get names(): ReadonlyMap<string, Model> {
+    return this.byName;
+  }
+
   /** The model with this id, alias or trait, in any spelling. */
   find(name: string): Model | undefined {
     const exact = this.byName.get(name) ?? this.byName.get(name.toLowerCase());

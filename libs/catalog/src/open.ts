@@ -1,46 +1,118 @@
 import { resolve } from 'node:path';
+import { CatalogFile, CharactersFile } from '@svc/contracts';
+import type { Environment, Logger } from '@svc/runtime';
+import { operatorFiles } from '@svc/telemetry';
 import { z } from 'zod';
-import type { Logger } from '@svc/runtime';
-import { Catalog, readCatalog } from './catalog.js';
+import { readCatalogVersion } from './catalog-file.js';
+import { Catalog } from './catalog.js';
+import { catalogChanges, charactersChanges, linesOf } from './changes.js';
 import { Characters, readCharacters } from './characters.js';
-import { type CatalogPaths, watchCatalog, watchCharacters } from './file-watch.js';
+import { LastGoodFolder } from './last-good.js';
+import { OperatorFile } from './operator-file.js';
+import { keyNames, refusalOf } from './refusal.js';
+import { parsedBy } from './yaml-file.js';
 
-/** The setting for the catalogue file. */
-export const catalogConfig = {
-  SVC_CATALOG: z.string().default('catalog.yaml').describe('The path of the model catalogue'),
+/** Where the last good versions are kept. */
+const lastGoodConfig = {
+  SVC_LAST_GOOD_DIR: z
+    .string()
+    .optional()
+    .describe(
+      'The folder for the last good version of the operator’s files, used by a start with a broken one',
+    ),
 };
 
-/** The setting for the file of characters. */
+/** The factor by which a price may move without being confirmed. */
+export const priceFactor = z.coerce
+  .number()
+  .refine((factor) => factor === 0 || factor > 1, 'must be more than 1, or 0 to accept every price')
+  .default(10)
+  .describe(
+    'A change of the catalogue that moves a price by more than this factor must be confirmed in it; 0 accepts every price',
+  );
+
+/** The settings for the catalogue file. */
+export const catalogConfig = {
+  ...lastGoodConfig,
+  SVC_CATALOG: z.string().default('catalog.yaml').describe('The path of the model catalogue'),
+  SVC_CATALOG_PRICE_FACTOR: priceFactor,
+};
+
+/** The settings for the file of characters. */
 export const charactersConfig = {
+  ...lastGoodConfig,
   SVC_CHARACTERS: z
     .string()
     .optional()
     .describe('The path of the characters file; if unset, `characters.yaml` if that exists'),
 };
 
-/** Logs reloads, and stops the file watch at its end. */
+type CatalogConfig = z.infer<z.ZodObject<typeof catalogConfig>>;
+type CharactersConfig = z.infer<z.ZodObject<typeof charactersConfig>>;
+
+/** A starting process: logs reloads, stops the file watch at its end, and has the backends' keys. */
 interface Owner {
+  readonly env: Environment;
   readonly logger: Logger;
   readonly undo: (undo: () => void) => void;
 }
 
+/** What a process needs of the catalogue. */
+interface CatalogUse {
+  /** A file with further models. */
+  readonly extraPath?: string;
+  /** Whether it calls backends, and so needs their keys. */
+  readonly callsBackends?: boolean;
+}
+
 /** Reads the catalogue now and whenever it changes. */
-export async function openCatalog(paths: CatalogPaths, { logger, undo }: Owner): Promise<Catalog> {
-  const path = resolve(paths.path);
-  const catalog = new Catalog(await readCatalog(path, paths.extraPath));
-  const watch = watchCatalog(catalog, { ...paths, path }, logger);
-  undo(() => watch.stop());
-  return catalog;
+export async function openCatalog(
+  config: CatalogConfig,
+  owner: Owner,
+  { extraPath, callsBackends = false }: CatalogUse = {},
+): Promise<Catalog> {
+  const path = resolve(config.SVC_CATALOG);
+  const isKnown = (name: string): boolean => !callsBackends || (owner.env[name] ?? '') !== '';
+  const source = await OperatorFile.open(
+    {
+      name: 'catalog',
+      path,
+      read: () => readCatalogVersion(path, extraPath),
+      valueOf: (content) => parsedBy(CatalogFile, content, path),
+      changes: (before, after) => linesOf(catalogChanges(before, after)),
+      refusal: (before, after) =>
+        refusalOf(before, after, {
+          factor: config.SVC_CATALOG_PRICE_FACTOR,
+          names: (file) => keyNames(file).backends,
+          isKnown,
+        }),
+      metrics: { info: operatorFiles.catalog, invalid: operatorFiles.catalogInvalid },
+    },
+    owner,
+    lastGood(config),
+  );
+  return new Catalog(source.value, source);
 }
 
 /** Reads the characters now and whenever their file changes. A file that was named explicitly must exist. */
-export async function openCharacters(
-  given: string | undefined,
-  { logger, undo }: Owner,
-): Promise<Characters> {
-  const file = { path: resolve(given ?? 'characters.yaml'), mayBeMissing: given === undefined };
-  const characters = new Characters(await readCharacters(file));
-  const watch = watchCharacters(characters, file, logger);
-  undo(() => watch.stop());
-  return characters;
+export async function openCharacters(config: CharactersConfig, owner: Owner): Promise<Characters> {
+  const given = config.SVC_CHARACTERS;
+  const path = resolve(given ?? 'characters.yaml');
+  const source = await OperatorFile.open(
+    {
+      name: 'characters',
+      path,
+      read: () => readCharacters({ path, mayBeMissing: given === undefined }),
+      valueOf: (content) => parsedBy(CharactersFile, content, path),
+      changes: (before, after) => linesOf(charactersChanges(before, after)),
+      refusal: () => undefined,
+      metrics: { info: operatorFiles.characters, invalid: operatorFiles.charactersInvalid },
+    },
+    owner,
+    lastGood(config),
+  );
+  return new Characters(source.value, source);
 }
+
+const lastGood = ({ SVC_LAST_GOOD_DIR: folder }: { SVC_LAST_GOOD_DIR?: string | undefined }) =>
+  folder === undefined ? undefined : new LastGoodFolder(resolve(folder));

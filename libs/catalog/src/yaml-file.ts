@@ -8,21 +8,39 @@ export class FileError extends StartFault {
   override readonly name = 'FileError';
 }
 
+/** A file's text, its content as it is written, and the same after all defaults. */
+export interface ParsedFile<Value> {
+  readonly text: string;
+  readonly content: unknown;
+  readonly value: Value;
+}
+
 /** The parsed file; `undefined` if it does not exist. */
 export async function readYaml<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
-): Promise<z.infer<Schema> | undefined> {
-  let value: unknown;
+): Promise<ParsedFile<z.infer<Schema>> | undefined> {
+  let text: string;
+  let content: unknown;
   try {
-    value = parse(await readFile(path, 'utf8'));
+    text = await readFile(path, 'utf8');
+    content = parse(text);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new FileError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }
-  const result = schema.safeParse(value);
+  return { text, content, value: parsedBy(schema, content, path) };
+}
+
+/** Content that matches a schema; FileError if it does not. */
+export function parsedBy<Schema extends z.ZodType>(
+  schema: Schema,
+  content: unknown,
+  path: string,
+): z.infer<Schema> {
+  const result = schema.safeParse(content);
   if (result.success) return result.data;
   const faults = result.error.issues.map(
     (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,

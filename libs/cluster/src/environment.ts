@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readCatalog } from '@svc/catalog';
+import { keyNames, readCatalog } from '@svc/catalog';
 import type { Environment } from '@svc/runtime';
 import { KINDS, type Kind } from './kinds.js';
 
@@ -31,12 +31,6 @@ export async function environments(): Promise<(kind: Kind, env: Environment) => 
 async function keysOf(kind: Kind, { SVC_CATALOG: path = 'catalog.yaml' }: Environment): Promise<string[]> {
   if (kind !== 'router' && kind !== 'retrieval') return [];
   const catalog = await readCatalog(path).catch(() => undefined);
-  return keyNames(kind === 'router' ? catalog?.models : catalog?.search);
-}
-
-function keyNames(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    name === 'apiKeyEnv' && typeof member === 'string' ? [member] : keyNames(member),
-  );
+  if (!catalog) return [];
+  return [...keyNames(catalog)[kind === 'router' ? 'backends' : 'searches']];
 }

@@ -45,6 +45,7 @@ export { AUDIO_MEDIA_TYPES, SPEECH_FORMATS, SPEECH_MEDIA_TYPES } from './catalog
 export type { AudioFileFormat, SpeechFormat } from './catalog/audio-models.js';
 export {
   IMAGE_QUALITIES,
+  IMAGE_RESOLUTIONS,
   type ImageQuality,
   type ImageResolution,
   type ImageTier,
@@ -322,6 +323,7 @@ export { OperatorKeyQuery } from './http/operator/operator-keys.js';
 export type { OperatorKeyList, OperatorKeyView } from './http/operator/operator-keys.js';
 export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
 export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
+export type { OperatorFileView } from './http/operator/operator-files.js';
 export { type ChargeView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
 export { NewPaymentDecision, PaymentQuery, type PaymentList } from './http/operator/operator-payments.js';

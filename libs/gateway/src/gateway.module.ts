@@ -58,6 +58,7 @@ import { ActionsController } from './operator/actions.controller.js';
 import { StatementsController } from './operator/statements.controller.js';
 import { DebitsController } from './operator/debits.controller.js';
 import { ChargesController } from './operator/charges.controller.js';
+import { FileChanges } from './operator/file-changes.js';
 import { StakesController } from './operator/stakes.controller.js';
 import { Tokenizers } from './tokens/tokenizers.js';
 import { PaymentsController } from './operator/payments.controller.js';
@@ -137,6 +138,8 @@ const CONTROLLERS = [
   MediaJobsController,
 ];
 
+const ACTION_RECORDS = [ActionLog, ActionStore, FileChanges];
+
 /**
  * The API for clients and operators. The imported modules must provide `Ledger`, `Accounting`, `Books`,
  * `Limiter`, `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
@@ -154,8 +157,7 @@ export class GatewayModule {
         { provide: AccessGates, useClass: GatewayAccess },
         AccountLimitsStore,
         AccountStore,
-        ActionLog,
-        ActionStore,
+        ...ACTION_RECORDS,
         ApiKeys,
         AttachmentFetcher,
         Attachments,

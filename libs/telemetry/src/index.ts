@@ -11,6 +11,7 @@ export { limits } from './instruments/limits.js';
 export { money } from './instruments/money.js';
 export { neighbours } from './instruments/neighbours.js';
 export { mediaJobs } from './instruments/media-jobs.js';
+export { operatorFiles } from './instruments/operator-files.js';
 export { payments } from './instruments/payments.js';
 export { requests } from './instruments/requests.js';
 export { router } from './instruments/router.js';

@@ -316,6 +316,11 @@ export const CatalogFile = z
     /** Without it there is no access to blockchain nodes. */
     cryptoRpc: CryptoRpc.optional(),
     housePrompts: HousePrompts,
+    /** Confirms that these prices differ much from the previous ones: `prices-` and their digest. */
+    confirmedPrices: z
+      .string()
+      .regex(/^prices-[0-9a-f]{12}$/, 'must be what the refusal of the prices names')
+      .optional(),
   })
   .superRefine((catalog, context) => {
     const names = new Map<string, CatalogEntry[]>();

@@ -32,6 +32,7 @@ import { accountingRoutes } from './operator/operator-accounting.js';
 import { debitRoutes } from './operator/operator-debits.js';
 import { operatorKeyRoutes } from './operator/operator-keys.js';
 import { actionRoutes } from './operator/operator-actions.js';
+import { fileRoutes } from './operator/operator-files.js';
 import { chargeRoutes } from './operator/operator-charges.js';
 import { Health, operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
@@ -286,6 +287,7 @@ export const routes = {
   ...chargeRoutes,
   ...debitRoutes,
   ...actionRoutes,
+  ...fileRoutes,
   ...operatorKeyRoutes,
   ...stakeRoutes,
   ...paymentRoutes,

@@ -31,6 +31,24 @@ export class ActionStore {
     );
   }
 
+  /**
+   * Records that a version of a file came into force, unless the last recorded one is the same. Of several
+   * gateways only the first records it, since the request id contains the previous record.
+   */
+  async recordFile(action: string, hash: string, input: object): Promise<void> {
+    await this.database.query(
+      `INSERT INTO gateway.operator_actions (token, action, target, request_id, input, status)
+       SELECT 'file', $1, $2, $1 || '-' || COALESCE(last.id, 0), $3, 200
+       FROM (SELECT 1) one
+       LEFT JOIN LATERAL (
+         SELECT id, target FROM gateway.operator_actions WHERE action = $1 ORDER BY id DESC LIMIT 1
+       ) last ON true
+       WHERE last.target IS DISTINCT FROM $2
+       ON CONFLICT (request_id) DO NOTHING`,
+      [action, hash, JSON.stringify(input)],
+    );
+  }
+
   /** At most `limit`, newest first. */
   async list(query: ActionQuery): Promise<ActionView[]> {
     const { token, action, target, requestId, from, until, before, limit } = query;

@@ -5,6 +5,7 @@ import { limits } from './limits.js';
 import { money } from './money.js';
 import { neighbours } from './neighbours.js';
 import { mediaJobs } from './media-jobs.js';
+import { operatorFiles } from './operator-files.js';
 import { payments } from './payments.js';
 import { requests } from './requests.js';
 import { router } from './router.js';
@@ -21,6 +22,7 @@ export const ROOMS = {
   router,
   events,
   neighbours,
+  operatorFiles,
   runtime,
 };
 

@@ -25,10 +25,20 @@ export const ActionQuery = z.strictObject({
 export const ActionView = z.object({
   id: z.string(),
   at: z.iso.datetime(),
-  token: z.string().describe('The name of the token: `operator` for that of SVC_OPERATOR_TOKEN.'),
-  action: z.string().describe('The `operationId` of the route.').meta({ example: 'refundCharge' }),
-  target: z.string().nullable().describe('The account, key, payment or wallet in the path.'),
-  input: z.unknown().describe('The request body; null without a body.'),
+  token: z
+    .string()
+    .describe(
+      'The name of the token: `operator` for that of SVC_OPERATOR_TOKEN, `file` for a change of a file.',
+    ),
+  action: z
+    .string()
+    .describe('The `operationId` of the route, or `catalogFile` or `charactersFile`.')
+    .meta({ example: 'refundCharge' }),
+  target: z
+    .string()
+    .nullable()
+    .describe('The account, key, payment or wallet in the path, or the hash of the file.'),
+  input: z.unknown().describe('The request body, or `changes` of a file in words; null without a body.'),
   requestId: z.string(),
   status: z
     .int()

@@ -1,0 +1,41 @@
+import { CatalogEntry, CatalogFile } from '@svc/contracts';
+import { z } from 'zod';
+import { type FileVersion, hashOf } from './operator-file.js';
+import { FileError, readYaml } from './yaml-file.js';
+
+/** The models found on this machine: the part of a catalogue that `all` writes itself. */
+const ExtraModels = z.strictObject({ models: z.array(CatalogEntry) });
+
+/**
+ * Reads a catalogue and, if it exists, a second file with further models. The error lists every fault of a
+ * file.
+ */
+export async function readCatalog(path: string, extraPath?: string): Promise<CatalogFile> {
+  const { value } = await readCatalogVersion(path, extraPath);
+  return value;
+}
+
+/** The same, with the content as it is written and the hash of both files. */
+export async function readCatalogVersion(
+  path: string,
+  extraPath?: string,
+): Promise<FileVersion<CatalogFile>> {
+  const file = await readYaml(path, CatalogFile);
+  if (file === undefined) throw new FileError(`${path}: no such file`);
+  const { text, content, value } = file;
+  const extra = extraPath === undefined ? undefined : await readYaml(extraPath, ExtraModels);
+  if (!extra) return { hash: hashOf(text), content, value };
+  const known = new Set(
+    value.models.flatMap(({ id, aliases }) => [id, ...aliases].map((name) => name.toLowerCase())),
+  );
+  const isNew = (name: string): boolean => !known.has(name.toLowerCase());
+  const added = extra.value.models
+    .filter(({ id }) => isNew(id))
+    .map((model) => ({ ...model, aliases: model.aliases.filter(isNew) }));
+  const own = content as z.input<typeof CatalogFile>;
+  return {
+    hash: hashOf(text, extra.text),
+    content: { ...own, models: [...own.models, ...added] },
+    value: { ...value, models: [...value.models, ...added] },
+  };
+}

@@ -1,0 +1,32 @@
+import { Controller } from '@nestjs/common';
+import { type OperatorFileView, Problem, routes } from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import { Catalog } from './catalog.js';
+import { Characters } from './characters.js';
+
+/** Shows the catalogue that is in force in this process. */
+@Controller()
+export class CatalogInForceController {
+  constructor(private readonly catalog: Catalog) {}
+
+  @Serves(routes.showCatalog)
+  show(): OperatorFileView {
+    return viewOf(this.catalog.source);
+  }
+}
+
+/** Shows the characters that are in force in this process. */
+@Controller()
+export class CharactersInForceController {
+  constructor(private readonly characters: Characters) {}
+
+  @Serves(routes.showCharacters)
+  show(): OperatorFileView {
+    return viewOf(this.characters.source);
+  }
+}
+
+function viewOf(source: { readonly view: OperatorFileView } | undefined): OperatorFileView {
+  if (!source) throw new Problem('NOT_FOUND');
+  return source.view;
+}
