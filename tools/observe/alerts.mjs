@@ -1,9 +1,9 @@
 // The alerts, each with its description, runbook, and series under which it fires or stays quiet. The rules
 // and their tests for promtool are generated from this list. `critical` wakes the person on call; `warning`
-// can wait until the morning; `none` is for machines. An alert without `quiet` always fires. Queries are limited to one deployment when the rules are generated. `dataExpr`
-// replaces the query in the check for data if its comparisons can't be turned into numbers; `needs:
-// 'cluster'` marks alerts whose metrics `all` does not have. Series are in promtool's notation: `value+step x
-// times`, one value a minute.
+// can wait until the morning; `none` is for machines. An alert without `quiet` always fires. Queries are
+// limited to one deployment when the rules are generated. `dataExpr` replaces the query in the check for data
+// if its comparisons can't be turned into numbers; `needs: 'cluster'` marks alerts whose metrics `all` does
+// not have. Series are in promtool's notation: `value+step x times`, one value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { burnAlerts } from './burn-alerts.mjs';

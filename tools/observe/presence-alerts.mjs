@@ -1,6 +1,6 @@
-// Alerts about processes that are gone, in the format of `alerts.mjs`. A pod that is gone has no `up`, so what
-// runs is compared with what should run: the chart records that from its values, the plain rules from the
-// past day.
+// Alerts about processes that are gone, in the format of `alerts.mjs`. A pod that is gone has no `up`, so
+// what runs is compared with what should run: the chart records that from its values, the plain rules from
+// the past day.
 import { m } from './names.mjs';
 import { counter, flat } from './series.mjs';
 

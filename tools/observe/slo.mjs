@@ -90,7 +90,7 @@ export const BURNS = [
 ];
 
 /** Fewer failures than these within the long window alert nobody: a share of a few requests says little. */
-export const LEAST_FAILURES = 10;
+const LEAST_FAILURES = 10;
 
 export const ratioName = (window) => `slo:error_ratio:rate${window}`;
 const failuresName = (window) => `slo:failures:increase${window}`;

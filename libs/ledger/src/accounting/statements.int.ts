@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { type AccountingEntry, type Currency, Problem } from '@svc/contracts';
+import type { AccountingEntry, Currency } from '@svc/contracts';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -80,13 +80,12 @@ async function act(accountId: string, sums: Sums): Promise<void> {
       return;
     }
     case 2: {
-      const debited = books.debit({ accountId, usdNano, reference });
-      const refusal: unknown = await debited.then(
+      const refusal = await books.debit({ accountId, usdNano, reference }).then(
         () => undefined,
-        (error: unknown) => error,
+        ({ code }: { code: string }) => code,
       );
+      expect([undefined, 'DEBIT_TOO_LARGE']).toContain(refusal);
       if (refusal === undefined) add(sums, 'debit deposits:operator USD', usdNano);
-      else if (!(refusal instanceof Problem && refusal.code === 'DEBIT_TOO_LARGE')) throw refusal;
       return;
     }
     case 3:
