@@ -56,6 +56,9 @@ const pod = {
   affinity: kubernetes,
   podLabels: strings,
   podAnnotations: strings,
+  container: kubernetes,
+  podTemplate: z.strictObject({ metadata: kubernetes, spec: kubernetes }).partial(),
+  objects: z.record(text, kubernetes.nullable()),
   serviceAccountName: objectName,
 };
 
@@ -78,6 +81,7 @@ const service = {
       streams: count,
       kafkaLag: count,
       queuedJobs: count,
+      triggers: lists,
     })
     .partial(),
   persistence: z.strictObject({ enabled: flag, size: text, storageClass: text }).partial(),
@@ -105,6 +109,9 @@ const shared = z
       .string()
       .max(40)
       .regex(/^([a-z]([-a-z0-9]*[a-z0-9])?)?$/),
+    commonLabels: strings,
+    commonAnnotations: strings,
+    hooks: z.strictObject({ enabled: flag }).partial(),
     image: z
       .strictObject({
         repository: z.string().min(1),
@@ -121,6 +128,12 @@ const shared = z
       .strictObject({
         url: z.string().regex(/^(postgres(ql)?:\/\/.+)?$/),
         existingSecret: secretKey,
+        host: z.string().regex(/^[\w.-]*$/),
+        database: z.string().regex(/^[\w.-]+$/),
+        parameters: z.string().regex(/^[\w.~%/=&-]*$/),
+        credentials: z
+          .strictObject({ secret: objectName, username: text, usernameKey: text, passwordKey: text })
+          .partial(),
         ...authority,
         port: tcpPort,
         maxConnections: count.min(1),
@@ -249,7 +262,9 @@ const shared = z
       })
       .partial(),
     dashboards: z.strictObject({ enabled: flag, labels: strings }).partial(),
-    serviceMonitor: z.strictObject({ enabled: flag, interval: text, labels: strings }).partial(),
+    serviceMonitor: z
+      .strictObject({ enabled: flag, interval: text, labels: strings, endpoint: kubernetes })
+      .partial(),
     keda: z
       .strictObject({
         prometheusUrl: z.string().regex(/^(https?:\/\/.+)?$/),

@@ -17,6 +17,18 @@ MEDIA_JOBS_URL: media-worker
 valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
 {{- end }}
 
+{{/* The user and the password of PostgreSQL, if they are given apart from the URL. */}}
+{{- define "platform.postgresUser" -}}
+{{- if and .host (not .url) (not .existingSecret.name) -}}
+{{- with .credentials -}}
+{{- $user := dict "valueFrom" (dict "secretKeyRef" (dict "name" .secret "key" .usernameKey)) -}}
+{{- if .username }}{{ $user = dict "value" .username }}{{ end -}}
+{{- $password := dict "valueFrom" (dict "secretKeyRef" (dict "name" (required "postgres.host needs postgres.credentials.secret" .secret) "key" .passwordKey)) -}}
+{{ dict "PGUSER" $user "PGPASSWORD" $password | toJson }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* Every variable that this chart sets, for (dict "root" $ "name" service "service" values "connections" secret). */}}
 {{- define "platform.variables" -}}
 {{- $values := .root.Values -}}
@@ -56,6 +68,10 @@ OTEL_EXPORTER_OTLP_ENDPOINT: { value: {{ quote . }} }
 DATABASE_URL: { {{ include "platform.secretValue" (dict "secret" $values.postgres.existingSecret.name "key" $values.postgres.existingSecret.key) }} }
 {{- else if $values.postgres.url }}
 DATABASE_URL: { {{ include "platform.secretValue" (dict "secret" .connections "key" "postgres") }} }
+{{- else if $values.postgres.host }}
+{{- with $values.postgres }}
+DATABASE_URL: { value: "postgres://{{ .host }}:{{ .port }}/{{ .database }}{{ with .parameters }}?{{ . }}{{ end }}" }
+{{- end }}
 {{- end }}
 LEDGER_MIGRATE: { value: 'false' }
 {{- if $values.redis.existingSecret.name }}
@@ -233,6 +249,8 @@ kafka: {{ toJson . }}
 {{- if and (has $variable $known.optional) (not (hasKey $entries $variable)) }}{{ $_ := set $entries $variable (dict "value" $url) }}{{ end -}}
 {{- end -}}
 {{- if include "platform.authority" .root.Values.tls }}{{ $_ := set $entries "NODE_EXTRA_CA_CERTS" (dict "value" "/etc/svc/ca/ca.crt") }}{{ end -}}
+{{- /* Read by the client of PostgreSQL where the URL has no user, so that a password may have any characters. */ -}}
+{{- with and (hasKey $entries "DATABASE_URL") (include "platform.postgresUser" .root.Values.postgres | fromYaml) }}{{ $_ := merge $entries . }}{{ end -}}
 {{- $from := dict "DATABASE_URL" "postgres" "REDIS_URL" "redis" -}}
 {{- range $variable := $known.needed -}}
 {{- if not (hasKey $entries $variable) -}}

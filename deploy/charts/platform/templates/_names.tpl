@@ -72,10 +72,48 @@ Merges values over others, in place: maps are merged, null removes, anything els
 {{- toJson $workload -}}
 {{- end }}
 
+{{/* The values of the workload with this name, without `defaults`, as JSON; `{}` if it is none. For (dict "root" $ "name" component). */}}
+{{- define "platform.own" -}}
+{{- with .root.Values -}}
+{{- $others := dict "browser" .browser "model-simulator" .simulator "migrate" .migrations "topics" .kafka.topics "first-account" .firstAccount "test" .test -}}
+{{- get (merge $others .services) $.name | default dict | toJson -}}
+{{- end -}}
+{{- end }}
+
+{{/*
+Merges a part of the values over an object, in place: first that of `defaults`, then that of the workload. For (dict "root" $
+"name" component "part" name "kind" key in the part, or "" "to" map).
+*/}}
+{{- define "platform.overlayPart" -}}
+{{- range $values := list .root.Values.defaults (include "platform.own" . | fromJson) -}}
+{{- $over := get $values $.part -}}
+{{- if $.kind -}}
+{{- if hasKey ($over | default dict) $.kind -}}
+{{- $over = get $over $.kind -}}
+{{- /* Null removes the object. */ -}}
+{{- if kindIs "invalid" $over }}{{ $_ := unset $.to "kind" }}{{ end -}}
+{{- else -}}
+{{- $over = dict -}}
+{{- end -}}
+{{- end -}}
+{{- include "platform.overlay" (dict "base" $.to "over" ($over | default dict)) -}}
+{{- end -}}
+{{- end }}
+
+{{/* Adds common labels and annotations to an object, then the overlays of its kind. For (dict "root" $ "object" map). */}}
+{{- define "platform.overlayObject" -}}
+{{- $metadata := .object.metadata -}}
+{{- range $part, $common := dict "labels" .root.Values.commonLabels "annotations" .root.Values.commonAnnotations -}}
+{{- with merge (get $metadata $part | default dict) $common }}{{ $_ := set $metadata $part . }}{{ end -}}
+{{- end -}}
+{{- $name := get $metadata.labels "app.kubernetes.io/component" | default "" -}}
+{{- include "platform.overlayPart" (dict "root" .root "name" $name "part" "objects" "kind" .object.kind "to" .object) -}}
+{{- end }}
+
 {{/* Whether no server is configured: then every service runs in one process, which brings its own PostgreSQL. */}}
 {{- define "platform.isSingle" -}}
 {{- with .Values -}}
-{{- if not (or .postgres.url .postgres.existingSecret.name .redis.url .redis.existingSecret.name .kafka.brokers) }}true{{ end -}}
+{{- if not (or .postgres.url .postgres.host .postgres.existingSecret.name .redis.url .redis.existingSecret.name .kafka.brokers) }}true{{ end -}}
 {{- end -}}
 {{- end }}
 

@@ -1,5 +1,5 @@
 {{/*
-The pod template of every workload: the parts that all pods share, then the extension points of its values.
+The pod template of every workload: the parts that all pods share, then the extension points of its values, then the overlays.
 For (dict "root" $ "name" component "workload" values "spec" YAML), where `spec` is the workload's own part, its own
 container first. A Deployment adds "hashed" true, a workload to be replaced when its Secrets change "checksummed" true.
 */}}
@@ -43,11 +43,14 @@ container first. A Deployment adds "hashed" true, a workload to be replaced when
 {{- with $before }}{{ $_ := set $spec "initContainers" . }}{{ end -}}
 {{- $annotations := dict "kubectl.kubernetes.io/default-container" $main.name -}}
 {{- if .checksummed }}{{ $_ := set $annotations "checksum/secrets" (include "platform.secretsChecksum" (dict "root" .root "spec" $spec)) }}{{ end -}}
-metadata:
-  labels: {{ merge (deepCopy $selector) (include "platform.chartLabels" .root | fromYaml) ($workload.podLabels | default dict) | toJson }}
-  annotations: {{ merge $annotations ($workload.podAnnotations | default dict) | toJson }}
-spec:
-  {{- toYaml $spec | nindent 2 }}
+{{- $labels := merge (deepCopy $selector) (include "platform.chartLabels" .root | fromYaml) ($workload.podLabels | default dict) -}}
+{{- include "platform.overlayPart" (dict "root" .root "name" .name "part" "container" "kind" "" "to" $main) -}}
+{{- $annotations = merge $annotations ($workload.podAnnotations | default dict) -}}
+{{- $pod := dict "metadata" (dict "labels" $labels "annotations" $annotations) "spec" $spec -}}
+{{- include "platform.overlayPart" (dict "root" .root "name" .name "part" "podTemplate" "kind" "" "to" $pod) -}}
+{{- /* Services and NetworkPolicies select pods by these labels. */ -}}
+{{- $_ := mergeOverwrite $pod.metadata.labels $selector -}}
+{{- toYaml $pod -}}
 {{- end }}
 
 {{/* Appends items to a list of a map, in place; an empty list is left out. */}}

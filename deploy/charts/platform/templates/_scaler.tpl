@@ -20,7 +20,7 @@ scaleDown:
 {{- $scaling := .service.autoscaling -}}
 {{- $keda := .root.Values.keda }}
 ---
-{{- if or $scaling.activeRequests $scaling.streams $scaling.kafkaLag $scaling.queuedJobs }}
+{{- if or $scaling.activeRequests $scaling.streams $scaling.kafkaLag $scaling.queuedJobs $scaling.triggers }}
 apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata:
@@ -70,6 +70,9 @@ spec:
       {{- with $keda.kafkaAuthentication }}
       authenticationRef: { name: {{ . }} }
       {{- end }}
+    {{- end }}
+    {{- range $scaling.triggers }}
+    - {{ toJson . }}
     {{- end }}
 {{- else }}
 apiVersion: autoscaling/v2
