@@ -10,6 +10,7 @@ import {
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { customerAccount } from '../accounts/accounts.js';
+import { KEEP_MONTHS } from '../accounts/months.store.js';
 import { NEVER_CHARGED } from '../accounts/returned-charges.store.js';
 import { AUDIT_SETTINGS, longQuery } from '../audit/audit-query.store.js';
 import { SnapshotStore } from '../usage/snapshot.store.js';
@@ -49,7 +50,7 @@ export class StatementsStore {
     this.isReading = true;
     try {
       return await this.database.transaction(async (client) => {
-        await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+        await client.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; ${KEEP_MONTHS}`);
         await client.query(AUDIT_SETTINGS);
         return sumsOf(client, spanOf(month));
       });

@@ -71,8 +71,11 @@ const marchCharges = (accountIds: readonly string[], count = 300): Charge[] =>
 
 /** Everything that closing a month must not change. */
 async function books() {
-  const { database } = running;
+  const { accounting, database } = running;
+  const ids = await database.query<{ id: string }>('SELECT id FROM ledger.accounts ORDER BY id LIMIT 3');
   return {
+    month: await accounting.month(MONTH),
+    statements: await Promise.all(ids.map(({ id }) => accounting.statement(id, MONTH))),
     accounts: await database.query('SELECT * FROM ledger.accounts ORDER BY id'),
     days: await database.query(
       `SELECT account_id, day::TEXT, key_id, model, sku, unit, units, usd_nano, diem_nano FROM ledger.usage_days
@@ -90,6 +93,17 @@ async function books() {
     references: await database.query('SELECT * FROM ledger.transfer_references ORDER BY transfer_id'),
     refunds: await database.query('SELECT * FROM ledger.refunds ORDER BY id'),
   };
+}
+
+/** The state of closing March after its export. */
+async function exported() {
+  const month = new Month(MONTH);
+  const database = new Database(createPool(test.url, { name: 'test' }));
+  const store = new ClosingStore(database);
+  await store.freeze(month);
+  const totals = await store.prove(month);
+  const seal = { ...totals, hashes: await exportMonth(database, month, { folder, totals }) };
+  return { database, month, store, seal };
 }
 
 const marchRows = async (): Promise<bigint | undefined> => {
@@ -274,19 +288,14 @@ describe('closing a month', () => {
     await running.poster.post(marchCharges(accountIds));
     await running.books.audit('whole');
     const before = await books();
-    const month = new Month(MONTH);
-    const database = new Database(createPool(test.url, { name: 'test' }));
-    const store = new ClosingStore(database);
-    await store.freeze(month);
-    await store.freeze(month);
-    const totals = await store.prove(month);
-    await exportMonth(database, month, { folder, totals });
+    await (await exported()).database.onApplicationShutdown();
+    const { database, month, store } = await exported();
     await store.summarise(month);
     await expectProved();
     await store.summarise(month);
     await database.onApplicationShutdown();
-    const exported = await close({ isExportOnly: true });
-    await expect(close()).resolves.toEqual(exported);
+    const seal = await close({ isExportOnly: true });
+    await expect(close()).resolves.toEqual(seal);
     expect(await books()).toEqual(before);
     await expectProved();
   });
@@ -296,13 +305,7 @@ describe('closing a month', () => {
     const charges = marchCharges([accountId]);
     await running.poster.post(charges);
     await running.books.audit('whole');
-    const month = new Month(MONTH);
-    const database = new Database(createPool(test.url, { name: 'test' }));
-    const store = new ClosingStore(database);
-    await store.freeze(month);
-    const totals = await store.prove(month);
-    const hashes = await exportMonth(database, month, { folder, totals });
-    const seal = { ...totals, hashes };
+    const { database, month, store, seal } = await exported();
     const summary = await store.summarise(month);
     const { requestId } = charges.find(({ cost }) => cost.usdNano > 0n) ?? {};
     await running.books.refund({ accountId, requestId: requestId ?? '', reference: 'meanwhile' });
@@ -315,12 +318,7 @@ describe('closing a month', () => {
   it('waits for reads that began before it, which see the month as it was', async () => {
     await running.poster.post(marchCharges([await account()]));
     await running.books.audit('whole');
-    const month = new Month(MONTH);
-    const database = new Database(createPool(test.url, { name: 'test' }));
-    const store = new ClosingStore(database);
-    await store.freeze(month);
-    const totals = await store.prove(month);
-    const seal = { ...totals, hashes: await exportMonth(database, month, { folder, totals }) };
+    const { database, month, store, seal } = await exported();
     const summary = await store.summarise(month);
     const snapshots = running.app.get(SnapshotStore, { strict: false });
     const { seen, replaced } = await snapshots.read(async (client) => {

@@ -38,6 +38,7 @@ export async function startLedger() {
     await migrate(url);
     const app = await startModule(url);
     return {
+      url,
       books: app.get(Books, { strict: false }),
       charges: app.get(Charges, { strict: false }),
       database: app.get(Database, { strict: false }),

@@ -1,6 +1,9 @@
 // Posts a million charges through the ledger itself and measures the audit of all of them, and of the last
-// few.
-import { writeFileSync } from 'node:fs';
+// few, and the closing of their months.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { closeMonth } from '@svc/ledger';
 import { CREDIT_NANO, accountIds, chargeOf } from './charges.mjs';
 import { startLedger } from './ledger.mjs';
 import { counts, readCommandLine } from '../command-line.mjs';
@@ -61,6 +64,34 @@ async function vacuum({ database }) {
   }
 }
 
+const TABLES_BYTES = `
+  SELECT sum(pg_total_relation_size(relid)) AS bytes FROM pg_partition_tree('ledger.charges')
+  UNION ALL SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('ledger.charge_lines')
+  UNION ALL SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree('ledger.transfers')`;
+
+async function bytesOf({ database }) {
+  const rows = await database.query(TABLES_BYTES);
+  return rows.reduce((sum, { bytes }) => sum + Number(bytes), 0);
+}
+
+/** Closes every month of the charges, as if they were old. */
+async function closeMonths(running) {
+  const before = await bytesOf(running);
+  const months = await running.database.query(
+    `SELECT DISTINCT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month FROM ledger.charges`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-months-'));
+  try {
+    const { ms } = await timed(async () => {
+      for (const { month } of months)
+        await closeMonth({ url: running.url, month, folder, afterDays: 90, now: new Date('2100-01-01') });
+    });
+    return { ms, before, after: await bytesOf(running) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 async function bench(running, options) {
   const total = options.charges + options.recent;
   const month = { of: total, endMs: Date.now() };
@@ -73,7 +104,12 @@ async function bench(running, options) {
   await post(running, { from: options.charges, to: total, month });
   say('auditing what is new');
   const recent = await timed(() => running.books.audit('new'));
+  say('closing the months');
+  const closing = await closeMonths(running);
+  const closed = await timed(() => running.books.audit('whole'));
   return {
+    closing,
+    closed: figures(closed),
     posting: { ms: posting.ms, charges: options.charges },
     whole: figures(whole),
     new: figures(recent),
@@ -85,6 +121,8 @@ const figures = ({ ms, result }) => {
   return { ms, ok, scope, accounts, transfers, charges, mismatches };
 };
 
+const mebibytes = (bytes) => `${Math.round(bytes / 1_048_576)} MiB`;
+
 function report(machine, found) {
   const { posting, whole } = found;
   const line = (name, { ms, ok, charges, transfers }) =>
@@ -94,8 +132,12 @@ function report(machine, found) {
     `  posting ${(posting.ms / 1_000).toFixed(2).padStart(8)} s  ${posting.charges} charges, ${Math.round((posting.charges / posting.ms) * 1_000)} a second`,
     line('whole', whole),
     line('new', found.new),
+    `  closing ${(found.closing.ms / 1_000).toFixed(2).padStart(8)} s  ${mebibytes(found.closing.before)} become ${mebibytes(found.closing.after)}`,
+    line('closed', found.closed),
     ...(whole.ms > WHOLE_MOST_MS ? [`  the whole audit should take ${WHOLE_MOST_MS / 1_000} s at most`] : []),
-    ...[...whole.mismatches, ...found.new.mismatches].map((mismatch) => `  ${mismatch}`),
+    ...[whole, found.new, found.closed]
+      .flatMap(({ mismatches }) => mismatches)
+      .map((mismatch) => `  ${mismatch}`),
   ].join('\n');
 }
 
@@ -106,7 +148,7 @@ async function main() {
   let isGood = false;
   try {
     const found = await bench(running, options);
-    isGood = found.whole.ok && found.new.ok && found.new.scope === 'new';
+    isGood = found.whole.ok && found.closed.ok && found.new.ok && found.new.scope === 'new';
     console.log(report(machine, found));
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ machine, ...found }, null, 2)}\n`);
   } finally {
