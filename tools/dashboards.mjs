@@ -73,7 +73,7 @@ function runbookFaults() {
 
 /** The faults that promtool finds; undefined if it is not installed. */
 async function promtool(...args) {
-  const options = { cwd: join(root, ALERTS_DIR), encoding: 'utf8', timeout: 240_000 };
+  const options = { cwd: join(root, ALERTS_DIR), encoding: 'utf8', timeout: 900_000 };
   try {
     await promisify(execFile)('promtool', args, options);
     return [];

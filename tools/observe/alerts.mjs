@@ -6,25 +6,19 @@
 // not have. Series are in promtool's notation: `value+step x times`, one value a minute.
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
+import { backendAlerts } from './backend-alerts.mjs';
 import { burnAlerts } from './burn-alerts.mjs';
+import { fileAlerts } from './file-alerts.mjs';
 import { mediaAlerts } from './media-alerts.mjs';
 import { paymentAlerts } from './payment-alerts.mjs';
 import { presenceAlerts } from './presence-alerts.mjs';
+import { supplyAlerts } from './supply-alerts.mjs';
+import { waitingAlerts } from './waiting-alerts.mjs';
 import { counter, flat, rising, risen, risenAt } from './series.mjs';
 
 const USAGE = `${TOPIC}="usage.recorded.v1",${GROUP}="ledger"`;
 
 const moneyAlerts = [
-  {
-    name: 'LedgerLag',
-    severity: 'warning',
-    expr: `max(${m.events.oldest}{${USAGE}}) > 30`,
-    for: '2m',
-    summary: 'Usage is posted late: balances and spending lag behind by {{ $value | humanizeDuration }}.',
-    runbook: 'ledger-lag',
-    fires: [flat(counter(m.events.oldest, USAGE), 60)],
-    quiet: [flat(counter(m.events.oldest, USAGE), 5)],
-  },
   {
     name: 'AuditFailed',
     severity: 'critical',
@@ -312,10 +306,14 @@ const processAlerts = [
 export const ALERTS = [
   ...presenceAlerts,
   ...burnAlerts,
+  ...waitingAlerts,
   ...moneyAlerts,
   ...paymentAlerts,
   ...mediaAlerts,
   ...eventAlerts,
   ...neighbourAlerts,
+  ...backendAlerts,
+  ...supplyAlerts,
+  ...fileAlerts,
   ...processAlerts,
 ];

@@ -90,7 +90,7 @@ function reachOf({ at }) {
 
 /** The steps in which series and rules are evaluated, in minutes. */
 const STEPS = {
-  minutes: { step: 1, everyMinutes: 1 },
+  minutes: { step: 1, everyMinutes: 4 },
   hours: { step: 1, everyMinutes: 10 },
   days: { step: 20, everyMinutes: 370 },
 };

@@ -17,6 +17,7 @@ import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import { type StartingProcess, operatorToken } from '@svc/runtime';
 import { whenReachable } from '@svc/storage';
+import { watchDisk } from '@svc/telemetry';
 import type { z } from 'zod';
 import { allConfig } from './all.config.js';
 import { AllModule } from './all.module.js';
@@ -42,6 +43,7 @@ type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 export async function start(starting: Starting): Promise<string> {
   const { env, logger } = starting;
   const dataDir = await makeDataDir(starting.config.SVC_DATA_DIR);
+  starting.undo(watchDisk('data', dataDir));
   const { SVC_LAST_GOOD_DIR = join(dataDir, 'last-good') } = starting.config;
   const config = { ...starting.config, SVC_LAST_GOOD_DIR };
   const { catalog, localServers } = await catalogAndServers({ ...starting, config }, dataDir);

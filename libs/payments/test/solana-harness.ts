@@ -87,7 +87,10 @@ export class SolanaHarness {
     const destination = this.seller.account;
     const terms = { payTo, destination, maxFeeLamports: MAX_FEE_LAMPORTS, feePayers: feePayer.addresses };
     return (life, store) => {
-      const node = new SolanaChain({ rpcUrl: this.chain.url, payTo, commitment }, feePayer);
+      const node = new SolanaChain(
+        { rpcUrl: this.chain.url, payTo, commitment, maxFeeLamports: MAX_FEE_LAMPORTS },
+        feePayer,
+      );
       const chain = crashing(node, life);
       return {
         name: 'solana',

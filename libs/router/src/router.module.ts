@@ -40,6 +40,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
       router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
       router.wrongChain.observe(each((live) => Number(nodes.isWrong(live)), 'json-rpc')),
       // What is not a number is not reported.
+      router.behind.observe(each((live) => Number(nodes.isLagging(live)), 'json-rpc')),
       router.lag.observe(each((live) => nodes.lagOf(live) ?? Number.NaN, 'json-rpc')),
     ];
   }

@@ -16,6 +16,7 @@ export { payments } from './instruments/payments.js';
 export { requests } from './instruments/requests.js';
 export { router } from './instruments/router.js';
 export { runtime } from './instruments/runtime.js';
+export { watchDisk } from './process/disk-readings.js';
 export { type RunningTelemetry, scrapedMetrics, startTelemetry } from './telemetry.js';
 export { type TelemetryConfig, telemetryConfig } from './telemetry.config.js';
 export type { SpanAttributes } from './traces/attributes.js';

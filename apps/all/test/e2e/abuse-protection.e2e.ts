@@ -7,7 +7,8 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../response-bodies.js';
 import { buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
-import { Platform, type TestAccount } from '../platform.js';
+import { OPERATOR_TOKEN, Platform, type TestAccount } from '../platform.js';
+import { isClustered } from '../target.js';
 import { evmWallet, signedInAt, solanaWallet } from '../wallets.js';
 
 const MESSAGE =
@@ -75,6 +76,23 @@ class Flood {
     }
   }
 }
+
+it.skipIf(isClustered())('refusals for failures are counted, with and without a valid key', async () => {
+  const counted = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
+    const text = await (await fetch(new URL('/metrics', platform.operatorUrl), { headers })).text();
+    return Number(/^svc_limits_refusals_total\{svc_limits_type="FAILED_REQUESTS"\} (\d+)/m.exec(text)?.[1]);
+  };
+  const account = await platform.account();
+  await fail(account, 21);
+  const before = await counted();
+  expect((await platform.chat(account.apiKey, HELLO)).status).toBe(429);
+  expect((await withKey(account.apiKey, '/api_keys/rate_limit_logs', '198.51.100.77')).status).toBe(429);
+  const flood = new Flood('198.51.100.78');
+  await flood.blocks();
+  const refused = (await flood.end()).filter((status) => status === 429).length;
+  expect((await counted()) - before).toBe(2 + refused);
+});
 
 describe('failures of a key', () => {
   it('get their normal response up to the twenty-first, and then the key is blocked', async () => {

@@ -128,6 +128,8 @@ describe.skipIf(isClustered())('the metrics of one process', () => {
       asked:
         'svc_payments_chain_call_duration_seconds_count{svc_payments_rail="base",svc_payments_peer="node",error_type=""}',
       failing: 'svc_payments_chain_failing_ratio{svc_payments_rail="base"}',
+      block: 'svc_payments_chain_time_seconds{svc_payments_rail="base"}',
+      affordable: 'svc_payments_affordable{svc_payments_rail="base"}',
       unknown: 'svc_payments_open{svc_payments_rail="base",svc_payments_state="UNKNOWN"}',
     };
     const all = async (): Promise<Record<string, number>> =>
@@ -146,6 +148,11 @@ describe.skipIf(isClustered())('the metrics of one process', () => {
     expect([more('credited'), more('ended'), more('letIn'), more('refused')]).toEqual([12, 1, 1, 1]);
     expect(more('asked')).toBeGreaterThan(0);
     expect(now).toMatchObject({ failing: 0, unknown: 0 });
+    // The signer of the test chain is rich, and its last block is the payment's.
+    await eventually('the node and the signer are watched', async () => {
+      const { block = 0, affordable = 0 } = await all();
+      return block > Date.now() / 1_000 - 60 && affordable > 1_000;
+    });
   });
 });
 

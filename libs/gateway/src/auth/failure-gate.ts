@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { networkOf, routeOf } from '@svc/runtime';
+import { limits } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
@@ -43,6 +44,7 @@ export class FailureGate {
 
   private refuseFor(forMs: number, request: FastifyRequest): void {
     if (forMs === 0) return;
+    limits.refusals.add(1, 'FAILED_REQUESTS');
     const { id: requestId, caller } = request;
     const resource = { kind: 'route', name: routeOf(request)?.path ?? '/' } as const;
     if (caller) this.reports.add({ requestId, caller, resource, type: 'FAILED_REQUESTS' });

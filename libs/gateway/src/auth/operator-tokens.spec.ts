@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '@svc/runtime';
+import { requests } from '@svc/telemetry';
 import { gatewayConfig } from '../gateway.config.js';
 import { OperatorTokens } from './operator-tokens.js';
 
@@ -28,6 +29,23 @@ const refusal = (act: () => unknown): { status?: number; message?: string } => {
 };
 
 describe('operator tokens', () => {
+  it('are counted when they are refused, by reason, and report when they expire', () => {
+    const counted = () =>
+      new Map(requests.operatorRefusals.points().map(({ values: [why = ''], value }) => [why, value]));
+    const before = counted();
+    for (const [token, scope] of [
+      ['nobody knows it', 'read'],
+      ['secret of bob', 'read'],
+      ['secret of ann', 'money'],
+      ['secret of ann', 'read'],
+    ] as const)
+      refusal(() => tokens.demand(`Bearer ${token}`, scope, NOW));
+    const since = Array.from(counted(), ([why, count]) => [why, count - (before.get(why) ?? 0)]);
+    expect(Object.fromEntries(since)).toEqual({ wrong: 1, expired: 1, scope: 1 });
+    const expiries = requests.operatorExpiry.points().map(({ values, value }) => [values[0], value]);
+    expect(Object.fromEntries(expiries)).toEqual({ bob: Date.parse(bob.expires) / 1_000 });
+  });
+
   it('grants every scope to SVC_OPERATOR_TOKEN', () => {
     for (const scope of ['read', 'money', 'keys'] as const)
       expect(tokens.demand(`Bearer ${MAIN}`, scope)).toBe('operator');

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { OPERATOR_SCOPES, type OperatorScope, Problem } from '@svc/contracts';
 import { SECRET_LENGTH, StartFault, bearer } from '@svc/runtime';
+import { requests } from '@svc/telemetry';
 import { type GatewaySettings, MAIN_TOKEN, tokensIn } from '../gateway.config.js';
 
 declare module 'fastify' {
@@ -41,6 +42,8 @@ export class OperatorTokens {
       digest: Buffer.from(sha256, 'hex'),
     }));
     this.tokens = [...main, ...named];
+    for (const { name, expiresMs } of named)
+      if (Number.isFinite(expiresMs)) requests.operatorExpiry.set(expiresMs / 1_000, name);
   }
 
   /** The name of the token in an `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED. */
@@ -48,14 +51,18 @@ export class OperatorTokens {
     const digest = digestOf(bearer(authorization) ?? '');
     // Every token is compared, each in constant time, so that the time does not depend on which one matches.
     const [token] = this.tokens.filter((each) => timingSafeEqual(digest, each.digest));
-    if (!token)
+    if (!token) {
+      requests.operatorRefusals.add(1, 'wrong');
       throw new Problem('AUTHENTICATION_FAILED', { message: 'The operator token is missing or wrong.' });
+    }
     const { name, scopes, expiresMs } = token;
     if (expiresMs <= nowMs) {
+      requests.operatorRefusals.add(1, 'expired');
       const message = `The operator token \`${name}\` expired at ${new Date(expiresMs).toISOString()}.`;
       throw new Problem('AUTHENTICATION_FAILED', { message });
     }
     if (!scopes.includes(scope)) {
+      requests.operatorRefusals.add(1, 'scope');
       const message = `The operator token \`${name}\` lacks the scope \`${scope}\`.`;
       throw new Problem('UNAUTHORIZED', { message });
     }

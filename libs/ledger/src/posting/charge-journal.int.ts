@@ -1,6 +1,7 @@
 import { type FileHandle, appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { money, runtime } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chargeOf } from '../../test/testing.js';
 import { FileJournal, type JournalEntry } from './charge-journal.js';
@@ -45,6 +46,22 @@ async function openFiles(): Promise<FileHandle> {
 }
 
 describe('a journal', () => {
+  it('reports its charges that are not posted yet, and the room on its disk, until it is closed', async () => {
+    const reported = () => money.journalled.points().map(({ values, value }) => [...values, value]);
+    const journal = await start();
+    expect(reported()).toEqual([[hostname(), 0]]);
+    await Promise.all(entries(3).map((entry) => journal.append(entry)));
+    journal.done(1);
+    expect(reported()).toEqual([[hostname(), 2]]);
+    const [available] = runtime.diskAvailable.points();
+    const [size] = runtime.diskSize.points();
+    expect(available?.values).toEqual(['journal']);
+    expect(available?.value).toBeGreaterThan(0);
+    expect(size?.value).toBeGreaterThanOrEqual(available?.value ?? Number.POSITIVE_INFINITY);
+    await journal.onApplicationShutdown();
+    expect([reported(), runtime.diskSize.points()]).toEqual([[], []]);
+  });
+
   it('passes its entries to the next run, in order, after a clean end or a crash', async () => {
     const journal = await start();
     expect(journal.earlier).toEqual([]);

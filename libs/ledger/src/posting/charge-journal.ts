@@ -7,8 +7,10 @@ import {
   encodeCharge,
 } from '@svc/contracts';
 import { StartFault } from '@svc/runtime';
+import { money, watchDisk } from '@svc/telemetry';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -75,6 +77,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   private live: number;
   private generation: number;
   private isClosed = false;
+  private readonly ends: readonly (() => void)[];
 
   private constructor(
     private readonly place: { readonly folder: string; readonly bytes: number },
@@ -86,6 +89,11 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
     this.live = found.entries.length;
     this.offset = found.offset;
     this.generation = found.generation;
+    // In a StatefulSet the host's name stays with the volume, also when its pod is gone.
+    this.ends = [
+      money.journalled.observe(() => [[this.live, hostname()]]),
+      watchDisk('journal', place.folder),
+    ];
   }
 
   /** Opens or creates the journal of a folder. Rejects: StartFault. */
@@ -125,6 +133,7 @@ export class FileJournal extends ChargeJournal implements OnApplicationShutdown 
   async onApplicationShutdown(): Promise<void> {
     this.isClosed = true;
     await this.writing;
+    for (const end of this.ends) end();
     await this.file.close();
   }
 

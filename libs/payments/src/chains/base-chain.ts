@@ -98,6 +98,18 @@ export class BaseChain extends Chain {
     return this.read(() => this.client.getBlockNumber());
   }
 
+  override headTime(): Promise<number> {
+    return this.read(async () => Number((await this.client.getBlock()).timestamp));
+  }
+
+  /** How many payments an account can pay for with its Ether, if each takes the most gas. */
+  affordableBy(address: Address): Promise<number> {
+    return this.read(async () => {
+      const { maxFeePerGas } = await this.client.estimateFeesPerGas();
+      return Number((await this.client.getBalance({ address })) / (MOST_GAS * (maxFeePerGas || 1n)));
+    });
+  }
+
   override simulate(authorization: Authorization, seenBlock: bigint): Promise<SimulationOutcome> {
     return this.read(async () => {
       try {
@@ -170,8 +182,7 @@ export class BaseChain extends Chain {
   }
 
   private async timingOf(authorization: Authorization): Promise<Timing> {
-    const { timestamp } = await this.client.getBlock();
-    return timingOf(authorization, timestamp);
+    return timingOf(authorization, (await this.client.getBlock()).timestamp);
   }
 
   private async lastSure(): Promise<bigint> {

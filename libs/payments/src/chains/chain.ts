@@ -57,6 +57,9 @@ export abstract class Chain {
   /** The number of the last block. */
   abstract head(): Promise<bigint>;
 
+  /** When the last block was made, as Unix time in seconds. */
+  abstract headTime(): Promise<number>;
+
   /**
    * Simulates the settlement of a payment. The result is `spent` if it has been settled already, including
    * when that is still unconfirmed.

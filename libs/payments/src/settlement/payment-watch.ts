@@ -14,6 +14,14 @@ interface WatchParts {
   readonly rails: readonly Rail[];
 }
 
+/** Reports the state of a rail's node and signer. Never rejects: failed calls are reported by their own metric. */
+async function readChain({ name, chain, submission }: Rail): Promise<void> {
+  const headTime = await chain.headTime().catch(() => undefined);
+  if (headTime !== undefined) payments.chainTime.set(headTime, name);
+  const affordable = await submission.affordable().catch(() => undefined);
+  if (affordable !== undefined) payments.affordable.set(affordable, name);
+}
+
 /** Reports metrics on unfinished payments. */
 export class PaymentWatch {
   private readonly stopping = new AbortController();
@@ -60,7 +68,7 @@ export class PaymentWatch {
     while (!signal.aborted) {
       [this.found] = await Promise.all([
         store.open(networks).catch(() => []),
-        ...rails.map(({ chain }) => chain.head().catch(() => undefined)),
+        ...rails.map((rail) => readChain(rail)),
       ]);
       await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -7,6 +7,11 @@ import type { Payment } from '../records/payment.store.js';
 export abstract class Submission {
   /** Resolves when the payment may be under way. Its transaction, if known, is recorded before it is sent. */
   abstract submit(payment: Payment): Promise<void>;
+
+  /** How many payments our own signer can still pay the fees of; undefined if somebody else pays them. */
+  affordable(): Promise<number | undefined> {
+    return Promise.resolve(undefined);
+  }
 }
 
 /** A way to pay: its trusted chain, its submission, and the messages exchanged with clients. */

@@ -39,6 +39,10 @@ export class OwnSubmission extends Submission {
     });
   }
 
+  override affordable(): Promise<number> {
+    return this.chain.affordableBy(this.own.signer.address);
+  }
+
   /**
    * Gives up after two reverted transactions, since each has cost gas: a contract wallet may accept a payment
    * in simulations but not in a block. The payment fails when its authorization expires, unless someone else

@@ -78,6 +78,7 @@ export interface SolanaChainOptions {
   readonly rpcUrl: string;
   readonly payTo: string;
   readonly commitment: Commitment;
+  readonly maxFeeLamports: number;
 }
 
 /** Solana, as seen by a node. Every method except `send` throws ChainAway if the node fails. */
@@ -102,6 +103,17 @@ export class SolanaChain extends Chain {
   override async head(): Promise<bigint> {
     if (!this.isChecked) await this.check();
     return this.rpc.call('getSlot', [{ commitment: 'processed' }], Slot);
+  }
+
+  override async headTime(): Promise<number> {
+    const slot = await this.head();
+    return this.rpc.call('getBlockTime', [Number(slot)], z.int());
+  }
+
+  /** How many payments an account can pay for with its SOL, if each costs the most that is accepted. */
+  async affordableBy(address: string): Promise<number> {
+    const { value } = await this.rpc.call('getBalance', [address], now(z.int().nonnegative()));
+    return Math.floor(value / this.options.maxFeeLamports);
   }
 
   override async simulate({ wire }: SolanaTransfer): Promise<SimulationOutcome> {

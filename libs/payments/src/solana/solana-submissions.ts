@@ -15,6 +15,10 @@ export class OwnSolanaSubmission extends Submission {
     super();
   }
 
+  override affordable(): Promise<number> {
+    return this.chain.affordableBy(this.feePayer.address);
+  }
+
   /** Always the same transaction, so it can be sent any number of times. */
   override async submit({ id, authorization, transaction }: Payment<SolanaTransfer>): Promise<void> {
     const transfer = decodeWire(authorization.wire);

@@ -119,6 +119,12 @@ export class NodeChecks {
     return this.comparisonOf(live)?.lag;
   }
 
+  /** Whether a node is too far behind to be preferred. */
+  isLagging(live: LiveBackend): boolean {
+    const network = this.networkOf(live.backend.model);
+    return network !== undefined && this.isBehind(live, network);
+  }
+
   /** A block that is final at every node of the network, if this node was among those compared lately. */
   finalizedOf(live: LiveBackend): number | undefined {
     return this.comparisonOf(live)?.finalized;

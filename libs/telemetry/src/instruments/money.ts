@@ -78,6 +78,12 @@ export const money = {
     help: 'Charges that the event log did not accept and that wait in this process to be posted.',
     labels: [],
   }),
+  journalled: new Gauge({
+    name: 'svc.ledger.journal.charges',
+    unit: '{charge}',
+    help: 'Charges in the journal of this process that are not posted yet, by the name of the host that has its volume.',
+    labels: ['svc.journal'],
+  }),
   postingDuration: new Histogram(
     {
       name: 'svc.ledger.posting.duration',

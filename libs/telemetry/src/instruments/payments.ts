@@ -93,6 +93,18 @@ export const payments = {
     },
     SECONDS.http,
   ),
+  chainTime: new Gauge({
+    name: 'svc.payments.chain.time',
+    unit: 's',
+    help: 'When the last block was made that the node of a chain has shown, as Unix time.',
+    labels: ['svc.payments.rail'],
+  }),
+  affordable: new Gauge({
+    name: 'svc.payments.affordable',
+    unit: '{payment}',
+    help: 'Payments whose fees our own signer can still pay, at the current price of gas; none with a facilitator.',
+    labels: ['svc.payments.rail'],
+  }),
   chainFailing: new Gauge({
     name: 'svc.payments.chain.failing',
     unit: '1',

@@ -24,6 +24,21 @@ export const requests = {
     help: 'Requests that ended with an error, by code and route, including streams that had begun.',
     labels: ['http.route', 'svc.problem'],
   }),
+  operatorRefusals: new Counter(
+    {
+      name: 'svc.operator.refusals',
+      unit: '{request}',
+      help: "Requests to the operator's API without a valid token: `wrong`, `expired`, or without the needed `scope`.",
+      labels: ['svc.refusal'],
+    },
+    [['wrong'], ['expired'], ['scope']],
+  ),
+  operatorExpiry: new Gauge({
+    name: 'svc.operator.token.expiry_time',
+    unit: 's',
+    help: "When an operator's token expires, as Unix time, by the name of the token.",
+    labels: ['svc.operator.token'],
+  }),
   endedEarly: new Counter(
     {
       name: 'svc.http.ended_early',

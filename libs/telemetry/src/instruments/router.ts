@@ -58,6 +58,12 @@ export const router = {
     help: 'Blocks (on Solana slots) by which a node is behind the best one of its network, while it has requests.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
+  behind: new Gauge({
+    name: 'svc.router.node.behind',
+    unit: '1',
+    help: "1 if a blockchain node is farther behind than its network's `maxLagBlocks` and is used last, otherwise 0.",
+    labels: ['gen_ai.request.model', 'svc.backend'],
+  }),
   duration: new Histogram(
     {
       name: 'gen_ai.client.inference.duration',

@@ -56,6 +56,18 @@ export const runtime = {
     help: 'Open files and sockets.',
     labels: [],
   }),
+  diskAvailable: new Gauge({
+    name: 'svc.disk.available',
+    unit: 'By',
+    help: 'Bytes that this process can still write to the disk of a folder.',
+    labels: ['svc.disk'],
+  }),
+  diskSize: new Gauge({
+    name: 'svc.disk.size',
+    unit: 'By',
+    help: 'The size of the disk of a folder.',
+    labels: ['svc.disk'],
+  }),
   descriptorLimit: new Gauge({
     name: 'process.open_file_descriptor.limit',
     unit: '{descriptor}',
