@@ -1,0 +1,2 @@
+export { type CliSettings, runCli } from './cli.js';
+export { routeCommands } from './route-commands.js';
