@@ -102,7 +102,7 @@ export const rooms = {
     images: ['json', 'limits', 'models', 'http', 'paid', 'request'],
     'media-jobs': ['json', 'limits', 'models', 'http', 'paid', 'wallets', 'request'],
     billing: ['accounts', 'wallets', 'http', 'auth'],
-    operator: ['accounts', 'limits', 'http', 'keys'],
+    operator: ['accounts', 'limits', 'http', 'auth', 'keys'],
     docs: ['http'],
   },
   media: {

@@ -134,11 +134,34 @@ describe('the list of keys', () => {
     const [{ id = '' } = {}] = list.body['data'] as { id?: string }[];
     expect(await chat(apiKey)).toMatch(/^200/);
     const revoked = await platform.operator('DELETE', `/api_keys/${id}`);
-    expect([revoked.status, revoked.body['state']]).toEqual([200, 'revoked']);
+    expect([revoked.status, revoked.body['state'], revoked.body['revokedBy']]).toEqual([
+      200,
+      'revoked',
+      'operator:operator',
+    ]);
     await eventually('the key is wrong', async () => (await chat(apiKey)) === '401 AUTHENTICATION_FAILED');
     const again = await platform.operator('DELETE', `/api_keys/${id}`);
     // When a key was last used is stored some time after its use.
     expect({ ...again.body, lastUsedAt: undefined }).toEqual({ ...revoked.body, lastUsedAt: undefined });
+  });
+
+  it('shows who revoked a key first, customers included', async () => {
+    const { account, adminKey } = await AccountKeys.of(platform);
+    const listed = async (): Promise<{ id: string; last6Chars: string; revokedBy: string | null }[]> => {
+      const { body } = await platform.operator('GET', `/api_keys?accountId=${account.id}`);
+      return body['data'] as Awaited<ReturnType<typeof listed>>;
+    };
+    const keyOf = async (secret: string) =>
+      (await listed()).find(({ last6Chars }) => last6Chars === secret.slice(-6));
+    const admin = await keyOf(adminKey);
+    const victim = await keyOf(account.apiKey);
+    await fetch(`${platform.apiUrl}/api_keys?id=${victim?.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${adminKey}` },
+    });
+    await platform.operator('DELETE', `/api_keys/${victim?.id}`);
+    expect(await keyOf(account.apiKey)).toMatchObject({ revokedBy: `key:${admin?.id}` });
+    expect(admin?.revokedBy).toBeNull();
   });
 
   it('contains no unknown key', async () => {

@@ -43,7 +43,7 @@ it('lists the keys of an account in pages, newest first, including revoked and e
   const active = await make(accountId);
   const expired = await make(accountId, '', new Date(Date.now() - 1_000));
   const revoked = await make(accountId);
-  await keys.revoke(accountId, revoked);
+  await keys.revoke(accountId, revoked, 'operator:test');
   const first = await found({ accountId, limit: 2 });
   expect(first).toEqual([revoked, expired]);
   expect(await found({ accountId, limit: 2, before: expired })).toEqual([active]);

@@ -7,7 +7,11 @@ import { type StoredKey, readKey } from './key-rows.js';
 export interface ListedKey {
   readonly key: StoredKey;
   readonly revokedAt: Date | null;
+  /** Unknown for keys that earlier releases revoked. */
+  readonly revokedBy: string | null;
 }
+
+type RevocationRow = Pick<ListedKey, 'revokedAt' | 'revokedBy'>;
 
 /** The keys of all accounts, including expired and revoked ones. */
 @Injectable()
@@ -24,14 +28,20 @@ export class KeyListStore {
       where: { id: { in: found.map(({ id }) => id) } },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     });
-    return rows.map((row) => ({ key: readKey(row), revokedAt: row.revokedAt }));
+    return rows.map(listedKey);
   }
 
   async find(id: string): Promise<ListedKey | undefined> {
     const row = await this.prisma.apiKey.findUnique({ where: { id } });
-    return row ? { key: readKey(row), revokedAt: row.revokedAt } : undefined;
+    return row ? listedKey(row) : undefined;
   }
 }
+
+const listedKey = ({ revokedAt, revokedBy, ...row }: RevocationRow): ListedKey => ({
+  key: readKey(row),
+  revokedAt,
+  revokedBy,
+});
 
 const LIST = `
   SELECT id FROM gateway.api_keys

@@ -82,7 +82,7 @@ it('records the last use of many keys at once, and never replaces a later time b
 it.each(['no-uuid', randomUUID()])('finds no key with the id %s', async (id) => {
   expect(await keys.find(accountId, id)).toBeUndefined();
   expect(await keys.change(accountId, id, { description: 'mine' })).toBeUndefined();
-  expect(await keys.revoke(accountId, id)).toBe(false);
+  expect(await keys.revoke(accountId, id, 'operator:test')).toBe(false);
 });
 
 it('neither shows, changes nor revokes a key of another account', async () => {
@@ -96,6 +96,6 @@ it('neither shows, changes nor revokes a key of another account', async () => {
   expect(await keys.list(other.id)).toEqual([]);
   expect(await keys.find(other.id, id)).toBeUndefined();
   expect(await keys.change(other.id, id, { description: 'hers' })).toBeUndefined();
-  expect(await keys.revoke(other.id, id)).toBe(false);
+  expect(await keys.revoke(other.id, id, 'operator:test')).toBe(false);
   expect(await keys.find(accountId, id)).toMatchObject({ description: 'mine' });
 });

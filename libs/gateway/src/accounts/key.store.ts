@@ -34,6 +34,9 @@ export interface KeyAuthor {
   readonly limited?: { readonly keyId: string; readonly spend: KeySpend | undefined };
 }
 
+/** Who revokes a key: an operator, by the name of the token, or a customer, by the key in use. */
+export type KeyRevoker = `operator:${string}` | `key:${string}`;
+
 /** The parts of a key by which people recognise it. */
 export interface KeyLabel {
   readonly id: string;
@@ -150,14 +153,17 @@ export class KeyStore {
   }
 
   /**
-   * Revokes a key and adds an event to the outbox. Returns false if the account has no such key. Idempotent.
+   * Revokes a key and adds an event to the outbox. Returns false if the account has no such key. Idempotent:
+   * the first revocation is kept, with who made it.
    */
-  async revoke(accountId: string, id: string): Promise<boolean> {
+  async revoke(accountId: string, id: string, by: KeyRevoker): Promise<boolean> {
     if (!isUuid(id)) return false;
     return this.database.transaction(async (client) => {
       const { rowCount } = await client.query(
-        `UPDATE gateway.api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 AND account_id = $2`,
-        [id, accountId],
+        `UPDATE gateway.api_keys SET revoked_at = coalesce(revoked_at, now()),
+           revoked_by = CASE WHEN revoked_at IS NULL THEN $3 ELSE revoked_by END
+         WHERE id = $1 AND account_id = $2`,
+        [id, accountId, by],
       );
       if (rowCount === 0) return false;
       const run: RunStatement = (sql, values) => client.query(sql, [...values]);

@@ -16,6 +16,13 @@ export const CallerOf = createParamDecorator((_: undefined, context: ExecutionCo
   return caller;
 });
 
+/** Parameter decorator: the name of the operator's token. Only for routes of operators. */
+export const OperatorOf = createParamDecorator((_: undefined, context: ExecutionContext): string => {
+  const { operator } = context.switchToHttp().getRequest<FastifyRequest>();
+  assert(operator !== undefined, 'the route lets nobody in without a token');
+  return operator;
+});
+
 /** Authenticates requests to the routes of clients and operators. */
 @Injectable()
 export class GatewayAccess implements AccessGates, OnModuleInit {

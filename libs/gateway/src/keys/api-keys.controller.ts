@@ -53,14 +53,14 @@ export class ApiKeysController {
 
   @Serves(routes.revokeApiKey)
   async revoke(
-    @CallerOf() { accountId }: Caller,
+    @CallerOf() { accountId, keyId }: Caller,
     @Query() query: ApiKeyQuery,
     @Body() body: ApiKeyQuery | undefined,
   ): Promise<RevokedApiKeyReply> {
     const id = query.id ?? body?.id;
     if (id === undefined)
       throw invalidRequest([{ path: ['id'], message: 'must be set in the query or in the body' }]);
-    await this.keys.revoke(accountId, id);
+    await this.keys.revoke(accountId, id, `key:${keyId}`);
     return { success: true };
   }
 

@@ -10,7 +10,13 @@ import {
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
 import type { StoredKey } from '../accounts/key-rows.js';
-import { ACTIVE_KEYS_MAX, type KeyAuthor, KeyStore, type MadeKey } from '../accounts/key.store.js';
+import {
+  ACTIVE_KEYS_MAX,
+  type KeyAuthor,
+  type KeyRevoker,
+  KeyStore,
+  type MadeKey,
+} from '../accounts/key.store.js';
 
 /** A key and its spend, if known. */
 export interface KeyWithSpend {
@@ -54,8 +60,8 @@ export class ApiKeys {
   }
 
   /** Revokes a key. Idempotent. Refuses: API_KEY_NOT_FOUND. */
-  async revoke(accountId: string, keyId: string): Promise<void> {
-    if (!(await this.keys.revoke(accountId, keyId))) throw unknownKey();
+  async revoke(accountId: string, keyId: string, by: KeyRevoker): Promise<void> {
+    if (!(await this.keys.revoke(accountId, keyId, by))) throw unknownKey();
     this.changes.made(accountId);
   }
 

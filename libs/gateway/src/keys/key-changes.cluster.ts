@@ -94,7 +94,7 @@ async function timesBelieved(
     }
   };
   expect(await isKnown()).toBe(true);
-  await keys?.revoke(accountId, made?.key.id ?? '');
+  await keys?.revoke(accountId, made?.key.id ?? '', 'operator:test');
   for (let times = 0; ; times += 1) {
     if (!(await isKnown())) return times;
     if (times > 30 * WITHIN_A_SECOND) throw new Error('it is believed for ever');

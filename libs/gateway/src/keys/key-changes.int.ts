@@ -141,7 +141,7 @@ async function untilItListens({ gate }: Gateway): Promise<void> {
   const { id } = await one.app.get(AccountStore).create({ name: 'Bob', tier: 'standard', paid: false });
   await eventually(async () => {
     const made = await one.keys.create(id, NewApiKey.parse({ apiKeyType: 'INFERENCE', description: '' }));
-    await one.keys.revoke(id, made.key.id);
+    await one.keys.revoke(id, made.key.id, 'operator:test');
     await vi.waitFor(() => expect(forget).toHaveBeenCalledWith(id), { timeout: 2_000 });
   });
   forget.mockRestore();
@@ -174,7 +174,7 @@ afterEach(async () => {
 afterAll(() => database.stop());
 
 it('rejects a revoked key at once in the same process, and in every other one after its event', async () => {
-  await one.keys.revoke(accountId, key.id);
+  await one.keys.revoke(accountId, key.id, 'operator:test');
   expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
 });
@@ -224,13 +224,13 @@ it('suspends an account in every process until it is resumed', async () => {
 
 it('looks keys up again while cut off from the event log, and receives events after reconnecting', async () => {
   two.log.cut();
-  await one.keys.revoke(accountId, key.id);
+  await one.keys.revoke(accountId, key.id, 'operator:test');
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
   two.log.mend();
   const made = await one.keys.create(accountId, NewApiKey.parse({ apiKeyType: 'ADMIN', description: '' }));
   const authorization = `Bearer ${made.secret}`;
   expect(await two.gate.identify(authorization)).toMatchObject({ keyId: made.key.id, keyType: 'ADMIN' });
-  await one.keys.revoke(accountId, made.key.id);
+  await one.keys.revoke(accountId, made.key.id, 'operator:test');
   await eventually(async () =>
     expect(await codeOf(two.gate.identify(authorization))).toBe('AUTHENTICATION_FAILED'),
   );
@@ -248,7 +248,7 @@ it('accepts known keys and no unknown ones while the database does not respond',
   const stranger = 'Bearer SVC_INFERENCE_KEY_nobody-knows-it';
   expect(await codeOf(two.gate.identify(stranger))).toBe('UNAVAILABLE');
   two.data.mend();
-  await one.keys.revoke(accountId, key.id);
+  await one.keys.revoke(accountId, key.id, 'operator:test');
   await eventually(async () => {
     two.gate.invalidate();
     expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
@@ -312,7 +312,7 @@ it('does not cache a lookup during which the key was revoked', async () => {
 
 it('applies a change while cut off from the event log, and another process publishes it', async () => {
   one.log.cut();
-  await one.keys.revoke(accountId, key.id);
+  await one.keys.revoke(accountId, key.id, 'operator:test');
   expect(await asks(one)).toBe('AUTHENTICATION_FAILED');
   // Any process publishes the events of others.
   await eventually(async () => expect(await asks(two)).toBe('AUTHENTICATION_FAILED'));
@@ -324,7 +324,7 @@ it('publishes no event for a change that was not committed', async () => {
   await expect(one.keys.change(accountId, { id: randomUUID(), description: 'x' })).rejects.toMatchObject({
     code: 'API_KEY_NOT_FOUND',
   });
-  await one.keys.revoke(accountId, taken.key.id);
+  await one.keys.revoke(accountId, taken.key.id, 'operator:test');
   const database = one.app.get(Database);
   await eventually(async () => expect(await database.query('SELECT 1 FROM events.outbox')).toEqual([]));
   const told = await database.query<{ payload: string }>(

@@ -9,6 +9,7 @@ import {
 import { Serves } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
+import { OperatorOf } from '../auth/access.js';
 import { KeyListStore, type ListedKey } from '../accounts/key-list.store.js';
 
 /** Lists and revokes keys of any account. */
@@ -27,9 +28,9 @@ export class KeysController {
   }
 
   @Serves(routes.revokeAnyKey)
-  async revoke(@Param() { id }: { id: string }): Promise<OperatorKeyView> {
+  async revoke(@Param() { id }: { id: string }, @OperatorOf() operator: string): Promise<OperatorKeyView> {
     const { key } = await this.get(id);
-    await this.keys.revoke(key.accountId, id);
+    await this.keys.revoke(key.accountId, id, `operator:${operator}`);
     return viewOf(await this.get(id));
   }
 
@@ -40,7 +41,7 @@ export class KeysController {
   }
 }
 
-function viewOf({ key, revokedAt }: ListedKey): OperatorKeyView {
+function viewOf({ key, revokedAt, revokedBy }: ListedKey): OperatorKeyView {
   const isExpired = key.expiresAt !== null && key.expiresAt.getTime() <= Date.now();
   const state = isExpired ? 'expired' : 'active';
   return {
@@ -48,5 +49,6 @@ function viewOf({ key, revokedAt }: ListedKey): OperatorKeyView {
     accountId: key.accountId,
     state: revokedAt ? 'revoked' : state,
     revokedAt: revokedAt?.toISOString() ?? null,
+    revokedBy,
   };
 }

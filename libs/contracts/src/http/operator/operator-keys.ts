@@ -19,6 +19,13 @@ export const OperatorKeyView = PlainApiKeyView.extend({
   accountId: z.uuid(),
   state,
   revokedAt: z.iso.datetime().nullable(),
+  revokedBy: z
+    .string()
+    .nullable()
+    .describe(
+      "Who revoked it: `operator:` and the name of the operator's token, or `key:` and the id of the customer's key. Null for keys that earlier releases revoked.",
+    )
+    .meta({ example: 'operator:ann' }),
 });
 
 export const OperatorKeyList = z.object({
