@@ -43,6 +43,22 @@ const wasmFiles = {
   },
 };
 
+/** OpenTelemetry's modules require gRPC by a function that a bundler doesn't know, and so past the bundle. */
+const hiddenRequires = {
+  name: 'hidden-requires',
+  transform: {
+    filter: { id: /\/@opentelemetry\/.*\.mjs$/, code: /\b__require\("/ },
+    handler: (code) => {
+      const names = [...new Set([...code.matchAll(/\b__require\("([^"]+)"\)/g)].map(([, name]) => name))];
+      const imports = names.map((name, at) => `import * as required${at} from "${name}";\n`);
+      return names.reduce(
+        (text, name, at) => text.replaceAll(`__require("${name}")`, `required${at}`),
+        imports.join('') + code,
+      );
+    },
+  },
+};
+
 /** Nest and others try to load packages that need not be installed. */
 const onLog = (level, log, report) => log.code === 'UNRESOLVED_IMPORT' || report(level, log);
 
@@ -59,7 +75,7 @@ export async function writeBundles(input, dir = root) {
     input,
     platform: 'node',
     external: UNBUNDLED,
-    plugins: [ownUrls, wasmFiles],
+    plugins: [ownUrls, wasmFiles, hiddenRequires],
     onLog,
   });
   await bundles.write({

@@ -199,11 +199,11 @@ export const rooms = {
     server: [],
   },
   telemetry: {
-    '.': ['telemetry.config'],
+    config: [],
     metrics: [],
     instruments: ['metrics'],
     traces: [],
-    export: ['metrics', 'instruments', 'traces'],
+    export: ['config', 'metrics', 'instruments', 'traces'],
     process: ['instruments'],
   },
 };

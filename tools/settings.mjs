@@ -18,12 +18,25 @@ function defaultOf(schema) {
 const row = ([name, schema]) =>
   `| \`${name}\` | ${defaultOf(schema)} | ${(schema.description ?? '').replaceAll('|', '\\|')} |`;
 
-async function section([app, , , what]) {
+const table = (settings) => [
+  '| Variable | Default | |',
+  '|---|---|---|',
+  ...Object.entries(settings)
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en'))
+    .map(row),
+  '',
+];
+
+const sections = [];
+for (const [app, , , what] of PROCESSES) {
   const settings = await settingsOf(app);
-  if (!settings) return [];
-  const rows = Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b, 'en'));
-  return [`## ${app}`, '', what, '', '| Variable | Default | |', '|---|---|---|', ...rows.map(row), ''];
+  if (settings) sections.push({ app, what, settings });
 }
+const rowsOf = ({ settings }) => new Set(Object.entries(settings).map(row));
+const [first, ...others] = sections;
+const ofAll = others.map(rowsOf).reduce((common, rows) => common.intersection(rows), rowsOf(first));
+const without = (settings) =>
+  Object.fromEntries(Object.entries(settings).filter((entry) => !ofAll.has(row(entry))));
 
 const text = [
   '# Settings',
@@ -31,7 +44,10 @@ const text = [
   'Generated from the schemas that read them (`npm run settings`). Every process reads its own from the environment and',
   'reports all invalid settings at once. Durations are in milliseconds.',
   '',
-  ...(await Promise.all(PROCESSES.map(section))).flat(),
+  '## Every process',
+  '',
+  ...table(Object.fromEntries(Object.entries(first.settings).filter((entry) => ofAll.has(row(entry))))),
+  ...sections.flatMap(({ app, what, settings }) => [`## ${app}`, '', what, '', ...table(without(settings))]),
 ].join('\n');
 
 const file = join(root, path);

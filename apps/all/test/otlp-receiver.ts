@@ -3,6 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import {
+  Server as GrpcServer,
+  type Metadata,
+  type MethodDefinition,
+  ServerCredentials,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
 
 const DEFINITIONS = fileURLToPath(new URL('otlp.proto', import.meta.url));
@@ -147,18 +155,108 @@ export interface ReceivedLine {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Receives OTLP over HTTP, as protobuf, and parses it. */
+/** A request as it arrived. */
+interface ReceivedRequest {
+  readonly signal: Signal;
+  readonly protocol: 'grpc' | 'http/protobuf' | 'http/json';
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+const SIGNALS = ['Trace', 'Metrics', 'Logs'] as const;
+type Signal = (typeof SIGNALS)[number];
+
+const signalOf = (path = ''): Signal | undefined =>
+  SIGNALS.find((signal) => path.startsWith(`/v1/${signal.toLowerCase()}`));
+
+/** Receives OTLP over HTTP, as protobuf or JSON, and over gRPC, and parses it. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly metrics: ReceivedMetric[] = [];
   readonly lines: ReceivedLine[] = [];
+  readonly requests: ReceivedRequest[] = [];
+  /** The schemas that the senders name. */
+  readonly schemas = new Set<string>();
   /** Everything received, of every signal, to search for texts that must not be there. */
   readonly bytes: Buffer[] = [];
+  private readonly grpc = new GrpcServer();
+  private readonly http = createServer((request, response) => {
+    const { headers } = request;
+    const isJson = headers['content-type'] === 'application/json';
+    void buffer(request).then((body) => {
+      const signal = signalOf(request.url);
+      const message = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+      if (signal) this.take({ signal, protocol: isJson ? 'http/json' : 'http/protobuf', headers }, message);
+      response.setHeader('content-type', isJson ? 'application/json' : 'application/x-protobuf');
+      response.end(isJson ? '{}' : '');
+    });
+  });
 
-  private constructor(
-    readonly url: string,
-    private readonly end: () => void,
-  ) {}
+  private constructor(private readonly definitions: protobuf.Root) {}
+
+  static async start(): Promise<OtlpReceiver> {
+    const receiver = new OtlpReceiver(await protobuf.load(DEFINITIONS));
+    await receiver.listen();
+    return receiver;
+  }
+
+  private grpcPort = 0;
+
+  private async listen(): Promise<void> {
+    for (const signal of SIGNALS) this.serveGrpc(signal);
+    this.http.listen(0, '127.0.0.1');
+    const credentials = ServerCredentials.createInsecure();
+    this.grpcPort = await new Promise((resolve, reject) => {
+      this.grpc.bindAsync('127.0.0.1:0', credentials, (error, port) =>
+        error ? reject(error) : resolve(port),
+      );
+    });
+    if (!this.http.listening) await once(this.http, 'listening');
+  }
+
+  private serveGrpc(signal: Signal): void {
+    const Export: MethodDefinition<Buffer, Buffer> = {
+      path: `/opentelemetry.proto.collector.${signal.toLowerCase()}.v1.${signal}Service/Export`,
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: (message) => message,
+      requestDeserialize: (message) => message,
+      responseSerialize: (message) => message,
+      responseDeserialize: (message) => message,
+    };
+    this.grpc.addService(
+      { Export },
+      {
+        Export: (call: { request: Buffer; metadata: Metadata }, done: sendUnaryData<Buffer>) => {
+          this.take({ signal, protocol: 'grpc', headers: call.metadata.getMap() }, call.request);
+          done(null, Buffer.alloc(0));
+        },
+      },
+    );
+  }
+
+  private take(request: ReceivedRequest, body: Buffer): void {
+    const { signal, protocol } = request;
+    this.requests.push(request);
+    this.bytes.push(body);
+    const type = this.definitions.lookupType(`otlp.Export${signal}ServiceRequest`);
+    const message =
+      protocol === 'http/json'
+        ? type.fromObject(JSON.parse(body.toString(), bytesOfJson) as object)
+        : type.decode(body);
+    const read: unknown = type.toObject(message, { bytes: String, longs: String, defaults: true });
+    for (const [, url = ''] of JSON.stringify(read).matchAll(/"schemaUrl":"([^"]+)"/g)) this.schemas.add(url);
+    if (signal === 'Trace') this.spans.push(...spansOf(read as TracesOnWire));
+    else if (signal === 'Metrics') this.metrics.push(...metricsOf(read as MetricsOnWire));
+    else this.lines.push(...linesOf(read as LogsOnWire));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  get grpcUrl(): string {
+    return `http://127.0.0.1:${this.grpcPort}`;
+  }
 
   /** Settings with which a platform sends all of its traces, metrics and logs here, without much delay. */
   get settings(): Readonly<Record<string, string>> {
@@ -172,43 +270,21 @@ export class OtlpReceiver {
     };
   }
 
-  static async start(): Promise<OtlpReceiver> {
-    const definitions = await protobuf.load(DEFINITIONS);
-    const read = (signal: string, body: Buffer): unknown => {
-      const type = definitions.lookupType(`otlp.Export${signal}ServiceRequest`);
-      return type.toObject(type.decode(body), { bytes: String, longs: String, defaults: true });
-    };
-    const readers: Readonly<Record<string, (body: Buffer) => void>> = {
-      '/v1/traces': (body) => receiver.spans.push(...spansOf(read('Trace', body) as TracesOnWire)),
-      '/v1/metrics': (body) => receiver.metrics.push(...metricsOf(read('Metrics', body) as MetricsOnWire)),
-      '/v1/logs': (body) => receiver.lines.push(...linesOf(read('Logs', body) as LogsOnWire)),
-    };
-    const server = createServer((request, response) => {
-      void buffer(request).then((body) => {
-        receiver.bytes.push(body);
-        readers[request.url ?? '']?.(body);
-        response.setHeader('content-type', 'application/x-protobuf').end();
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const receiver = new OtlpReceiver(url, () => {
-      server.close();
-      server.closeAllConnections();
-    });
-    return receiver;
-  }
-
   /** The spans of a trace. */
   trace(id: string): ReceivedSpan[] {
     return this.spans.filter(({ traceId }) => traceId === id);
   }
 
   close(): void {
-    this.end();
+    this.http.close();
+    this.http.closeAllConnections();
+    this.grpc.forceShutdown();
   }
 }
+
+/** OTLP's JSON has ids as hex digits; protobuf's has bytes as base64. */
+const bytesOfJson = (key: string, value: unknown): unknown =>
+  /^(?:trace|span|parentSpan)Id$/.test(key) ? Buffer.from(String(value), 'hex').toString('base64') : value;
 
 const hex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 

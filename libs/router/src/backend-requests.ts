@@ -30,7 +30,7 @@ export class BackendRequests {
     const { requestId, encryption } = call;
     const headers = dialect.headers({ requestId, key: this.keyFor(live), encryption });
     if (mode.contentType !== undefined) headers['content-type'] = mode.contentType;
-    if (step && tracing.sentToBackends) headers['traceparent'] = step.traceparent;
+    if (step) tracing.toBackend(step, headers);
     if (mode.job) {
       const { method, path, body, headers: own } = mode.job(live);
       const whole = { origin, method, path: `${basePath}${path}`, headers: { ...headers, ...own } };

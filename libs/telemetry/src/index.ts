@@ -18,7 +18,7 @@ export { router } from './instruments/router.js';
 export { runtime } from './instruments/runtime.js';
 export { watchDisk } from './process/disk-readings.js';
 export { type RunningTelemetry, scrapedMetrics, startTelemetry } from './telemetry.js';
-export { type TelemetryConfig, telemetryConfig } from './telemetry.config.js';
+export { type TelemetryConfig, telemetryConfig } from './config/telemetry.config.js';
 export type { SpanAttributes } from './traces/attributes.js';
 export { errorType, isFailure } from './traces/failures.js';
 export { type RemoteSpan, readTraceparent } from './traces/trace-context.js';

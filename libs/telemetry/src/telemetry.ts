@@ -1,54 +1,32 @@
 import { CATALOGUE } from './instruments/catalogue.js';
-import { type Push, targetOf } from './export/otlp-target.js';
 import { type MetricsText, metricsText } from './export/prometheus-text.js';
+import { sentSignals, withoutEffect } from './config/otel.config.js';
 import { readProcess } from './process/process-readings.js';
-import type { TelemetryConfig } from './telemetry.config.js';
-
-interface TelemetryOptions {
-  readonly config: TelemetryConfig;
-  readonly version: string;
-}
+import type { TelemetryOptions } from './config/telemetry-options.js';
 
 /** Telemetry that runs until the process ends. */
 export interface RunningTelemetry {
-  /** Sends what has not been sent yet, for at most `STOP_MS`. */
+  /** Sends what has not been sent yet, for at most 2 s. */
   stop(): Promise<void>;
 }
 
-/** Starts the telemetry of this process: its own readings, and OTLP if an endpoint is set. */
+/**
+ * Starts the telemetry of this process: its own readings, and OTLP if an endpoint is set. Only then are
+ * OpenTelemetry's libraries loaded.
+ */
 export async function startTelemetry(options: TelemetryOptions): Promise<RunningTelemetry> {
-  const { config, version } = options;
+  const { config, env, version, log } = options;
+  const settings = withoutEffect(config, env);
+  if (settings.length > 0) log.warn({ settings }, 'some OTEL_ settings have no effect');
   const endReadings = readProcess(config.OTEL_SERVICE_NAME, version);
-  const pushes = await startPushes(options);
+  const sent = sentSignals(config);
+  const stopSdk = sent.size > 0 ? (await import('./export/sdk.js')).startSdk(options, sent) : undefined;
   return {
     stop: async () => {
-      await Promise.all(pushes.map((push) => push.stop()));
+      await stopSdk?.();
       endReadings();
     },
   };
-}
-
-/** OpenTelemetry's libraries are loaded only if something is sent. */
-async function startPushes(options: TelemetryOptions): Promise<readonly Push[]> {
-  const { config, version } = options;
-  const [metrics, traces] = [targetOf(config, 'METRICS'), targetOf(config, 'TRACES')];
-  const logs = config.OTEL_LOGS_EXPORTER === 'otlp' ? targetOf(config, 'LOGS') : undefined;
-  if (!metrics && !traces && !logs) return [];
-  const resource = (await import('./export/resource.js')).resourceOf(config, version);
-  const pushes: Push[] = [];
-  if (metrics) {
-    const { pushMetrics } = await import('./export/metric-push.js');
-    pushes.push(pushMetrics(metrics, { config, version, resource }));
-  }
-  if (traces) {
-    const { pushTraces } = await import('./export/trace-push.js');
-    pushes.push(pushTraces(traces, { config, version, resource }));
-  }
-  if (logs) {
-    const { pushLogs } = await import('./export/log-push.js');
-    pushes.push(pushLogs(logs, { config, version, resource }));
-  }
-  return pushes;
 }
 
 /** Every metric in the format that a scraper's `Accept` prefers; default: Prometheus's own. */

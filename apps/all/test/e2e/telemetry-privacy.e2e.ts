@@ -183,6 +183,9 @@ const RESOURCE = {
   'service.version': expect.stringMatching(/^[\d.]+$/) as string,
   'service.instance.id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/) as string,
   'deployment.environment.name': 'tests',
+  'telemetry.sdk.language': 'nodejs',
+  'telemetry.sdk.name': 'opentelemetry',
+  'telemetry.sdk.version': expect.stringMatching(/^\d/) as string,
 };
 
 describe('metrics by OTLP', () => {

@@ -67,10 +67,11 @@ it('publishes an event with the trace context of its request, if that is traced'
     slowMs: 1e6,
     keptPerSecond: 0,
     continuesClients: false,
-    sentToBackends: false,
+    asksParent: true,
+    propagation: { extract: () => undefined, inject: () => undefined },
   };
   const end = tracing.record(settings, { take: () => undefined });
-  const arrival = { name: 'PUT /x', id: 'ab'.repeat(16), startMs: 0, traceparent: undefined };
+  const arrival = { name: 'PUT /x', id: 'ab'.repeat(16), startMs: 0, headers: {} };
   await inStep(tracing.forClient(arrival).root, () => note(1, 1)).finally(end);
   await note(2, 2);
   for (const outbox of outboxes) outbox.onApplicationBootstrap();

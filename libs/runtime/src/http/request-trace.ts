@@ -24,7 +24,12 @@ export function enterTraced(
   if (route.access === 'probe' || route.access === 'metrics') return enter(next);
   if (route.access === 'internal') {
     enter((error) => {
-      const trace = error ? undefined : tracing.forNeighbour(arrivalOf(request, route));
+      const trace = error
+        ? undefined
+        : tracing.forNeighbour({
+            ...arrivalOf(request, route),
+            traceparent: request.headers['traceparent'],
+          });
       if (trace) request.traced = { trace, receiving: undefined };
       next(error);
     });
@@ -72,7 +77,7 @@ function arrivalOf(request: FastifyRequest, { method, path }: RouteDefinition) {
     name: `${method} ${path}`,
     id: request.id.slice(-ID_DIGITS),
     startMs: request.record.startedMs,
-    traceparent: request.headers['traceparent'],
+    headers: request.headers,
   };
 }
 

@@ -85,7 +85,12 @@ async function begin<Shape extends ProcessShape & z.ZodRawShape>(
   const { PORT, HOST, SVC_LOG_LEVEL, SVC_DRAIN_MS } = config as Config<ProcessShape>;
   const logger = createLogger(SVC_LOG_LEVEL);
   end.logger = logger;
-  const telemetry = await startTelemetry({ config: config as TelemetryConfig, version: VERSION });
+  const telemetry = await startTelemetry({
+    config: config as TelemetryConfig,
+    env,
+    version: VERSION,
+    log: logger,
+  });
   end.undo(() => telemetry.stop());
   const readiness = new Readiness();
   end.undo(runtime.ready.observe(() => [[readiness.why === '' ? 1 : 0]]));

@@ -1,4 +1,4 @@
-import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import type { ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { Exemplar } from '../metrics/instruments.js';
 import type { PointWithExemplars } from './otlp-metrics.js';
@@ -14,21 +14,66 @@ const EXEMPLARS = 8;
 
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
+type Serialize = (metrics: ResourceMetrics) => Uint8Array | undefined;
+
+let areAdded = false;
+
 /**
- * Metrics as OTLP with their exemplars. OpenTelemetry's JavaScript serializer omits them, so they are added
- * to its output.
+ * Adds the exemplars of histograms to all metrics sent. OpenTelemetry's JavaScript serializers, which the
+ * exporters of every protocol share, omit them.
  */
-export const serializerWithExemplars: typeof ProtobufMetricsSerializer = {
-  serializeRequest(metrics) {
-    const message = ProtobufMetricsSerializer.serializeRequest(metrics);
-    const byPoint = exemplarsOf(metrics);
-    if (!message || byPoint.every((exemplars) => exemplars.length === 0)) return message;
-    const points = byPoint.values();
+export function addExemplars(): void {
+  if (areAdded) return;
+  areAdded = true;
+  extend(ProtobufMetricsSerializer, (message, exemplars) => {
+    const points = exemplars.values();
     const next = (): Buffer => Buffer.concat((points.next().value ?? []).map(fieldOfExemplar));
     return withExtra(Buffer.from(message.buffer, message.byteOffset, message.byteLength), TO_POINTS, next);
-  },
-  deserializeResponse: (data) => ProtobufMetricsSerializer.deserializeResponse(data),
-};
+  });
+  extend(JsonMetricsSerializer, (message, exemplars) => {
+    const request = JSON.parse(Buffer.from(message).toString()) as JsonRequest;
+    pointsOf(request).forEach((point, index) => {
+      point.exemplars = (exemplars[index] ?? []).map(jsonOfExemplar);
+    });
+    return Buffer.from(JSON.stringify(request));
+  });
+}
+
+function extend(
+  serializer: { serializeRequest: Serialize },
+  add: (message: Uint8Array, exemplars: readonly (readonly Exemplar[])[]) => Uint8Array,
+): void {
+  const serialize = serializer.serializeRequest.bind(serializer);
+  serializer.serializeRequest = (metrics) => {
+    const message = serialize(metrics);
+    const byPoint = exemplarsOf(metrics);
+    const areNone = byPoint.every((exemplars) => exemplars.length === 0);
+    return message && !areNone ? add(message, byPoint) : message;
+  };
+}
+
+interface JsonRequest {
+  readonly resourceMetrics: readonly {
+    readonly scopeMetrics: readonly {
+      readonly metrics: readonly {
+        readonly histogram?: { readonly dataPoints: { exemplars?: object[] }[] };
+      }[];
+    }[];
+  }[];
+}
+
+const pointsOf = ({ resourceMetrics }: JsonRequest) =>
+  resourceMetrics
+    .flatMap(({ scopeMetrics }) => scopeMetrics)
+    .flatMap(({ metrics }) => metrics)
+    .flatMap(({ histogram }) => histogram?.dataPoints ?? []);
+
+const jsonOfExemplar = ({ value, atMs, spanId, traceId }: Exemplar): object => ({
+  timeUnixNano: String(BigInt(atMs) * 1_000_000n),
+  asDouble: value,
+  spanId,
+  traceId,
+});
 
 /** The exemplars of each histogram's point, in the order of the message. */
 const exemplarsOf = ({ scopeMetrics }: ResourceMetrics): (readonly Exemplar[])[] =>

@@ -26,7 +26,7 @@ export class CellProducer implements MetricProducer {
 
   constructor(
     private readonly metrics: readonly Metric[],
-    private readonly scope: { readonly name: string; readonly version: string },
+    private readonly scope: { readonly name: string; readonly version: string; readonly schemaUrl: string },
   ) {}
 
   collect(): Promise<CollectionResult> {

@@ -1,5 +1,6 @@
 import type { Metric } from '../metrics/metrics.js';
 import { events } from './events.js';
+import { exporting } from './exporting.js';
 import { inference } from './inference.js';
 import { limits } from './limits.js';
 import { money } from './money.js';
@@ -23,6 +24,7 @@ export const ROOMS = {
   events,
   neighbours,
   operatorFiles,
+  exporting,
   runtime,
 };
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contracts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { readTraceparent, traceparentOf } from './trace-context.js';
 import { beginStep, currentStep, inStep, type Step, traced, untraced } from './trace.js';
 import { type TracingSettings, tracing } from './tracing.js';
 
@@ -12,7 +13,11 @@ const NOTHING: TracingSettings = {
   slowMs: 1_000,
   keptPerSecond: 2,
   continuesClients: false,
-  sentToBackends: false,
+  asksParent: true,
+  propagation: {
+    extract: ({ traceparent }) => readTraceparent(traceparent),
+    inject: (span, headers) => void (headers['traceparent'] = traceparentOf(span)),
+  },
 };
 
 const taken: Step[] = [];
@@ -28,7 +33,7 @@ afterEach(() => {
 });
 
 const begin = (traceparent?: string) =>
-  tracing.forClient({ name: 'GET /x', id: ID, startMs: performance.now(), traceparent });
+  tracing.forClient({ name: 'GET /x', id: ID, startMs: performance.now(), headers: { traceparent } });
 const names = (): string[] => taken.map(({ name }) => name);
 
 describe('the exported traces', () => {
@@ -139,6 +144,21 @@ describe('the trace of a client', () => {
   it('is continued, and decides the sampling, if that is configured', () => {
     record({ continuesClients: true });
     expect(begin(REMOTE).origin).toMatchObject({ traceId: TRACE, isSampled: true });
+  });
+});
+
+describe('a sampler that asks no parent', () => {
+  it('decides by the trace id alone, for traces of clients and of neighbours', () => {
+    for (const ratio of [0, 1]) {
+      record({ ratio, asksParent: false, continuesClients: true });
+      for (const flags of ['00', '01']) {
+        const traceparent = `00-${TRACE}-b7ad6b7169203331-${flags}`;
+        const arrival = { name: 'GET /x', id: ID, startMs: 0, traceparent };
+        const traces = [begin(traceparent), tracing.forNeighbour(arrival), tracing.forMessage(arrival)];
+        for (const trace of traces)
+          expect(trace?.origin).toMatchObject({ traceId: TRACE, isSampled: ratio === 1 });
+      }
+    }
   });
 });
 

@@ -1,10 +1,12 @@
 import type { SpanAttributes } from './attributes.js';
 import { type RemoteSpan, readTraceparent, samplerOf } from './trace-context.js';
-import { type FirstStep, SPAN_KIND, type SpanSink, Trace, inStep } from './trace.js';
+import { type FirstStep, SPAN_KIND, type SpanSink, type Step, Trace, inStep } from './trace.js';
 
 export interface TracingSettings {
   /** The share of traces that are recorded, from 0 to 1. */
   readonly ratio: number;
+  /** Whether the sampled flag of a parent decides instead, if there is one. */
+  readonly asksParent: boolean;
   /** Requests that take longer are kept. */
   readonly slowMs: number;
   /** The most kept per second, separately for failed and for slow requests. */
@@ -14,8 +16,17 @@ export interface TracingSettings {
    * it.
    */
   readonly continuesClients: boolean;
-  /** Whether backends get a `traceparent`. */
-  readonly sentToBackends: boolean;
+  readonly propagation: Propagation;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The headers by which our traces and those of clients and backends are linked. */
+export interface Propagation {
+  /** The span that a client's headers name. */
+  extract(headers: Headers): RemoteSpan | undefined;
+  /** Adds headers that name a span to those for a backend, if backends are to know. */
+  inject(span: RemoteSpan, headers: Record<string, string>): void;
 }
 
 /** An incoming request. */
@@ -26,6 +37,9 @@ interface Arrival {
   readonly startMs: number;
   readonly traceparent: string | string[] | undefined;
 }
+
+/** A request of a client. */
+type ClientArrival = Omit<Arrival, 'traceparent'> & { readonly headers: Headers };
 
 /** How a trace ended. */
 interface TraceEnd {
@@ -38,10 +52,11 @@ interface TraceEnd {
 
 const OFF: TracingSettings = {
   ratio: 0,
+  asksParent: true,
   slowMs: Number.POSITIVE_INFINITY,
   keptPerSecond: 0,
   continuesClients: false,
-  sentToBackends: false,
+  propagation: { extract: () => undefined, inject: () => undefined },
 };
 
 /** A limit per second: an outage fails every request, and a few of their traces show as much as all. */
@@ -93,13 +108,14 @@ class Tracing {
     };
   }
 
-  get sentToBackends(): boolean {
-    return this.settings.sentToBackends;
+  /** Adds the headers that make a backend's work part of this step, if backends are to know. */
+  toBackend(step: Step, headers: Record<string, string>): void {
+    this.settings.propagation.inject(step.remote(), headers);
   }
 
   /** The trace of a client's request. The client's sampled flag counts only if its trace is continued. */
-  forClient({ name, id, startMs, traceparent }: Arrival): Trace {
-    const parent = traceparent === undefined ? undefined : readTraceparent(traceparent);
+  forClient({ name, id, startMs, headers }: ClientArrival): Trace {
+    const parent = this.settings.propagation.extract(headers);
     const first: FirstStep = { name, kind: SPAN_KIND.server, startMs };
     if (parent && this.settings.continuesClients) return this.continued(parent, first);
     const origin = { traceId: id, isSampled: this.isSampled(id), ...(parent && { links: [parent] }) };
@@ -154,7 +170,8 @@ class Tracing {
   }
 
   private continued(parent: RemoteSpan, first: FirstStep): Trace {
-    const { traceId, isSampled } = parent;
+    const { traceId } = parent;
+    const isSampled = this.settings.asksParent ? parent.isSampled : this.isSampled(traceId);
     return new Trace({ traceId, parent, isSampled }, first, this.sink);
   }
 }

@@ -49,7 +49,7 @@ async function completion(id) {
     name: 'POST /api/v1/chat/completions',
     id,
     startMs,
-    traceparent: undefined,
+    headers: {},
   });
   const { root } = trace;
   root.begin('authenticate')?.end();
@@ -108,7 +108,8 @@ const idOf = (at) =>
 
 const isCounting = process.env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
 const config = z.object(telemetryConfig('bench')).parse(process.env);
-if (isCounting) await startTelemetry({ config, version: '0' });
+const log = { debug() {}, info() {}, warn: console.error };
+if (isCounting) await startTelemetry({ config, env: process.env, version: '0', log });
 process.on('message', ({ perSecond, seconds }) => {
   void round(perSecond, seconds).then((micros) => process.send({ micros }));
 });
