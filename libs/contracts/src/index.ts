@@ -324,7 +324,7 @@ export type { OperatorKeyList, OperatorKeyView } from './http/operator/operator-
 export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
 export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
 export type { OperatorFileView } from './http/operator/operator-files.js';
-export { type ChargeView } from './http/operator/operator-charges.js';
+export { type ChargeView, type RequestView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
 export { NewPaymentDecision, PaymentQuery, type PaymentList } from './http/operator/operator-payments.js';
 export type { PaymentTotalsView, PaymentView, PaymentsAuditView } from './http/operator/operator-payments.js';

@@ -35,6 +35,8 @@ import { DocsController } from './docs/docs.controller.js';
 import { GatewaySettings } from './gateway.config.js';
 import { KeyChanges, KeyChangesConsumer } from './keys/key-changes.js';
 import { KeyCreationLimit } from './keys/key-creation-limit.js';
+import { FailedRequests } from './auth/failed-requests.js';
+import { FailedRequestStore } from './accounts/failed-request.store.js';
 import { KeyUses } from './auth/key-uses.js';
 import { KeyStore } from './accounts/key.store.js';
 import { ModelsController } from './models/models.controller.js';
@@ -140,6 +142,8 @@ const CONTROLLERS = [
 
 const ACTION_RECORDS = [ActionLog, ActionStore, FileChanges];
 
+const STORES = [AccountLimitsStore, AccountStore, FailedRequestStore, KeyListStore, KeyStore, WalletStore];
+
 /**
  * The API for clients and operators. The imported modules must provide `Ledger`, `Accounting`, `Books`,
  * `Limiter`, `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and `Payments`.
@@ -152,11 +156,10 @@ export class GatewayModule {
       imports: neighbours,
       controllers: CONTROLLERS,
       providers: [
+        ...STORES,
         { provide: GatewaySettings, useValue: settings },
         { provide: OperatorTokens, useValue: new OperatorTokens(settings) },
         { provide: AccessGates, useClass: GatewayAccess },
-        AccountLimitsStore,
-        AccountStore,
         ...ACTION_RECORDS,
         ApiKeys,
         AttachmentFetcher,
@@ -172,6 +175,7 @@ export class GatewayModule {
         DevelopmentAccount,
         Embedder,
         SpeechPipeline,
+        FailedRequests,
         FailureBlocks,
         FailureGate,
         FailureWatch,
@@ -185,8 +189,6 @@ export class GatewayModule {
         RpcSends,
         KeyChanges,
         KeyCreationLimit,
-        KeyListStore,
-        KeyStore,
         KeyUses,
         EditPictures,
         ImageMaker,
@@ -208,7 +210,6 @@ export class GatewayModule {
         Tokenizers,
         WebResearch,
         WalletHistory,
-        WalletStore,
         Wallets,
         PaidOperations,
       ],

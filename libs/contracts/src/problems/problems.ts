@@ -143,6 +143,11 @@ export const PROBLEMS = {
   ),
   PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'No such payment'),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
+  REQUEST_NOT_FOUND: row(
+    404,
+    'not_found_error',
+    'No request with this id was charged, or refused or failed in the last 30 days. It may be under way, or have been free.',
+  ),
   CREDIT_NOT_FOUND: row(404, 'not_found_error', 'This account has no credit with that reference.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),

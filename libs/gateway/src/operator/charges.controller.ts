@@ -1,15 +1,46 @@
 import { Controller, Param } from '@nestjs/common';
-import { Books, type ChargeView, type PostedCharge, formatUsd, routes, totalNano } from '@svc/contracts';
+import {
+  Books,
+  type ChargeView,
+  type PostedCharge,
+  Problem,
+  type RequestView,
+  formatUsd,
+  routes,
+  totalNano,
+} from '@svc/contracts';
 import { Serves } from '@svc/runtime';
+import { FailedRequestStore } from '../accounts/failed-request.store.js';
 import { amounts } from './transfer-view.js';
 
-/** Shows what a request cost, and why. */
+/** Shows what a request cost, and why, or why it failed. */
 @Controller()
 export class ChargesController {
-  constructor(private readonly books: Books) {}
+  constructor(
+    private readonly books: Books,
+    private readonly failed: FailedRequestStore,
+  ) {}
 
   @Serves(routes.getCharge)
-  async get(@Param() { requestId }: { requestId: string }): Promise<ChargeView> {
+  get(@Param() { requestId }: { requestId: string }): Promise<ChargeView> {
+    return this.charge(requestId);
+  }
+
+  @Serves(routes.getRequest)
+  async request(@Param() { requestId }: { requestId: string }): Promise<RequestView> {
+    const failure = await this.failed.find(requestId);
+    const charge = await this.charge(requestId).catch((error: unknown) => {
+      if (error instanceof Problem && error.code === 'CHARGE_NOT_FOUND') return null;
+      throw error;
+    });
+    if (!failure && !charge) throw new Problem('REQUEST_NOT_FOUND', { param: 'requestId' });
+    if (!failure) return { requestId, outcome: 'charged', failure: null, charge };
+    const { requestId: _, at, ...rest } = failure;
+    const outcome = failure.status >= 400 && failure.status < 499 ? 'refused' : 'failed';
+    return { requestId, outcome, failure: { ...rest, at: at.toISOString() }, charge };
+  }
+
+  private async charge(requestId: string): Promise<ChargeView> {
     const charge = await this.books.charge(requestId);
     const { cost, writeOffNano, lines, refunds, at, ...rest } = charge;
     return {

@@ -46,7 +46,50 @@ export const ChargeView = z.object({
 });
 export type ChargeView = z.infer<typeof ChargeView>;
 
+export const RequestView = z.object({
+  requestId: z.string(),
+  outcome: z
+    .enum(['charged', 'refused', 'failed'])
+    .describe(
+      '`refused`: with a 4xx status. `failed`: by an error of the service, or because its client left.',
+    ),
+  failure: z
+    .object({
+      at: z.iso.datetime().describe('When it ended.'),
+      route: z.string().describe('The `operationId` of its route.').meta({ example: 'createChatCompletion' }),
+      status: z.int().describe('The HTTP status; 499 if the client left before the response.'),
+      code: z.string().nullable().describe('The error code.').meta({ example: 'INSUFFICIENT_BALANCE' }),
+      ended: z
+        .string()
+        .nullable()
+        .describe('How the response ended, if the status does not show it, such as `client_gone`.'),
+      accountId: z.uuid().nullable(),
+      keyId: z.string().nullable(),
+      model: z.string().nullable(),
+      durationMs: z.int(),
+    })
+    .nullable()
+    .describe('Null for a request that was served completely.'),
+  charge: ChargeView.nullable().describe('Null if it cost nothing.'),
+});
+export type RequestView = z.infer<typeof RequestView>;
+
 export const chargeRoutes = {
+  getRequest: {
+    method: 'GET',
+    path: '/operator/v1/requests/:requestId',
+    operationId: 'getRequest',
+    tag: 'Ledger',
+    summary: 'Shows a request by its id, whatever its outcome',
+    description: `What it cost, or why it was refused or failed. The id is the header \`x-request-id\` or the id of the completion.
+Refused and failed requests are kept for 30 days, without their content, and shown a few seconds after they ended. During a flood of
+them only some are kept.`,
+    access: 'operator',
+    status: 200,
+    params: z.object({ requestId: Label.meta({ example: 'chatcmpl-0199f3a1c2d37b8e' }) }),
+    reply: RequestView,
+    refusals: ['INVALID_REQUEST', 'REQUEST_NOT_FOUND'],
+  },
   getCharge: {
     method: 'GET',
     path: '/operator/v1/charges/:requestId',

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@svc/storage';
+
+const KEPT = "interval '30 days'";
+/** Rows deleted by one statement. */
+const FORGOTTEN_AT_ONCE = 10_000;
+
+/** A request that was refused or that failed. */
+export interface FailedRequest {
+  readonly requestId: string;
+  /** When it ended. */
+  readonly at: Date;
+  /** The `operationId` of its route. */
+  readonly route: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly ended: string | null;
+  readonly accountId: string | null;
+  readonly keyId: string | null;
+  readonly model: string | null;
+  readonly durationMs: number;
+}
+
+/** Requests that were refused or that failed, without their content. */
+@Injectable()
+export class FailedRequestStore {
+  constructor(private readonly database: Database) {}
+
+  async add(requests: readonly FailedRequest[]): Promise<void> {
+    const column = <Value>(of: (request: FailedRequest) => Value): Value[] => requests.map(of);
+    await this.database.query(ADD, [
+      column(({ requestId }) => requestId),
+      column(({ at }) => at),
+      column(({ route }) => route),
+      column(({ status }) => status),
+      column(({ code }) => code),
+      column(({ ended }) => ended),
+      column(({ accountId }) => accountId),
+      column(({ keyId }) => keyId),
+      column(({ model }) => model),
+      column(({ durationMs }) => durationMs),
+    ]);
+  }
+
+  async find(requestId: string): Promise<FailedRequest | undefined> {
+    const [row] = await this.database.query<FailedRequest & { readonly [column: string]: unknown }>(
+      `SELECT request_id AS "requestId", at, route, status, code, ended, account_id AS "accountId", key_id AS "keyId",
+         model, duration_ms AS "durationMs" FROM gateway.failed_requests WHERE request_id = $1`,
+      [requestId],
+    );
+    return row;
+  }
+
+  /** Deletes a limited number of old ones. Returns how many were deleted. */
+  async forget(): Promise<number> {
+    const rows = await this.database.query(
+      `DELETE FROM gateway.failed_requests WHERE request_id IN (
+         SELECT request_id FROM gateway.failed_requests WHERE at < now() - ${KEPT} LIMIT $1 FOR UPDATE SKIP LOCKED
+       ) RETURNING 1`,
+      [FORGOTTEN_AT_ONCE],
+    );
+    return rows.length;
+  }
+}
+
+const ADD = `
+  INSERT INTO gateway.failed_requests
+    (request_id, at, route, status, code, ended, account_id, key_id, model, duration_ms)
+  SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::int[], $5::text[], $6::text[], $7::uuid[],
+    $8::text[], $9::text[], $10::int[])
+  ON CONFLICT DO NOTHING`;

@@ -1,0 +1,115 @@
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RootLogger, isFromClients, routeOf } from '@svc/runtime';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type FailedRequest, FailedRequestStore } from '../accounts/failed-request.store.js';
+import { subjectOf } from './failure-gate.js';
+
+const FLUSH_MS = 2_000;
+const FORGET_MS = 600_000;
+/** The most requests stored by one flush, and of one caller or network among them. */
+const STORED_MAX = 200;
+const STORED_OF_ONE = 20;
+/** The most of callers without valid credentials, who may be many and send anything. */
+const STORED_UNKNOWN = 50;
+const UNKNOWN = 'unknown';
+/** Models are names of the catalogue; this bounds whatever else a route may record. */
+const MODEL_CHARS = 200;
+/** The status of a client that left before the response, as in the log. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/**
+ * Records which requests were refused or failed, and why, so that an operator finds them by their id. Under
+ * a flood it drops the rest, so that refusing a request stays cheap; the log has all of them.
+ */
+@Injectable()
+export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
+  private waiting: FailedRequest[] = [];
+  private readonly counts = new Map<string, number>();
+  private readonly watched = new WeakSet<FastifyRequest>();
+  private flushing: Promise<void> = Promise.resolve();
+  private timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly store: FailedRequestStore,
+    private readonly logger: RootLogger,
+  ) {}
+
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    // A request that an earlier hook refuses comes only to the second one, and a stream only to the first.
+    fastify.addHook('onRequest', (request, reply, done) => {
+      this.watch(request, reply);
+      done();
+    });
+    fastify.addHook('onSend', async (request, reply) => this.watch(request, reply));
+    this.timers = [
+      setInterval(() => void this.flush(), FLUSH_MS).unref(), // Neither rejects.
+      setInterval(() => void this.store.forget().catch(() => undefined), FORGET_MS).unref(),
+    ];
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    await this.flush();
+  }
+
+  /** Stores what waits, in one statement. A failure is logged. */
+  flush(): Promise<void> {
+    return (this.flushing = this.flushing.then(() => this.write()));
+  }
+
+  private watch(request: FastifyRequest, reply: FastifyReply): void {
+    if (!isFromClients(request) || this.watched.has(request)) return;
+    this.watched.add(request);
+    reply.raw.once('close', () => void this.closed(request, reply)); // It never rejects.
+  }
+
+  private async closed(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
+    const { record } = request;
+    await record.underWay?.catch(() => undefined);
+    const hasLeft = !raw.headersSent;
+    const status = hasLeft ? CLIENT_CLOSED_REQUEST : raw.statusCode;
+    const { problem, ended = hasLeft || !raw.writableFinished ? 'client_gone' : null } = record;
+    if (status < 400 && !problem && ended === null) return;
+    const isKnown = record.accountId !== undefined;
+    if (!this.hasRoom(isKnown ? subjectOf(request) : UNKNOWN, isKnown ? STORED_OF_ONE : STORED_UNKNOWN))
+      return;
+    this.waiting.push({
+      requestId: request.id,
+      at: new Date(),
+      route: routeOf(request)?.operationId ?? 'none',
+      status,
+      code: problem?.code ?? null,
+      ended,
+      accountId: record.accountId ?? null,
+      keyId: record.keyId ?? null,
+      model: record.model?.slice(0, MODEL_CHARS) ?? null,
+      durationMs: Math.round(performance.now() - record.startedMs),
+    });
+  }
+
+  /** Whether there is room for one more of this subject before the next flush. */
+  private hasRoom(subject: string, most: number): boolean {
+    const count = this.counts.get(subject) ?? 0;
+    if (count >= most || this.waiting.length >= STORED_MAX) return false;
+    this.counts.set(subject, count + 1);
+    return true;
+  }
+
+  private async write(): Promise<void> {
+    const requests = this.waiting;
+    this.waiting = [];
+    this.counts.clear();
+    if (requests.length === 0) return;
+    try {
+      await this.store.add(requests);
+    } catch (error) {
+      this.logger.log.warn(
+        { requests: requests.length, error: String(error) },
+        'failed requests could not be recorded',
+      );
+    }
+  }
+}
