@@ -33,6 +33,10 @@ const PARTS = {
       'a LiteLLM proxy, vLLM, transformers serve and llama-cpp-python as backends, 7 GB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
     script: 'test:servers',
   },
+  upgrade: {
+    about: 'the last release beside the current one on the same data under load, forwards and back',
+    script: 'test:upgrade',
+  },
   helm: {
     about: 'the Helm chart on a Kubernetes control plane, which Go builds first',
     script: 'test:helm:cluster',

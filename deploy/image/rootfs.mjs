@@ -32,7 +32,10 @@ async function layPackages(folder) {
   const aside = await mkdtemp(join(tmpdir(), 'svc-debs-'));
   await chmod(aside, 0o777);
   try {
-    await run('apt-get', ['download', ...PACKAGES], { cwd: aside });
+    // The package with the licences of GCC's libraries, whose name has its version.
+    const { stdout: shown } = await run('apt-cache', ['show', '--no-all-versions', 'libgcc-s1']);
+    const [licences] = /\bgcc-\d+-base\b/.exec(shown);
+    await run('apt-get', ['download', ...PACKAGES, licences], { cwd: aside });
     const components = [];
     for (const deb of await readdir(aside)) {
       const path = join(aside, deb);

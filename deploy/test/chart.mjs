@@ -22,8 +22,9 @@ export const SERVICES = [
   'x402-payments',
 ];
 
-/** The minimum values of a release: servers that run elsewhere. */
+/** The minimum values of a trial of all services, on servers that run elsewhere. */
 export const EXTERNAL = {
+  simulator: { enabled: true },
   tokens: { existingSecret: 'tokens' },
   postgres: { existingSecret: { name: 'postgres' } },
   redis: { existingSecret: { name: 'redis' } },

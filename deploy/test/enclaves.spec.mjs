@@ -27,7 +27,12 @@ const catalog = {
   tiers: { XS: { standard: { requestsPerMinute: 10, tokensPerMinute: 10_000 } } },
 };
 
-const release = await Release.of({ ...EXTERNAL, ...parse(VALUES), catalog: { content: stringify(catalog) } });
+const release = await Release.of({
+  ...EXTERNAL,
+  simulator: {},
+  ...parse(VALUES),
+  catalog: { content: stringify(catalog) },
+});
 
 describe('a model in an enclave, as the documentation describes it', () => {
   it('is in the catalogue of the router and the gateway, with its measurements', () => {

@@ -75,12 +75,13 @@ it('a process has the addresses of the other services, which are Services of the
 it.each([
   ['inference-router', 'ROUTER_SIMULATOR_URL'],
   ['retrieval-worker', 'RETRIEVAL_SIMULATOR_URL'],
-])('%s has the address of the model simulator if no catalogue is set', async (name, variable) => {
+])('%s has the address of the model simulator in a trial', async (name, variable) => {
   const release = await Release.of();
   const { hostname, port } = new URL((await configOf(release, name))[variable]);
   const { spec } = release.get('Service', hostname.replace('svc-', ''));
   expect(spec.ports.map((one) => String(one.port))).toEqual([port]);
-  const own = await Release.of({ ...EXTERNAL, catalog: { content: 'models: []' } });
+  const catalog = { content: 'models: []' };
+  const own = await Release.of({ ...EXTERNAL, simulator: {}, catalog });
   expect(own.environment(name)).not.toHaveProperty(variable);
   expect(own.find('Deployment', 'model-simulator')).toBeUndefined();
   const elsewhere = { [name]: { settings: { [variable]: 'http://127.0.0.1:4001' } } };
@@ -115,6 +116,7 @@ it('large numbers are written without an exponent', async () => {
 it('secrets are never in the environment of a pod', async () => {
   const secret = 'a-secret-of-nobody-else';
   const release = await Release.of({
+    simulator: EXTERNAL.simulator,
     postgres: { url: `postgres://svc:${secret}@postgres/svc` },
     redis: { url: `redis://:${secret}@redis:6379` },
     kafka: { brokers: 'kafka:9092', username: 'svc', password: secret },

@@ -22,7 +22,7 @@ const valuesFor = (name, own) => {
     case 'browser':
       return { browser: { enabled: true, ...own } };
     case 'model-simulator':
-      return { simulator: own };
+      return { simulator: { enabled: true, ...own } };
     case 'first-account':
       return { firstAccount: own };
     case 'migrate':

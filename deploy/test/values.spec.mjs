@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { EXTERNAL, Release, SERVICES, renderText } from './chart.mjs';
+import { ALL, EXTERNAL, Release, SERVICES, renderText } from './chart.mjs';
+import { ROOT, documented } from './documented.mjs';
 
 const { kafka, postgres, redis, tokens } = EXTERNAL;
 
@@ -86,19 +87,67 @@ it('opens a first account after an install, and none in production', async () =>
   expect((await Release.of(await valuesOf('prod'))).find('Job', 'first-account')).toBeUndefined();
 });
 
-it.each([
-  ['auto', true, false],
-  [true, true, true],
-  [false, false, false],
-])(
-  'with simulator.enabled %s it runs without a catalogue: %s, beside one: %s',
-  async (enabled, alone, beside) => {
-    const simulates = async (values) =>
-      (await Release.of({ ...EXTERNAL, simulator: { enabled }, ...values })).find(
-        'Deployment',
-        'model-simulator',
-      ) !== undefined;
-    expect(await simulates({})).toBe(alone);
-    expect(await simulates({ catalog: { content: 'models: []' } })).toBe(beside);
+const CATALOGS = {
+  none: {},
+  own: { catalog: { content: 'models: [{ id: m, backends: [{ url: http://m, model: m }] }]' } },
+  'a ConfigMap': { catalog: { existingConfigMap: 'ours' } },
+  'simulated models': {
+    catalog: { content: 'models: [{ id: m, backends: [{ kind: simulator, model: m }] }]' },
   },
-);
+  'a simulated search': { catalog: { content: 'search: { providers: [{ kind: simulator }] }' } },
+};
+const SHAPES = {
+  'servers elsewhere': { ...EXTERNAL, simulator: {} },
+  'deploy/envs/prod.yaml': { ...(await valuesOf('prod')), catalog: {}, simulator: {} },
+  'deploy/envs/staging.yaml': { ...(await valuesOf('staging')), catalog: {}, simulator: {} },
+  'one process on servers elsewhere': { ...EXTERNAL, ...ALL },
+  'one process': {},
+};
+
+/** What a release with these values is. */
+async function outcomeOf(values) {
+  try {
+    const text = await renderText(values);
+    return text.includes('app.kubernetes.io/component: model-simulator') ? 'simulated' : 'rendered';
+  } catch ({ message }) {
+    if (message.includes('set the catalogue of your models')) return 'refused without a catalogue';
+    return message.includes('simulated entries') ? 'refused with simulated models' : message;
+  }
+}
+
+function wanted({ shape, catalog, enabled }) {
+  // The single process contains its own simulator.
+  if (enabled === true) return shape.startsWith('one process') ? 'rendered' : 'simulated';
+  if (catalog.includes('simulated')) return 'refused with simulated models';
+  const isTrial = enabled === 'auto' && shape === 'one process';
+  return catalog === 'none' && !isTrial ? 'refused without a catalogue' : 'rendered';
+}
+
+describe.each(Object.keys(SHAPES))('a release with %s', (shape) => {
+  const cases = ['auto', true, false].flatMap((enabled) =>
+    Object.keys(CATALOGS).map((catalog) => [enabled, catalog]),
+  );
+
+  it.each(cases)(
+    'and simulator.enabled %s, with the catalogue %s, has simulated models only as a trial',
+    async (enabled, catalog) => {
+      const values = { ...SHAPES[shape], ...CATALOGS[catalog], simulator: { enabled } };
+      expect(await outcomeOf(values)).toBe(wanted({ shape, catalog, enabled }));
+    },
+  );
+});
+
+it('an upgrade command of the documentation names a catalogue, or values that name one', async () => {
+  for (const [, command] of await documented()) {
+    if (!/ (?:install|upgrade) svc .*charts\/platform/.test(command)) continue;
+    const [, file] = /--values (\S+)/.exec(command) ?? [];
+    const values = file ? parse(await readFile(ROOT + file, 'utf8')) : {};
+    const isTrial = !/postgres|prod|staging/.test(command);
+    expect(command.includes('catalog.') || values.catalog !== undefined || isTrial).toBe(true);
+  }
+});
+
+it('refuses two catalogues at once', async () => {
+  const both = { content: 'models: []', existingConfigMap: 'ours' };
+  await expect(renderText({ ...EXTERNAL, catalog: both })).rejects.toThrow('which one is meant');
+});

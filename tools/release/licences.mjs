@@ -47,7 +47,7 @@ const SYSTEM = `## Programs and libraries of the image
 
 - Node.js (MIT, with the licences of its own parts in its LICENSE) and PostgreSQL (PostgreSQL licence), unchanged but for the
   debugging symbols of Node.
-- Packages of Debian: base-files, dash, libatomic1, libc6 (LGPL-2.1-or-later), libgcc-s1 and libstdc++6 (GPL-3.0-or-later with
+- Packages of Debian: base-files, dash, gcc-base, libatomic1, libc6 (LGPL-2.1-or-later), libgcc-s1 and libstdc++6 (GPL-3.0-or-later with
   the GCC Runtime Library Exception). Their texts are in /usr/share/doc of the image, and their sources at
   https://sources.debian.org under the versions in svc/sbom.cdx.json.`;
 

@@ -91,6 +91,8 @@ export interface PlatformOptions {
   readonly isFirstStart?: boolean;
   /** The parent of its data folder; default: the system's folder for temporary files. */
   readonly folder?: string;
+  /** The compiled main of its process, of another release; default: the current one. */
+  readonly main?: string;
   /** Replaces the whole text of the catalogue file. */
   readonly catalogText?: string;
   /** Runs concurrently with the start of the process. */
@@ -152,7 +154,7 @@ export class Platform extends Deployment {
     });
     try {
       if (!options.isFirstStart) await layServerData(join(dir, 'data'));
-      return new Platform(simulator, { dir, env }, await startProcess(env, options.whileStarting));
+      return new Platform(simulator, { dir, env }, await startProcess(env, options));
     } catch (error) {
       await simulator.close();
       await rm(dir, { recursive: true, force: true });
@@ -205,9 +207,9 @@ export class Platform extends Deployment {
     return join(this.home.dir, 'data');
   }
 
-  /** Restarts the process on the same data, after it was stopped or killed. */
-  async restart(): Promise<void> {
-    this.process = await startProcess(this.home.env);
+  /** Restarts the process on the same data, after it was stopped or killed; with another main if given. */
+  async restart(main = MAIN): Promise<void> {
+    this.process = await startProcess(this.home.env, { main });
   }
 
   /**
@@ -252,10 +254,10 @@ function isSharable({ env, hasOwnProcess, isFirstStart, folder, whileStarting }:
 
 async function startProcess(
   env: Readonly<Record<string, string>>,
-  meanwhile?: PlatformOptions['whileStarting'],
+  { main = MAIN, whileStarting }: Pick<PlatformOptions, 'main' | 'whileStarting'> = {},
 ): Promise<Served> {
   const ready = /API {2,}(http:\S+)\/api\/v1\n.*Operator API +(http:\S+)\/operator\/v1/;
-  const service = RunningProcess.spawn({ main: MAIN, env, ownGroup: true });
-  const [match] = await Promise.all([service.matching(ready), meanwhile?.(service)]);
+  const service = RunningProcess.spawn({ main, env, ownGroup: true });
+  const [match] = await Promise.all([service.matching(ready), whileStarting?.(service)]);
   return { service, apiUrl: match[1] ?? '', operatorUrl: match[2] ?? '' };
 }

@@ -5,7 +5,7 @@ const conditions = ['svc-source'];
 
 /**
  * Tests of programs from other package registries, some of them compiled: `--mode clients`, `backends` or
- * `servers`, which take the longest to install.
+ * `servers`, which take the longest to install; and `--mode upgrade`, of the last release beside this one.
  */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('../../..', import.meta.url)),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { documented } from '../documented.mjs';
 import { Cluster, Installed } from './cluster.mjs';
 import { PodProcess } from './pod-process.mjs';
-import { OF_OPERATORS, SECRETS } from './values.mjs';
+import { CATALOG, OF_OPERATORS, SECRETS } from './values.mjs';
 
 const COMMANDS = (await documented())
   .map(([, command]) => command)
@@ -25,7 +25,7 @@ beforeAll(async () => {
   const connections = { postgres: SECRETS.postgres.uri, redis: SECRETS.redis.url };
   // Production uses a Secret that other releases create themselves.
   const { 'svc-tokens': _tokens, ...others } = OF_OPERATORS;
-  await cluster.makeNamespace('svc', { ...others, 'svc-data': connections });
+  await cluster.makeNamespace('svc', { ...others, 'svc-data': connections }, CATALOG);
 });
 
 afterAll(() => cluster?.stop());
@@ -87,6 +87,28 @@ describe('the default values', () => {
     });
     expect(response.status).toBe(200);
     expect((await response.json()).cost.usd).toBeGreaterThan(0);
+  });
+
+  it('are upgraded and rolled back by one command', async () => {
+    const release = new Installed(cluster, 'default');
+    await cluster.shell(
+      `${defaults.replace(' install ', ' upgrade ')} --set defaults.podAnnotations.reason=new`,
+    );
+    const reason = async () => (await release.pods('all')).map(({ metadata }) => metadata.annotations.reason);
+    expect(await reason()).toEqual(['new']);
+    await cluster.helm('default', ['rollback', 'svc', '1', '--wait', '--timeout', '12m']);
+    expect(await reason()).toEqual([undefined]);
+    expect((await release.revisions()).at(-1)).toMatchObject({ status: 'deployed' });
+  });
+
+  it('do not replace the catalogue of a release by that of the repository', async () => {
+    const own = { catalog: { content: 'models: [{ id: m, backends: [{ url: http://m, model: m }] }]' } };
+    const image = { image: { repository: 'registry.example/svc' } };
+    await cluster.makeNamespace('own-models');
+    const release = new Installed(cluster, 'own-models');
+    await release.install({ ...image, ...own });
+    await expect(release.upgrade(image)).rejects.toThrow('this upgrade has no catalogue');
+    await release.upgrade({ ...image, ...own });
   });
 
   it('are refused as an upgrade of a release of six services', async () => {

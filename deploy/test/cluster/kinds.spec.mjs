@@ -5,7 +5,7 @@ import { DATA, EXTERNAL, SERVICES } from '../chart.mjs';
 import { until } from './api.mjs';
 import { Cluster, Installed } from './cluster.mjs';
 import { EXTENDED, POD, REFERRED } from '../extensions.mjs';
-import { OF_OPERATORS, SECRETS } from './values.mjs';
+import { CATALOG, OF_OPERATORS, SECRETS } from './values.mjs';
 
 const KINDS = {
   'sigs.k8s.io/gateway-api': ['httproutes'],
@@ -107,7 +107,7 @@ it.each([
   ['prod', 'beside the servers that it names', OF_OPERATORS],
 ])('deploy/envs/%s.yaml is installed %s', async (name, _beside, secrets) => {
   const values = parse(await readFile(new URL(`../../envs/${name}.yaml`, import.meta.url), 'utf8'));
-  await cluster.makeNamespace(name, secrets);
+  await cluster.makeNamespace(name, secrets, CATALOG);
   const release = new Installed(cluster, name);
   await release.install(values);
   // An autoscaler's minimum may exceed the initial number of replicas.

@@ -19,6 +19,9 @@ export const OF_OPERATORS = {
   svc: { password: 'secret' },
 };
 
+/** A ConfigMap that an administrator creates. */
+export const CATALOG = { catalog: { 'catalog.yaml': 'models: []' } };
+
 /** Connections that the release stores in its own Secrets, and that hooks need before those exist. */
 export const OWN = {
   ...EXTERNAL,

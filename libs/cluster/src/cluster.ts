@@ -1,14 +1,26 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { EVENTS } from '@svc/contracts';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
 import { freePorts, migrate } from '@svc/storage';
 import { Balancer, type BalancerTarget } from './balancer.js';
 import { environments } from './environment.js';
-import { KINDS, type Kind, type ReplicaCounts, type SharedSettings, kinds, mainOf } from './kinds.js';
+import {
+  KINDS,
+  type Kind,
+  OWN_CHECKOUT,
+  type ReplicaCounts,
+  type SharedSettings,
+  kinds,
+  mainOf,
+} from './kinds.js';
 import { ReplicaProcess } from './replica-process.js';
+
+const run = promisify(execFile);
 
 export interface ClusterOptions {
   readonly shared: SharedSettings;
@@ -22,6 +34,8 @@ export interface ClusterOptions {
   readonly host?: string;
   readonly port?: number;
   readonly operatorPort?: number;
+  /** The checkout whose code runs; default: this one. */
+  readonly checkout?: string;
   /** Called with the events of processes. */
   readonly onEvent?: (name: string, what: string) => void;
 }
@@ -38,10 +52,15 @@ interface Planned {
   readonly ports: readonly number[];
 }
 
-/**
- * Builds the environment of a process from the cluster's settings and `instead`, which replaces shared ones.
- */
-type EnvironmentOf = (process: Planned, env: Environment, instead?: Environment) => Promise<Environment>;
+interface OtherSettings {
+  /** Replace shared settings. */
+  readonly instead?: Environment;
+  /** The checkout whose processes read them; default: the one that the cluster was started with. */
+  readonly checkout?: string;
+}
+
+/** Builds the environment of a process from the cluster's settings. */
+type EnvironmentOf = (process: Planned, env: Environment, others?: OtherSettings) => Promise<Environment>;
 
 /**
  * All services as processes of this machine, with any number of replicas, and a balancer in front of the
@@ -53,6 +72,7 @@ export class Cluster {
     private readonly balancers: { readonly api: Balancer; readonly operator: Balancer },
     private readonly layout: {
       readonly envOf: EnvironmentOf;
+      readonly env: Environment;
       readonly planned: readonly Planned[];
       readonly metrics: readonly ScrapedProcess[];
       readonly sockets: string;
@@ -63,20 +83,23 @@ export class Cluster {
    * Migrates the database, creates the topics and starts everything; resolves when all processes are ready.
    */
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const { shared, env = {}, folder, host = '127.0.0.1' } = options;
+    const { shared, env = {}, folder, host = '127.0.0.1', checkout: first = OWN_CHECKOUT } = options;
     await mkdir(folder, { recursive: true });
     // Journals contain balances, and logs may contain secrets by mistake.
     await chmod(folder, 0o700);
-    await migrate(shared.DATABASE_URL);
-    const topics = loadConfig(topicsConfig, { ...env, ...shared });
-    await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
+    if (first === OWN_CHECKOUT) await prepareServers(env, shared);
+    else await prepareServersBy(first, { ...env, ...shared });
     const planned = await plan(options);
     const urls = addresses(planned);
     // Only this user may enter it, and its path is short enough for a socket.
     const sockets = await mkdtemp(join(tmpdir(), 'svc-gateways-'));
     const socketOf = (name: string): string => join(sockets, `${name}.sock`);
-    const ownOf = await environments();
-    const envOf: EnvironmentOf = ({ kind, name, ports }, given, instead = {}) => {
+    const envOf: EnvironmentOf = async (
+      { kind, name, ports },
+      given,
+      { instead = {}, checkout = first } = {},
+    ) => {
+      const ownOf = await environments(checkout);
       const own = {
         ...portsOf(ports),
         LEDGER_JOURNAL_DIR: join(folder, 'journals', name),
@@ -109,7 +132,7 @@ export class Cluster {
       return new Cluster(
         processes,
         { api, operator },
-        { envOf, planned, metrics: metricsOf(planned), sockets },
+        { envOf, env, planned, metrics: metricsOf(planned), sockets },
       );
     } catch (error) {
       await Promise.all([...processes.values()].flat().map((service) => service.stop()));
@@ -146,8 +169,16 @@ export class Cluster {
   async rollingRestart(kind: Kind, env?: Environment): Promise<void> {
     for (const service of this.replicas(kind)) {
       const planned = this.layout.planned.find(({ name }) => name === service.name);
-      await service.restart(planned && env && (await this.layout.envOf(planned, env, env)));
+      await service.restart(planned && env && (await this.layout.envOf(planned, env, { instead: env })));
     }
+  }
+
+  /** Restarts one process with the code of another checkout, as an upgrade or a rollback does. */
+  async replace(service: ReplicaProcess, checkout = OWN_CHECKOUT): Promise<void> {
+    const { planned, envOf, env } = this.layout;
+    const found = planned.find(({ name }) => name === service.name);
+    if (!found) throw new Error(`${service.name} is not of this cluster`);
+    await service.restart(await envOf(found, env, { checkout }), mainOf(found.kind, checkout));
   }
 
   /**
@@ -206,6 +237,19 @@ class GatewaySide implements BalancerTarget {
   }
 }
 
+/** Migrates the tables and creates the topics. */
+async function prepareServers(env: Environment, shared: SharedSettings): Promise<void> {
+  await migrate(shared.DATABASE_URL);
+  const topics = loadConfig(topicsConfig, { ...env, ...shared });
+  await createTopics(kafkaConnection(topics), EVENTS, topicTerms(topics));
+}
+
+/** The same by the commands of another checkout. */
+async function prepareServersBy(checkout: string, env: Environment): Promise<void> {
+  for (const command of ['migrate', 'topics'])
+    await run(process.execPath, [join(checkout, 'tools', `${command}.mjs`)], { env: { ...env } });
+}
+
 async function plan({ replicas = {}, env = {} }: ClusterOptions): Promise<Planned[]> {
   const wanted = kinds
     // The catalogue's simulator may be somewhere else.
@@ -249,13 +293,13 @@ const portsOf = ([port = 0, operatorPort = 0]: readonly number[]): Environment =
 
 function startOne(
   { kind, name, ports }: Planned,
-  { folder, env = {}, onEvent }: ClusterOptions,
+  { folder, env = {}, checkout = OWN_CHECKOUT, onEvent }: ClusterOptions,
 ): ReplicaProcess {
   const [port = 0] = ports;
   const options = KINDS[kind];
   return new ReplicaProcess({
     name,
-    main: mainOf(kind),
+    main: mainOf(kind, checkout),
     ...(kind === 'simulator' && { args: ['--port', String(port)] }),
     env,
     port,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { environments } from './environment.js';
-import { kinds } from './kinds.js';
+import { OWN_CHECKOUT, kinds } from './kinds.js';
 
 const CATALOG = `
 models:
@@ -45,7 +45,7 @@ it('gives each kind of process the secrets that it reads, and no others', async 
     SVC_CATALOG: join(folder, 'catalog.yaml'),
     ...Object.fromEntries(secrets.map((name) => [name, 'secret'])),
   };
-  const ownOf = await environments();
+  const ownOf = await environments(OWN_CHECKOUT);
   const given = await Promise.all(
     kinds.map(async (kind) => {
       const own = await ownOf(kind, env);

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { keyNames, readCatalog } from '@svc/catalog';
 import type { Environment } from '@svc/runtime';
 import { KINDS, type Kind } from './kinds.js';
 
-/** The settings of each process, as in the chart: generated from the schemas that read them. */
-const SETTINGS = new URL('../../../deploy/charts/platform/files/settings.json', import.meta.url);
+/** The settings of each process of a checkout, as in its chart: generated from the schemas that read them. */
+const SETTINGS = 'deploy/charts/platform/files/settings.json';
 
 /** Variables that any program may need. */
 const SYSTEM = ['PATH', 'HOME', 'TZ', 'LANG', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
@@ -18,8 +19,11 @@ interface KnownSettings {
  * Selects the variables for a process of each kind: the settings that it reads, and the keys that the
  * catalogue names for it. So each has its own secrets and no others, as in the chart and in compose.yaml.
  */
-export async function environments(): Promise<(kind: Kind, env: Environment) => Promise<Environment>> {
-  const settings = JSON.parse(await readFile(SETTINGS, 'utf8')) as Readonly<Record<string, KnownSettings>>;
+export async function environments(
+  checkout: string,
+): Promise<(kind: Kind, env: Environment) => Promise<Environment>> {
+  const text = await readFile(join(checkout, SETTINGS), 'utf8');
+  const settings = JSON.parse(text) as Readonly<Record<string, KnownSettings>>;
   return async (kind, env) => {
     const { needed = [], optional = [] } = settings[KINDS[kind].app] ?? {};
     const names = [...SYSTEM, ...needed, ...optional, ...(await keysOf(kind, env))];

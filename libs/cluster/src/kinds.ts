@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Settings shared by the processes of the cluster. Each gets those that it reads. */
@@ -37,9 +38,12 @@ export type ReplicaCounts = Readonly<Partial<Record<Kind, number>>>;
 
 export const kinds = Object.keys(KINDS) as readonly Kind[];
 
-/** The compiled main of a kind. */
-export function mainOf(kind: Kind): string {
-  return fileURLToPath(new URL(`../../../apps/${KINDS[kind].app}/dist/main.js`, import.meta.url));
+/** The checkout that contains this file. */
+export const OWN_CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The compiled main of a kind, in a checkout. */
+export function mainOf(kind: Kind, checkout: string): string {
+  return join(checkout, 'apps', KINDS[kind].app, 'dist/main.js');
 }
 
 /** `gateway=3,router=2` as numbers of replicas. Throws RangeError on anything unknown. */

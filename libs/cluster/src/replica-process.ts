@@ -50,11 +50,12 @@ export class ReplicaProcess {
   private failures = 0;
   private turns: Promise<void> = Promise.resolve();
   private env: Environment;
+  private main: string;
   private readonly log: WriteStream;
   private readonly probing: NodeJS.Timeout;
 
   constructor(private readonly options: ServiceOptions) {
-    ({ name: this.name, port: this.port, env: this.env } = options);
+    ({ name: this.name, port: this.port, env: this.env, main: this.main } = options);
     this.log = createWriteStream(options.logPath, { flags: 'a' });
     this.probing = setInterval(() => void this.probe(), PROBE_EVERY_MS); // It never rejects.
     this.start();
@@ -92,11 +93,15 @@ export class ReplicaProcess {
     return differs;
   }
 
-  /** Lets it finish and starts it again, with other settings if given; resolves when it is ready. */
-  async restart(env = this.env): Promise<void> {
+  /**
+   * Lets it finish and starts it again, with other settings and another main if given; resolves when it is
+   * ready.
+   */
+  async restart(env = this.env, main = this.main): Promise<void> {
     await this.inTurn(async () => {
       await this.end();
       this.env = env;
+      this.main = main;
       this.isLeaving = false;
       this.start();
     });
@@ -135,12 +140,12 @@ export class ReplicaProcess {
   }
 
   private start(): void {
-    const { main, args = [] } = this.options;
+    const { args = [] } = this.options;
     const startedMs = performance.now();
     this.starts += 1;
     this.isResponding = false;
     // In its own session: Ctrl-C reaches only the cluster, which stops its processes in order.
-    const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, main, ...args], {
+    const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, this.main, ...args], {
       env: { ...this.env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,

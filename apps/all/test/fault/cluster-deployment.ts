@@ -19,6 +19,13 @@ interface Home {
   readonly options: ClusterOptions;
 }
 
+interface ClusterParts {
+  /** Models beside the default ones, for the URL of the simulator. */
+  readonly models?: readonly ((url: string) => object)[];
+  /** The checkout whose code runs; default: this one. */
+  readonly checkout?: string;
+}
+
 /** Every service as a process, on its own servers, for fault tests. */
 export class ClusterDeployment extends Deployment {
   private constructor(
@@ -32,8 +39,7 @@ export class ClusterDeployment extends Deployment {
   static async start(
     replicas: ReplicaCounts,
     env: Readonly<Record<string, string>> = {},
-    /** Models beside the default ones, for the URL of the simulator. */
-    models: readonly ((url: string) => object)[] = [],
+    { models = [], checkout }: ClusterParts = {},
   ): Promise<ClusterDeployment> {
     const [infra, simulator] = [await temporaryInfra(), await startSimulator({ port: 0 })];
     const folder = await mkdtemp(join(tmpdir(), 'svc-cluster-faults-'));
@@ -64,6 +70,7 @@ export class ClusterDeployment extends Deployment {
         },
         replicas,
         folder,
+        ...(checkout !== undefined && { checkout }),
         onEvent: (name, what) => processEvents.push(`${name} ${what}`),
       };
       const home = { folder, simulator, servers, processEvents, options };

@@ -24,7 +24,7 @@ beforeAll(async () => {
   enclave = await startSimulator();
   receiver = await OtlpReceiver.start();
   const model = { ...ENCRYPTED_MODEL, backends: [enclaveAt(enclave.url)] };
-  platform = await ClusterDeployment.start({}, receiver.settings, [() => model]);
+  platform = await ClusterDeployment.start({}, receiver.settings, { models: [() => model] });
   account = await platform.account();
   session = await EncryptionSession.with(enclave);
 }, 180_000);

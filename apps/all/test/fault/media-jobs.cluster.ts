@@ -43,7 +43,7 @@ let account: TestAccount;
 beforeAll(async () => {
   s3 = await temporaryS3();
   const models = Object.entries(MODELS).map(([id, settings]) => video(id, settings));
-  platform = await ClusterDeployment.start(REPLICAS, { ...s3.settings, MEDIA_LIVE_JOBS: '1000' }, models);
+  platform = await ClusterDeployment.start(REPLICAS, { ...s3.settings, MEDIA_LIVE_JOBS: '1000' }, { models });
   database = new Database(createPool(platform.servers['DATABASE_URL'] ?? '', { name: 'test' }));
 }, 240_000);
 afterAll(async () => {

@@ -243,7 +243,9 @@ describe('a cluster that is restored from a dump as the page describes', () => {
     chain = await LocalChain.start();
     const { env } = await sellerOn(chain);
     const models = Object.entries(MODELS).map(video);
-    platform = await ClusterDeployment.start({ gateway: 1, router: 1, ledger: 1, limiter: 1 }, env, models);
+    platform = await ClusterDeployment.start({ gateway: 1, router: 1, ledger: 1, limiter: 1 }, env, {
+      models,
+    });
   }, 400_000);
   afterAll(async () => {
     await platform?.stop();

@@ -174,9 +174,7 @@ itself, the migration, and people who have to look.
 
 {{/* Whether the release has a model simulator. The single process contains its own. */}}
 {{- define "platform.simulates" -}}
-{{- $enabled := toString .Values.simulator.enabled -}}
-{{- $isAuto := and (eq $enabled "auto") (not (or .Values.catalog.content .Values.catalog.existingConfigMap)) -}}
-{{- if and (eq (include "platform.public" .) "api-gateway") (or $isAuto (eq $enabled "true")) }}true{{ end -}}
+{{- if and (eq (include "platform.public" .) "api-gateway") (eq (toString .Values.simulator.enabled) "true") }}true{{ end -}}
 {{- end }}
 
 {{/* The URL of the browser, if there is one. */}}
