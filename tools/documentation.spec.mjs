@@ -11,7 +11,7 @@ const sources = [...code, ...files.filter((path) => /(?:^|\/)(?:package|project)
 const identifiers = new Set(
   sources.flatMap((path) => withoutComments(read(path)).match(/[A-Za-z_$][\w$]*/g) ?? []),
 );
-/** The paths of all routes, as patterns in which a parameter is anything, such as `ID`, `{id}` or an example. */
+/** The paths of all routes, as patterns: a parameter is anything, such as `ID`, `{id}` or an example. */
 const routes = code
   .filter((path) => path.startsWith('libs/contracts/src/http/'))
   .flatMap((path) => Array.from(read(path).matchAll(/path: '(\/[^']*)'/g), ([, route]) => patternOf(route)));
