@@ -1,4 +1,4 @@
-// Alerts about what runs out, fills up or expires, and about strangers at the operator's door, in the format of
+// Alerts about what runs out, fills up or expires, and about wrong tokens of operators, in the format of
 // `alerts.mjs`.
 import { m } from './names.mjs';
 import { counter, flat, rising } from './series.mjs';

@@ -14,7 +14,7 @@ interface WatchParts {
   readonly rails: readonly Rail[];
 }
 
-/** Reports the state of a rail's node and signer. Never rejects: failed calls are reported by their own metric. */
+/** Reports the state of a rail's node and signer. Never rejects: failed calls have their own metric. */
 async function readChain({ name, chain, submission }: Rail): Promise<void> {
   const headTime = await chain.headTime().catch(() => undefined);
   if (headTime !== undefined) payments.chainTime.set(headTime, name);
