@@ -1,5 +1,6 @@
 // Checks the compose file: against the schema of the Compose Specification, the environment against the
-// settings of the processes, the mounted files, and the scrape targets of its Prometheus. Needs the build.
+// settings of the processes, the mounted files, the rights of the containers, and the scrape targets of its
+// Prometheus. Needs the build.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
@@ -104,11 +105,30 @@ function checkScraped() {
     faults.push(`${file}: ${one} has no metrics`);
 }
 
+/** Containers that need to write to their root, and what they write there. */
+const WRITABLE = {
+  kafka: 'its configuration, at every start',
+  prometheus: 'its secret, which Compose copies into the container',
+  grafana: 'its database and plug-ins',
+};
+
+/** No container may have more rights than it needs, and an operator can pin every image of others. */
+function checkRights([name, service]) {
+  const { cap_drop: dropped = [], security_opt: options = [], read_only: isReadOnly = false } = service;
+  if (!dropped.includes('ALL')) faults.push(`${path}: ${name}: must drop all capabilities`);
+  if (!options.includes('no-new-privileges:true')) faults.push(`${path}: ${name}: could gain privileges`);
+  if (!isReadOnly && !(name in WRITABLE)) faults.push(`${path}: ${name}: must not write to its root`);
+  if (service.privileged) faults.push(`${path}: ${name}: must not be privileged`);
+  if (service.image !== 'svc' && !/^\$\{\w+_IMAGE:-[^:]+:[^:]+\}$/.test(service.image))
+    faults.push(`${path}: ${name}: its image needs a variable by which it can be pinned, and a tag`);
+}
+
 checkShape();
 checkScraped();
 for (const service of Object.entries(compose.services)) {
   checkNames(service);
   checkMounts(service);
+  checkRights(service);
   await checkService(service);
 }
 finish(faults);
