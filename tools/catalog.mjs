@@ -4,18 +4,24 @@ import { checkFile, priceFactor } from '@svc/catalog';
 import { loadConfig } from '@svc/runtime';
 import { z } from 'zod';
 
-const USAGE = `Usage: catalog check FILE [--against RUNNING] [--force] [--factor N] [--env NAME ...] [--unless-down]
+const USAGE = `Usage: catalog check FILE ... [--against RUNNING] [--force] [--factor N] [--env NAME ...] [--unless-down]
 
-Reports every fault of a catalogue or a file of characters, and what it would change. Ends with 1 if the
+Reports every fault of catalogues and files of characters, and what they would change. Ends with 1 if a
 file is broken, names an environment variable that is not set, or moves a price by more than a factor.
 
-  --against RUNNING  the URL of the operator's API (token: SVC_OPERATOR_TOKEN), or the file in force
+  --against RUNNING  the URL of the operator's API (default: OPERATOR_URL; token: SVC_OPERATOR_TOKEN), or
+                     the file in force
   --force            reports what would be refused, and ends with 0; processes still refuse it
   --factor N         the factor by which a price may move (default: SVC_CATALOG_PRICE_FACTOR, or 10)
-  --env NAME         a variable that the processes have, although it is not set here; may be repeated
+  --env NAME         a variable that the processes have, although it is not set here; may be repeated;
+                     * stands for all
   --unless-down      an API that does not respond is no fault`;
 
-export const catalogConfig = {
+export const catalogCheckConfig = {
+  OPERATOR_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Where the operator's API listens"),
   SVC_CATALOG_PRICE_FACTOR: priceFactor,
   SVC_OPERATOR_TOKEN: z.string().optional().describe("The operator's token"),
 };
@@ -32,33 +38,35 @@ function argumentsOf() {
         'unless-down': { type: 'boolean', default: false },
       },
     });
-    const [command, path, ...others] = positionals;
-    if (command === 'check' && path !== undefined && others.length === 0) return { ...values, path };
+    const [command, ...paths] = positionals;
+    if (command === 'check' && paths.length > 0) return { ...values, paths };
   } catch (error) {
     console.error(`${error.message}\n`);
   }
   console.error(USAGE);
-  return process.exit(2);
+  return process.exit(1);
 }
 
 async function main() {
-  const { path, against, force, env, ...options } = argumentsOf();
-  const { SVC_CATALOG_PRICE_FACTOR: factor, SVC_OPERATOR_TOKEN: token } = loadConfig(catalogConfig, {
+  const { paths, against, force, env, ...options } = argumentsOf();
+  const config = loadConfig(catalogCheckConfig, {
     ...process.env,
     ...(options.factor !== undefined && { SVC_CATALOG_PRICE_FACTOR: options.factor }),
   });
-  const { lines, refusal } = await checkFile({
-    path,
-    against,
-    token,
-    mayBeDown: options['unless-down'],
-    factor,
-    isKnown: (name) => (process.env[name] ?? '') !== '' || env.includes(name),
-  });
-  for (const line of lines) console.log(line);
-  if (refusal === undefined) return;
-  console.error(`Refused: ${refusal}`);
-  if (!force) process.exitCode = 1;
+  for (const path of paths) {
+    const { lines, refusal } = await checkFile({
+      path,
+      against: against ?? config.OPERATOR_URL,
+      token: config.SVC_OPERATOR_TOKEN,
+      mayBeDown: options['unless-down'],
+      factor: config.SVC_CATALOG_PRICE_FACTOR,
+      isKnown: (name) => (process.env[name] ?? '') !== '' || env.includes(name) || env.includes('*'),
+    });
+    for (const line of lines) console.log(line);
+    if (refusal === undefined) continue;
+    console.error(`Refused: ${refusal}`);
+    if (!force) process.exitCode = 1;
+  }
 }
 
 if (import.meta.main) {

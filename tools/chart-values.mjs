@@ -176,6 +176,15 @@ const shared = z
     firstAccount: z.strictObject({ enabled: flag, deadlineSeconds: seconds.min(1), ...pod }).partial(),
     catalog: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
     characters: z.strictObject({ content: text, existingConfigMap: objectName }).partial(),
+    catalogCheck: z
+      .strictObject({
+        enabled: flag,
+        force: flag,
+        variables: z.array(z.string().regex(/^[A-Z][A-Z0-9_]*$/)),
+        deadlineSeconds: seconds.min(1),
+        ...pod,
+      })
+      .partial(),
     backends: z.strictObject({ existingSecret: objectName, peers }).partial(),
     search: z.strictObject({ existingSecret: objectName, peers }).partial(),
     browser: z

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { topicsConfig } from '@svc/events';
 import { migrationsConfig } from '@svc/storage';
+import { catalogCheckConfig } from './catalog.mjs';
 import { firstAccountConfig } from './first-account.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -26,6 +27,7 @@ export const PROCESSES = [
 
 /** The settings of one-off commands. */
 export const COMMANDS = {
+  catalog: catalogCheckConfig,
   migrate: migrationsConfig,
   topics: topicsConfig,
   'first-account': firstAccountConfig,

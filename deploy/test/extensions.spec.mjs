@@ -10,7 +10,7 @@ beforeAll(async () => {
   extended = await Release.of(EXTENDED);
 });
 
-const JOBS = ['migrate', 'topics', 'first-account'];
+const JOBS = ['catalog', 'migrate', 'topics', 'first-account'];
 const WORKLOADS = [...SERVICES, 'browser', 'model-simulator', ...JOBS, 'test'];
 
 const mapValues = (object, change) =>
@@ -23,6 +23,8 @@ const valuesFor = (name, own) => {
       return { browser: { enabled: true, ...own } };
     case 'model-simulator':
       return { simulator: { enabled: true, ...own } };
+    case 'catalog':
+      return { catalogCheck: own };
     case 'first-account':
       return { firstAccount: own };
     case 'migrate':

@@ -139,6 +139,7 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
     ['tools/migrate.mjs', 'DATABASE_URL is not set'],
     ['tools/topics.mjs', 'KAFKA_BROKERS is not set'],
     ['tools/first-account.mjs', 'OPERATOR_URL is not set'],
+    ['tools/catalog.mjs', 'Usage: catalog check'],
     ['tools/dead-letters.mjs list', 'Set KAFKA_BROKERS, or DATABASE_URL'],
   ])('%s finds all of its imports, and reports a missing setting', async (main, need) => {
     const container = new Container(root, { command: `node ${main}`, data });

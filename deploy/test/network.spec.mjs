@@ -13,7 +13,7 @@ const CALLS = {
 };
 const DATA = { kafka: 'KAFKA_BROKERS', postgres: 'DATABASE_URL', redis: 'REDIS_URL' };
 const PORTS = { postgres: 5432, redis: 6379, kafka: 9093 };
-const MEMBERS = [...SERVICES, 'migrate', 'topics', 'first-account', 'test'];
+const MEMBERS = [...SERVICES, 'catalog', 'migrate', 'topics', 'first-account', 'test'];
 
 const elsewhere = (namespace, labels = {}) => ({ namespace, labels });
 const outside = (address) => ({ address });
@@ -76,10 +76,10 @@ describe('within the release', () => {
     expect(reach(simulator, ours(release, 'api-gateway'), ['http', 3000])).toBe(false);
   });
 
-  it("only the Job of the first account and the test can connect to the gateway's operator port", () => {
+  it("only the Jobs of the first account and of the catalogue's check, and the test, can connect to the gateway's operator port", () => {
     const gateway = ours(release, 'api-gateway');
     const reaching = MEMBERS.filter((name) => reach(ours(release, name), gateway, ['operator', 3001]));
-    expect(reaching).toEqual(['first-account', 'test']);
+    expect(reaching).toEqual(['catalog', 'first-account', 'test']);
   });
 
   it('every pod can resolve names', () => {

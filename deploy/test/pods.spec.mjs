@@ -188,7 +188,7 @@ describe('a volume', () => {
     const { spec } = single.get('StatefulSet', 'all');
     expect(spec.replicas).toBe(1);
     expect(single.environment('all').SVC_DATA_DIR).toBe('/var/lib/svc/data');
-    expect(single.pods().map(({ name }) => name)).toEqual(['all', 'test']);
+    expect(single.pods().map(({ name }) => name)).toEqual(['all', 'test', 'catalog']);
   });
 });
 
@@ -277,6 +277,50 @@ describe('the jobs', () => {
       expect(job.spec).toMatchObject({ backoffLimit: 2, activeDeadlineSeconds: expect.any(Number) });
     }
     expect(weightOf(migrate)).toBeLessThan(weightOf(topics));
+  });
+
+  it('check the catalogue and the characters before anything else in an upgrade, with the new files', async () => {
+    const given = await Release.of({
+      ...EXTERNAL,
+      characters: { content: 'characters: []' },
+      backends: { existingSecret: 'backend-keys' },
+      catalogCheck: { variables: ['OTHER_KEY'], force: true },
+      services: { 'api-gateway': { settings: { SVC_CATALOG_PRICE_FACTOR: 3 } } },
+    });
+    const check = given.get('Job', 'catalog');
+    expect(hookOf(check)).toBe('pre-upgrade');
+    expect(weightOf(check)).toBeLessThan(weightOf(given.get('Job', 'migrate')));
+    expect(check.spec.backoffLimit).toBe(0);
+    const [{ args, volumeMounts }] = check.spec.template.spec.containers;
+    expect(args.join(' ')).toBe(
+      'check /etc/svc/catalog/catalog.yaml /etc/svc/characters/characters.yaml --unless-down --force --factor 3 --env OTHER_KEY --env *',
+    );
+    expect(given.environment('catalog')).toMatchObject({
+      OPERATOR_URL: 'http://svc-api-gateway:3001',
+      SVC_OPERATOR_TOKEN: expect.anything(),
+    });
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      '/etc/svc/catalog',
+      '/etc/svc/characters',
+    ]);
+    for (const kind of ['catalog', 'characters']) {
+      const copy = given.get('ConfigMap', `${kind}-check`);
+      expect(hookOf(copy)).toBe('pre-upgrade');
+      expect(weightOf(copy)).toBeLessThan(weightOf(check));
+      expect(copy.data).toEqual(given.get('ConfigMap', kind).data);
+    }
+  });
+
+  it('check existing ConfigMaps too, and nothing if the check is off', async () => {
+    const given = await Release.of({ ...EXTERNAL, catalog: { existingConfigMap: 'models' } });
+    expect(given.get('Job', 'catalog').spec.template.spec.volumes).toContainEqual({
+      name: 'catalog',
+      configMap: { name: 'models' },
+    });
+    expect(given.find('ConfigMap', 'catalog-check')).toBeUndefined();
+    const off = await Release.of({ ...EXTERNAL, catalogCheck: { enabled: false } });
+    expect(off.find('Job', 'catalog')).toBeUndefined();
+    expect(off.find('ConfigMap', 'catalog-check')).toBeUndefined();
   });
 
   it('are the only ones to migrate tables', () => {

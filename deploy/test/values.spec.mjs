@@ -67,8 +67,9 @@ it.each([
   const release = await Release.of(await values());
   expect(release.objects.filter(({ spec }) => spec?.template).map(({ metadata }) => metadata.name)).toEqual([
     'svc-all',
+    'svc-catalog',
   ]);
-  expect(release.all('Job')).toEqual([]);
+  expect(release.all('Job').map(({ metadata }) => metadata.name)).toEqual(['svc-catalog']);
 });
 
 it('mounts the catalogue of the repository until another one is set', async () => {

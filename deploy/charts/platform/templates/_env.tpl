@@ -110,6 +110,10 @@ SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }
 {{- if include "platform.configMap" (dict "root" .root "kind" "characters") }}
 SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
 {{- end }}
+{{- if ne .name "all" }}
+# Outlasts a crash of the process, for a restart with a broken file.
+SVC_LAST_GOOD_DIR: { value: /tmp/last-good }
+{{- end }}
 {{- $public := include "platform.public" .root }}
 OPERATOR_URL: { value: "http://{{ include "platform.fullname" .root }}-{{ $public }}:{{ (index $values.services $public).operatorPort }}" }
 {{- with include "platform.browserUrl" .root }}
