@@ -1,7 +1,7 @@
-// Alerts about what runs out, fills up or expires, and about wrong tokens of operators, in the format of
-// `alerts.mjs`.
+// Alerts about what runs out, fills up or expires, about wrong tokens of operators, and about telemetry that
+// nobody takes, in the format of `alerts.mjs`.
 import { m } from './names.mjs';
-import { counter, flat, rising } from './series.mjs';
+import { counter, flat, risen, rising } from './series.mjs';
 
 const FOUR_DAYS_S = 4 * 86_400;
 const available = counter(m.runtime.diskAvailable, 'svc_disk="data"');
@@ -29,6 +29,7 @@ const fewPayments = [
 const pending = counter(m.neighbours.connectionsPending, 'db_client_connection_pool_name="postgresql"');
 const expiry = counter(m.requests.operatorExpiry, 'svc_operator_token="ann"');
 const refused = (why) => counter(m.requests.operatorRefusals, `svc_refusal="${why}"`);
+const exported = counter(m.exporting.failures, 'svc_signal="traces"');
 const DAY_S = 86_400;
 
 export const supplyAlerts = [
@@ -78,6 +79,18 @@ export const supplyAlerts = [
     runbook: 'operator-tokens',
     fires: [flat(expiry, 10 * DAY_S)],
     quiet: [flat(expiry, 20 * DAY_S)],
+  },
+  {
+    name: 'TelemetryNotTaken',
+    severity: 'warning',
+    expr: `sum by (job, svc_signal) (increase(${m.exporting.failures}[15m])) > 2`,
+    needs: 'parsed',
+    for: '5m',
+    summary:
+      'The OTLP receiver did not take {{ $value | humanize }} batches of {{ $labels.svc_signal }} of {{ $labels.job }} in 15 minutes.',
+    runbook: 'telemetry-not-taken',
+    fires: [rising(exported, 1)],
+    quiet: [risen(exported, 2)],
   },
   {
     name: 'WrongOperatorTokens',
