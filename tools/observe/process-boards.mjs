@@ -216,6 +216,53 @@ export const runtime = {
         ],
       ],
     },
+    { row: 'What is full next week, and what expires?' },
+    {
+      title: 'Disk that is left in seven days, at the pace of the last six hours',
+      unit: 'bytes',
+      bad: 'Below 0: it is full by then.',
+      todo: 'Runbook disk-fills-up.',
+      queries: [
+        [
+          `min by (${EACH}, svc_disk) (predict_linear(${m.runtime.diskAvailable}[6h], ${7 * 86_400}))`,
+          '{{job}} {{instance}} {{svc_disk}}',
+          'any',
+        ],
+      ],
+    },
+    {
+      title: 'Connections to PostgreSQL, most in use in a day',
+      unit: 'percentunit',
+      bad: 'Above 80 %: a little more load, and requests wait for a connection.',
+      todo: 'Runbook database-queue.',
+      queries: [
+        [
+          `max by (job) (max_over_time(${m.neighbours.connections}{db_client_connection_state="used"}[1d]) / on (job, instance, db_client_connection_pool_name) ${m.neighbours.connectionsMax})`,
+          '{{job}}',
+          '0',
+        ],
+      ],
+    },
+    {
+      title: "Operators' tokens, time until they expire",
+      unit: 's',
+      bad: 'Less than 14 days.',
+      todo: 'Runbook operator-tokens.',
+      queries: [
+        [
+          `min by (svc_operator_token) (${m.requests.operatorExpiry}) - time()`,
+          '{{svc_operator_token}}',
+          'parsed',
+        ],
+      ],
+    },
+    {
+      title: 'Payments that the signer can still afford',
+      unit: 'short',
+      bad: 'Below 1,000.',
+      todo: 'Runbook signer-funds.',
+      queries: [[`min by (svc_payments_rail) (${m.payments.affordable})`, '{{svc_payments_rail}}', 'parsed']],
+    },
     { row: 'Which versions run, and since when?' },
     {
       title: 'Uptime',
