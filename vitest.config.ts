@@ -102,7 +102,7 @@ const clustered = {
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */
 const ofOneProcess = [
   // How it starts and stops, what it says then, and what is in its data folder.
-  'apps/all/test/e2e/{start,refused-start,stop}.e2e.ts',
+  'apps/all/test/e2e/{start,refused-start,stop,catalog-changes}.e2e.ts',
   // The days of its database are moved, for which nothing else may run.
   'apps/all/test/e2e/staking.e2e.ts',
   // Memory, threads and event loop of its process.
