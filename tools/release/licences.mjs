@@ -96,14 +96,27 @@ export function packagesOf(lock) {
     .map(([path]) => ({ path, name: nameOf(path), licence: licenceOf(path, lock.packages) }));
 }
 
+/** A package's files of licences; some packages have a folder of them. */
+function textFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => /^(licen[cs]e|copying|notice)/i.test(name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isFile()) return [path];
+      return readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((inner) => inner.isFile())
+        .map((inner) => join(inner.parentPath, inner.name));
+    });
+}
+
 /** The licence texts of these packages, each text once with the packages that have it. */
 export function licenceTexts(paths) {
   const texts = new Map();
   for (const path of paths) {
     const folder = join(root, path);
     if (!existsSync(folder)) continue;
-    for (const file of readdirSync(folder).filter((name) => /^(licen[cs]e|copying|notice)/i.test(name))) {
-      const text = readFileSync(join(folder, file), 'utf8').trim();
+    for (const file of textFiles(folder)) {
+      const text = readFileSync(file, 'utf8').trim();
       texts.set(text, [...(texts.get(text) ?? []), path.replace(/^node_modules\//, '')]);
     }
   }
