@@ -144,6 +144,7 @@ const onClustersOnly = [
   'apps/all/test/e2e/{contract-wallets,top-up-solana,wallet-history,model-search,x-search}.e2e.ts',
   // What they hold of the service, tests of the libs hold of their part.
   'apps/all/test/e2e/{bursts,buffered-streams,metered-members,transcription-charges,image-backends}.e2e.ts',
+  'apps/all/test/e2e/{otlp-settings,crypto-rpc-finalized,crypto-rpc-replays}.e2e.ts',
 ];
 
 export default defineConfig(({ mode }) => {
