@@ -90,7 +90,7 @@ export const presenceAlerts = [
     quiet: [flat(up('a'), 1)],
   },
   {
-    // Always fires: whoever stops receiving it knows that alerts no longer arrive.
+    // Always fires: a receiver that no longer gets it knows that alerts don't arrive.
     name: 'DeadMansSwitch',
     severity: 'none',
     expr: 'vector(1)',

@@ -1,4 +1,5 @@
-"""Writes a llama model with random weights and 282 tokens to the given path: a real server generates nonsense with it."""
+"""Writes a llama model with random weights and 282 tokens to the given path: a real server generates nonsense with it.
+The second argument replaces its chat template."""
 
 import sys
 
@@ -33,9 +34,8 @@ writer.add_token_types([2, 3, 3] + [6] * len(single_bytes) + [1] * plain)
 writer.add_bos_token_id(1)
 writer.add_eos_token_id(2)
 writer.add_unk_token_id(0)
-writer.add_chat_template(
-    "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
-)
+TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
+writer.add_chat_template(sys.argv[2] if len(sys.argv) > 2 else TEMPLATE)
 
 random = np.random.default_rng(1)
 

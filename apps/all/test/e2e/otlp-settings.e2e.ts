@@ -254,7 +254,8 @@ describe('a receiver that takes nothing', () => {
         scrapedMetrics().text,
       )?.[1],
     );
-  const told = (message: string) => said.filter(([text]) => text === message).map(([, members]) => members);
+  const linesSaying = (message: string) =>
+    said.filter(([text]) => text === message).map(([, members]) => members);
 
   it('shows in the metrics, and in one line of the log until it takes telemetry again', async () => {
     let status = 400;
@@ -269,10 +270,13 @@ describe('a receiver that takes nothing', () => {
       OTEL_TRACES_EXPORTER: 'none',
     });
     await eventually('several exports have failed', () => failures('metrics') > before + 2);
-    expect(told('the OTLP receiver takes no telemetry')).toMatchObject([{ signal: 'metrics' }]);
+    expect(linesSaying('the OTLP receiver takes no telemetry')).toMatchObject([{ signal: 'metrics' }]);
     status = 200;
-    await eventually('it works again', () => told('the OTLP receiver takes telemetry again').length > 0);
-    expect(told('the OTLP receiver takes no telemetry')).toHaveLength(1);
+    await eventually(
+      'it works again',
+      () => linesSaying('the OTLP receiver takes telemetry again').length > 0,
+    );
+    expect(linesSaying('the OTLP receiver takes no telemetry')).toHaveLength(1);
     server.close();
     server.closeAllConnections();
   });
@@ -290,7 +294,10 @@ describe('a receiver that takes nothing', () => {
     await eventually('all have failed', () =>
       ['traces', 'metrics', 'logs'].every((signal, index) => failures(signal) > (before[index] ?? 0)),
     );
-    const reasons = told('the OTLP receiver takes no telemetry') as { signal: string; reason: string }[];
+    const reasons = linesSaying('the OTLP receiver takes no telemetry') as {
+      signal: string;
+      reason: string;
+    }[];
     expect(reasons.map(({ signal }) => signal).toSorted()).toEqual(['logs', 'metrics', 'traces']);
     for (const { reason } of reasons) expect(reason).toMatch(/\w/);
     const stoppedMs = performance.now();

@@ -13,7 +13,22 @@ import { type Completion, comparable, gathered } from './same-response.js';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const START_MS = 300_000;
 
-const python = await openPython({ requirements: join(HERE, 'llama-cpp-requirements.txt'), env: {} });
+const OF_SERVER = join(HERE, '../backends');
+const python = await openPython({
+  requirements: join(OF_SERVER, 'requirements.txt'),
+  env: { CMAKE_ARGS: '-DLLAVA_BUILD=OFF -DMTMD_BUILD=OFF' },
+});
+
+/** No system message but the first, and no other roles than these. */
+const TEMPLATE = `{%- for message in messages -%}
+{%- if message.role == 'system' and not loop.first -%}
+{{- raise_exception('System message must be at the beginning.') -}}
+{%- elif message.role not in ['system', 'user', 'assistant', 'tool'] -%}
+{{- raise_exception('Unexpected message role.') -}}
+{%- endif -%}
+{{ message.role }}: {{ message.content }}
+{% endfor -%}
+assistant:`;
 
 const SCHEMA = { type: 'object', properties: { yes: { type: 'boolean' } }, required: ['yes'] };
 const user = (content: unknown): object => ({ role: 'user', content });
@@ -74,7 +89,9 @@ describe.skipIf(!python)('llama-cpp-python', { timeout: START_MS }, () => {
     if (!python) throw new Error('no Python');
     folder = await mkdtemp(join(tmpdir(), 'svc-llama-cpp-'));
     const model = join(folder, 'tiny.gguf');
-    const written = await python.run('python', [join(HERE, 'tiny_gguf.py'), model], { deadlineMs: START_MS });
+    const written = await python.run('python', [join(OF_SERVER, 'tiny_gguf.py'), model, TEMPLATE], {
+      deadlineMs: START_MS,
+    });
     if (written.code !== 0) throw new Error(`no model: ${written.stderr}`);
     const port = await freePort();
     // By default a stream ends when the next request comes.
