@@ -324,6 +324,7 @@ export type { OperatorKeyList, OperatorKeyView } from './http/operator/operator-
 export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
 export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
 export type { OperatorFileView } from './http/operator/operator-files.js';
+export { type JobList, JobQuery, type JobView } from './http/operator/operator-jobs.js';
 export { type ChargeView, type RequestView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';
 export { NewPaymentDecision, PaymentQuery, type PaymentList } from './http/operator/operator-payments.js';
@@ -384,6 +385,8 @@ export type { KeySpend, UsageDay, UsageEntry, UsageFilter, UsagePage } from './p
 export type { UsagePlace } from './ports/usage-history.js';
 export { invalidRequest, validate, validateInSlices } from './problems/validate.js';
 export { BackendJob, BackendJobStatus, MEDIA_JOBS_WIRE, MediaJobs, MediaOrder } from './ports/media-jobs.js';
+export { ENDED_BY_OPERATOR, UNFINISHED_JOB_STATES } from './ports/media-jobs.js';
+export type { MediaJobRecord, MediaJobState, MediaJobsWanted } from './ports/media-jobs.js';
 export type { EarlierMediaJob, MediaJob, MediaJobFailure, MediaJobName } from './ports/media-jobs.js';
 export type { MediaJobCalls, MediaKind, NewMediaJob, StoredMedia } from './ports/media-jobs.js';
 export { MediaComplete, MediaProgress, MediaRetrieve } from './http/media-jobs/media-jobs.js';

@@ -60,6 +60,7 @@ import { ActionsController } from './operator/actions.controller.js';
 import { StatementsController } from './operator/statements.controller.js';
 import { DebitsController } from './operator/debits.controller.js';
 import { ChargesController } from './operator/charges.controller.js';
+import { JobsController } from './operator/jobs.controller.js';
 import { FileChanges } from './operator/file-changes.js';
 import { StakesController } from './operator/stakes.controller.js';
 import { Tokenizers } from './tokens/tokenizers.js';
@@ -123,6 +124,7 @@ const CONTROLLERS = [
   ChargesController,
   DebitsController,
   ActionsController,
+  JobsController,
   KeysController,
   RefundsController,
   PaymentsController,

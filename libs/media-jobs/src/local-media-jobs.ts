@@ -1,14 +1,18 @@
 import {
+  ENDED_BY_OPERATOR,
   type EarlierMediaJob,
   type MediaJob,
   type MediaJobFailure,
   type MediaJobName,
+  type MediaJobRecord,
   MediaJobs,
+  type MediaJobsWanted,
   type NewMediaJob,
   PROBLEMS,
   Problem,
   type ProblemCode,
 } from '@svc/contracts';
+import { mediaJobs } from '@svc/telemetry';
 import type { MediaStore } from './files/media-store.js';
 import type { JobRecord } from './records/job-record.js';
 import type { EarlierJob, JobStore } from './records/job.store.js';
@@ -83,6 +87,25 @@ export class LocalMediaJobs extends MediaJobs {
     await reached(this.parts.store.markDeleted(id, this.parts.now()));
     this.parts.onDue?.(id);
   }
+
+  override list(wanted: MediaJobsWanted): Promise<readonly MediaJobRecord[]> {
+    return reached(this.parts.store.list(wanted));
+  }
+
+  override async end(id: string): Promise<MediaJobRecord> {
+    const { store, now, onDue } = this.parts;
+    const ended = await reached(store.end(id, now()));
+    if (ended) {
+      mediaJobs.ended.add(1, ended.kind, 'ended_by_operator');
+      // The steps after this cancel it at its backend and return its cost.
+      onDue?.(id);
+      return ended;
+    }
+    const job = await reached(store.listed(id));
+    if (!job) throw new Problem('JOB_NOT_FOUND');
+    if (job.failureCode !== ENDED_BY_OPERATOR) throw new Problem('JOB_FINISHED');
+    return job;
+  }
 }
 
 function sameRequest(
@@ -131,6 +154,8 @@ export class NoMediaJobs extends MediaJobs {
   override find = refused;
   override open = refused;
   override remove = refused;
+  override list = refused;
+  override end = refused;
 }
 
 function refused(): Promise<never> {

@@ -319,10 +319,9 @@ export class JobFixture {
     if (random() < 0.03) this.backend.jobs.clear();
     if (random() < 0.3) await this.books.deliver();
     const job = this.jobs[Math.floor(random() * this.jobs.length)];
-    if (job && random() < 0.1)
-      await this.port(new Life(this.chance))
-        .remove(job.id)
-        .catch(() => undefined);
+    const port = this.port(new Life(this.chance));
+    if (job && random() < 0.1) await port.remove(job.id).catch(() => undefined);
+    if (job && random() < 0.05) await port.end(job.id).catch(() => undefined);
     this.pass(random() < 0.02 ? 700_000 : random() * 20_000);
   }
 

@@ -227,6 +227,29 @@ describe('a job', () => {
     await expect.poll(() => made.backend.fetches[0]?.aborted).toBe(true);
   });
 
+  it('that an operator ends while its result is stored is paid back, and leaves no object', async () => {
+    const made = fixture();
+    const id = await running(made);
+    end(made, 'completed');
+    await killedWhileStoring(made);
+    await made.port().end(id);
+    await after(made, 10_000);
+    expect(await made.port().find(nameOf(made, id))).toMatchObject({
+      state: 'failed',
+      failure: { code: 'INFERENCE_FAILED', isRefunded: true },
+    });
+    expect([made.backend.jobs.size, made.files.objects.size]).toEqual([0, 0]);
+  });
+
+  it('that an operator ends before it is submitted never reaches a backend', async () => {
+    const made = fixture();
+    const id = await made.order();
+    await made.port().end(id ?? '');
+    await made.books.deliver();
+    await after(made, 60_000);
+    expect([made.backend.submits, made.books.refunded.size]).toEqual([0, 1]);
+  });
+
   it('whose result is no video is paid back', async () => {
     const made = fixture();
     made.backend.media = Buffer.from(`<html>${'x'.repeat(2_000)}</html>`);

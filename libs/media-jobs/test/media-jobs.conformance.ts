@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MediaJobName, MediaJobs, NewMediaJob } from '@svc/contracts';
+import type { MediaJobName, MediaJobs, MediaJobsWanted, NewMediaJob } from '@svc/contracts';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -188,6 +188,85 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
         state: 'failed',
         failure: { code: 'CONTENT_POLICY_VIOLATION', isRefunded: true },
       });
+    });
+
+    const idsOf = async (wanted: Partial<MediaJobsWanted>): Promise<string[]> =>
+      (await started.port.list({ limit: 100, ...wanted })).map(({ id }) => id);
+
+    it('lists jobs to operators, newest first, by what they ask for', async () => {
+      const { port } = started;
+      const first = jobOf();
+      await port.place(first);
+      fixture.pass(1_000);
+      const secondAt = new Date(fixture.nowMs);
+      const second = jobOf({ accountId: randomUUID(), kind: 'music', model: 'song' });
+      await port.place(second);
+      await port.charged(second.id);
+      const wanted: [Partial<MediaJobsWanted>, string[]][] = [
+        [{}, [second.id, first.id]],
+        [{ accountId: first.accountId }, [first.id]],
+        [{ kind: 'music' }, [second.id]],
+        [{ model: 'clip' }, [first.id]],
+        [{ states: ['held'] }, [first.id]],
+        [{ states: ['held', 'queued'] }, [second.id, first.id]],
+        [{ from: secondAt }, [second.id]],
+        [{ until: secondAt }, [first.id]],
+        [{ model: 'clip', states: ['completed'] }, []],
+      ];
+      for (const [filter, ids] of wanted) expect(await idsOf(filter)).toEqual(ids);
+      expect((await port.list({ limit: 1 }))[0]).toMatchObject({
+        requestId: second.requestId,
+        keyId: 'key',
+        state: 'queued',
+        createdAt: secondAt,
+      });
+      expect(JSON.stringify(await port.list({ limit: 100 }))).not.toContain('a cat');
+    });
+
+    it('lists each job on one page, even those of the same moment, and when the last of a page is deleted', async () => {
+      const jobs = Array.from({ length: 5 }, () => jobOf());
+      for (const job of jobs) await started.port.place(job);
+      const seen: string[] = [];
+      for (let before: MediaJobsWanted['before']; ;) {
+        const page = await started.port.list({ limit: 2, before });
+        seen.push(...page.map(({ id }) => id));
+        before = page.at(-1);
+        if (!before) break;
+        await database.query('DELETE FROM media.jobs WHERE id = $1', [before.id]);
+      }
+      expect(seen.toSorted()).toEqual(jobs.map(({ id }) => id).toSorted());
+    });
+
+    it('ends a job under way: cancels it, returns its cost once, and shows its client why', async () => {
+      const { port } = started;
+      const job = jobOf();
+      await port.place(job);
+      await port.charged(job.id);
+      await fixture.books.post([fixture.chargeOf(job)]);
+      await fixture.work();
+      for (let time = 0; time < 2; time += 1)
+        expect(await port.end(job.id)).toMatchObject({ state: 'failed', failureCode: 'ENDED_BY_OPERATOR' });
+      await fixture.work();
+      expect([fixture.backend.jobs.size, [...fixture.books.refunded.keys()]]).toEqual([0, [job.requestId]]);
+      expect(await port.end(job.id)).toMatchObject({ refund: 'done' });
+      expect(await port.find(nameOf(job))).toMatchObject({
+        state: 'failed',
+        failure: { code: 'INFERENCE_FAILED', message: expect.stringContaining('operator'), isRefunded: true },
+      });
+    });
+
+    it('does not end a job that has ended by itself, or that it does not have', async () => {
+      const job = await completed();
+      await expect(started.port.end(job.id)).rejects.toMatchObject({ code: 'JOB_FINISHED' });
+      await started.port.remove(job.id);
+      await expect(started.port.end(job.id)).rejects.toMatchObject({ code: 'JOB_FINISHED' });
+      const uncharged = jobOf();
+      await started.port.place(uncharged);
+      fixture.pass(130_000);
+      await fixture.work();
+      await expect(started.port.end(uncharged.id)).rejects.toMatchObject({ code: 'JOB_FINISHED' });
+      await expect(started.port.end(randomUUID())).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+      expect(fixture.books.refunded.size).toBe(0);
     });
   });
 }

@@ -2,7 +2,7 @@ import yargs, { type Argv } from 'yargs';
 import { optionsOf, valueOf } from './command-options.js';
 import { newCustomer } from './new-customer.js';
 import { OperatorClient } from './operator-client.js';
-import { type RouteCommand, VERB_MEANINGS, type Verb, routeCommands } from './route-commands.js';
+import { type RouteCommand, VERB_MEANINGS, routeCommands, withVerb } from './route-commands.js';
 import { harmless, tablesOf } from './tables.js';
 
 export interface CliSettings {
@@ -18,8 +18,10 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 /** Runs a command. Returns the exit code. */
 export async function runCli(settings: CliSettings): Promise<number> {
-  const { args, write, warn } = settings;
-  let parser: Argv = yargs([...args])
+  const { write, warn } = settings;
+  const commands = routeCommands();
+  const args = withVerb(settings.args, commands);
+  let parser: Argv = yargs(args)
     .scriptName('svcctl')
     .usage('$0 VERB NAME [ARGUMENTS] [OPTIONS]')
     .option('url', { type: 'string', default: settings.url, describe: "Where the operator's API listens" })
@@ -34,15 +36,14 @@ export async function runCli(settings: CliSettings): Promise<number> {
     .fail((message, error) => {
       throw error ?? new Error(message);
     });
-  const commands = routeCommands();
-  for (const verb of Object.keys(VERB_MEANINGS) as Verb[])
-    parser = withVerb(parser, verb, {
+  for (const verb of new Set([...VERB_MEANINGS.keys(), ...commands.map((command) => command.verb)]))
+    parser = withCommands(parser, verb, {
       settings,
       commands: commands.filter((command) => command.verb === verb),
     });
   parser = withCustomer(parser, settings);
   try {
-    await parser.parseAsync([...args], {}, (_error, _argv, output) => {
+    await parser.parseAsync(args, {}, (_error, _argv, output) => {
       if (output !== '') write(output);
     });
     return 0;
@@ -57,9 +58,10 @@ interface VerbCommands {
   readonly commands: readonly RouteCommand[];
 }
 
-function withVerb(parser: Argv, verb: Verb, { settings, commands }: VerbCommands): Argv {
-  if (commands.length === 0) return parser;
-  return parser.command(verb, VERB_MEANINGS[verb], (inner) => {
+function withCommands(parser: Argv, verb: string, { settings, commands }: VerbCommands): Argv {
+  const [first] = commands;
+  if (!first) return parser;
+  return parser.command(verb, VERB_MEANINGS.get(verb) ?? first.route.summary, (inner) => {
     for (const command of commands) withRoute(inner, command, settings);
     return inner.demandCommand(1, `${verb} what?`);
   });

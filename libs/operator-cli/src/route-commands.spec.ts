@@ -1,7 +1,7 @@
 import { type RouteDefinition, routes } from '@svc/contracts';
 import { expect, it } from 'vitest';
 import { optionsOf } from './command-options.js';
-import { routeCommands } from './route-commands.js';
+import { routeCommands, withVerb } from './route-commands.js';
 
 /** Options of every command, which no route may have. */
 const OWN = ['url', 'json', 'csv', 'help', 'version'];
@@ -12,7 +12,8 @@ it("makes one command of each route of the operator's API, each with a name of i
   expect(commands.map(({ route }) => route)).toEqual(all);
   const names = commands.map(({ verb, name }) => `${verb} ${name}`);
   expect(new Set(names).size).toBe(names.length);
-  for (const name of names) expect(name).toMatch(/^(get|create|set|change|delete) [a-z.-]+$/);
+  for (const name of names)
+    expect(name).toMatch(/^(get|create|set|change|delete|retry|resolve|end) [a-z.-]+$/);
   expect(names).toEqual(
     expect.arrayContaining([
       'get accounts',
@@ -22,6 +23,8 @@ it("makes one command of each route of the operator's API, each with a name of i
       'create account-api-key',
       'delete account-suspension',
       'get ledger-month',
+      'resolve payment',
+      'end job',
     ]),
   );
 });
@@ -47,5 +50,24 @@ it('knows the types, the choices and what is required', () => {
   expect(options('create account').get('paid')?.type).toBe('boolean');
   expect(options('create account-debit').get('usd')).toMatchObject({ type: 'string', isRequired: true });
   expect(options('set account-limits').get('models')?.type).toBe('json');
-  expect(options('create payment-resolve').get('reason')?.isRequired ?? true).toBe(true);
+  expect(options('resolve payment').get('reason')?.isRequired ?? true).toBe(true);
+});
+
+it('reads a name without a verb as what is to be shown', () => {
+  const commands = routeCommands();
+  expect(withVerb(['accounts', '--search', 'acme'], commands)).toEqual([
+    'get',
+    'accounts',
+    '--search',
+    'acme',
+  ]);
+  expect(withVerb(['--get-yargs-completions', 'svcctl', 'jobs', '--'], commands)[2]).toBe('get');
+  for (const args of [[], ['end', 'job', 'x'], ['get', 'accounts'], ['customer', 'accounts'], ['completion']])
+    expect(withVerb(args, commands)).toEqual(args);
+});
+
+it('has no name that is also a verb, which could not be told apart', () => {
+  const commands = routeCommands();
+  const verbs = new Set([...commands.map(({ verb }) => verb), 'customer', 'completion']);
+  expect(commands.filter(({ name }) => verbs.has(name))).toEqual([]);
 });

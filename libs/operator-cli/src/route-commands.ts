@@ -4,20 +4,19 @@ const BASE = '/operator/v1/';
 
 const VERBS = { GET: 'get', POST: 'create', PUT: 'set', PATCH: 'change', DELETE: 'delete' } as const;
 
-export type Verb = (typeof VERBS)[keyof typeof VERBS];
-
-/** What each verb does. */
-export const VERB_MEANINGS: Readonly<Record<Verb, string>> = {
-  get: 'Shows or lists',
-  create: 'Creates, or does something once',
-  set: 'Sets or replaces',
-  change: 'Changes a part',
-  delete: 'Ends or removes',
-};
+/** What each verb does that several commands have. */
+export const VERB_MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['get', 'Shows or lists; may be left out'],
+  ['create', 'Creates, or does something once'],
+  ['set', 'Sets or replaces'],
+  ['change', 'Changes a part'],
+  ['delete', 'Ends or removes'],
+]);
 
 /** A route as a command. */
 export interface RouteCommand {
-  readonly verb: Verb;
+  /** That of the method, or the one that ends the path, such as `end` in `jobs/:id/end`. */
+  readonly verb: string;
   /** Such as `account-transfers`. */
   readonly name: string;
   /** The names of its positional arguments, in order. */
@@ -33,6 +32,8 @@ export const routeCommands = (): RouteCommand[] =>
 
 function commandOf(route: RouteDefinition): RouteCommand {
   const segments = route.path.slice(BASE.length).split('/');
+  const verb = actionOf(route, segments);
+  if (verb !== undefined) segments.pop();
   const params: string[] = [];
   const words: string[] = [];
   for (const [index, segment] of segments.entries()) {
@@ -40,7 +41,22 @@ function commandOf(route: RouteDefinition): RouteCommand {
     if (segment.startsWith(':')) params.push(segment.slice(1));
     else words.push(isOne ? singular(segment) : segment);
   }
-  return { verb: VERBS[route.method], name: words.join('-').replaceAll('_', '-'), params, route };
+  const name = words.join('-').replaceAll('_', '-');
+  return { verb: verb ?? VERBS[route.method], name, params, route };
+}
+
+/** The verb at the end of a path. What can be created has a plural there. */
+function actionOf({ method }: RouteDefinition, segments: readonly string[]): string | undefined {
+  const [one, last] = segments.slice(-2);
+  return method === 'POST' && one?.startsWith(':') && last && !last.endsWith('s') ? last : undefined;
+}
+
+/** The arguments with the verb `get` where it was left out. */
+export function withVerb(args: readonly string[], commands: readonly RouteCommand[]): string[] {
+  // yargs completes what follows these two.
+  const start = args[0] === '--get-yargs-completions' ? 2 : 0;
+  const isGot = commands.some(({ verb, name }) => verb === 'get' && name === args[start]);
+  return isGot ? args.toSpliced(start, 0, 'get') : [...args];
 }
 
 const singular = (plural: string): string => plural.replace(/s$/, '');

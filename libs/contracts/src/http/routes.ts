@@ -33,6 +33,7 @@ import { debitRoutes } from './operator/operator-debits.js';
 import { operatorKeyRoutes } from './operator/operator-keys.js';
 import { actionRoutes } from './operator/operator-actions.js';
 import { fileRoutes } from './operator/operator-files.js';
+import { jobRoutes } from './operator/operator-jobs.js';
 import { chargeRoutes } from './operator/operator-charges.js';
 import { Health, operatorRoutes } from './operator/operator-routes.js';
 import { paymentRoutes } from './operator/operator-payments.js';
@@ -259,7 +260,7 @@ export const TAGS = {
   Limits: 'The use of limits by requests, between processes.',
   Inference: 'Calls of backends, between processes.',
   Retrieval: 'The content of files and of the web, between processes.',
-  Jobs: 'The jobs that make videos and music, between processes.',
+  Jobs: 'The jobs that make videos and music.',
 } as const;
 
 /** The catalogue of routes. Controllers, validation and the published description are derived from it. */
@@ -287,6 +288,7 @@ export const routes = {
   ...chargeRoutes,
   ...debitRoutes,
   ...actionRoutes,
+  ...jobRoutes,
   ...fileRoutes,
   ...operatorKeyRoutes,
   ...stakeRoutes,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ProblemOnWire } from '../problems/problem-wire.js';
 import type { ProblemCode } from '../problems/problems.js';
-import { Count, Name, Nothing, type PortWire } from './port-wire.js';
+import { Count, Name, Nothing, type PortWire, Time } from './port-wire.js';
 
 /** The kinds of media that jobs make. */
 export type MediaKind = 'video' | 'music';
@@ -88,6 +88,68 @@ export interface MediaJobFailure {
   readonly isRefunded: boolean;
 }
 
+export const MEDIA_JOB_STATES = [
+  'held',
+  'queued',
+  'submitting',
+  'running',
+  'storing',
+  'completed',
+  'failed',
+  'deleted',
+] as const;
+export type MediaJobState = (typeof MEDIA_JOB_STATES)[number];
+
+/** The states of jobs that have not ended. */
+export const UNFINISHED_JOB_STATES = [
+  'held',
+  'queued',
+  'submitting',
+  'running',
+  'storing',
+] as const satisfies readonly MediaJobState[];
+
+/** A job as operators see it, without what it makes. */
+export interface MediaJobRecord {
+  readonly id: string;
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly kind: MediaKind;
+  readonly model: string;
+  readonly state: MediaJobState;
+  readonly backend?: string | undefined;
+  /** How often a backend may have accepted it. */
+  readonly submits: number;
+  readonly failureCode?: string | undefined;
+  readonly failureMessage?: string | undefined;
+  /** Whether the cost of a failed job must be returned, or was. */
+  readonly refund?: 'pending' | 'done' | undefined;
+  readonly bytes?: number | undefined;
+  readonly createdAt: Date;
+  readonly startedAt?: Date | undefined;
+  readonly endedAt?: Date | undefined;
+  readonly deadlineAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Which jobs an operator wants to see. */
+export interface MediaJobsWanted {
+  readonly accountId?: string | undefined;
+  readonly kind?: MediaKind | undefined;
+  readonly model?: string | undefined;
+  readonly states?: readonly MediaJobState[] | undefined;
+  /** Of the request; `until` is exclusive. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** The last job of the previous page, which may have been deleted meanwhile. */
+  readonly before?: Pick<MediaJobRecord, 'createdAt' | 'id'> | undefined;
+  readonly limit: number;
+}
+
+/** The `failureCode` of a job that an operator has ended. Its account sees INFERENCE_FAILED. */
+export const ENDED_BY_OPERATOR = 'ENDED_BY_OPERATOR';
+
 /** A job that was accepted before. */
 export type EarlierMediaJob = Pick<NewMediaJob, 'id' | 'model'>;
 
@@ -128,6 +190,15 @@ export abstract class MediaJobs {
 
   /** Deletes the media of a completed job; of any other one, nothing. */
   abstract remove(id: string): Promise<void>;
+
+  /** Jobs, newest first. This and `end` are for operators. */
+  abstract list(wanted: MediaJobsWanted): Promise<readonly MediaJobRecord[]>;
+
+  /**
+   * Ends a job under way: it fails, and its cost is returned. May be repeated. Rejects with JOB_NOT_FOUND;
+   * JOB_FINISHED.
+   */
+  abstract end(id: string): Promise<MediaJobRecord>;
 }
 
 const kind = z.enum(['video', 'music']);
@@ -158,6 +229,38 @@ const JobOnWire = z.discriminatedUnion('state', [
   }),
 ]);
 
+const RecordOnWire: z.ZodType<MediaJobRecord, unknown> = z.object({
+  id: Name,
+  requestId: Name,
+  accountId: Name,
+  keyId: Name,
+  kind,
+  model: Name,
+  state: z.enum(MEDIA_JOB_STATES),
+  backend: Name.optional(),
+  submits: Count,
+  failureCode: Name.optional(),
+  failureMessage: z.string().optional(),
+  refund: z.enum(['pending', 'done']).optional(),
+  bytes: Count.optional(),
+  createdAt: Time,
+  startedAt: Time.optional(),
+  endedAt: Time.optional(),
+  deadlineAt: Time,
+  expiresAt: Time,
+});
+
+const WantedOnWire: z.ZodType<MediaJobsWanted, unknown> = z.object({
+  accountId: Name.optional(),
+  kind: kind.optional(),
+  model: Name.optional(),
+  states: z.array(z.enum(MEDIA_JOB_STATES)).optional(),
+  from: Time.optional(),
+  until: Time.optional(),
+  before: z.object({ createdAt: Time, id: Name }).optional(),
+  limit: Count,
+});
+
 /** A result that may be missing. JSON has null for it. */
 const maybe = <Value>(schema: z.ZodType<Value, Value>): z.ZodType<Value | undefined> =>
   z.codec(schema.nullable(), schema.optional(), {
@@ -183,4 +286,6 @@ export const MEDIA_JOBS_WIRE: PortWire<MediaJobCalls> = {
     result: maybe(JobOnWire),
   },
   remove: { arguments: z.tuple([Name]), result: Nothing },
+  list: { arguments: z.tuple([WantedOnWire]), result: z.array(RecordOnWire) },
+  end: { arguments: z.tuple([Name]), result: RecordOnWire },
 };

@@ -148,6 +148,7 @@ export const PROBLEMS = {
     'not_found_error',
     'No request with this id was charged, or refused or failed in the last 30 days. It may be under way, or have been free.',
   ),
+  JOB_NOT_FOUND: row(404, 'not_found_error', 'No such job, or it is no longer kept.'),
   CREDIT_NOT_FOUND: row(404, 'not_found_error', 'This account has no credit with that reference.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
@@ -189,6 +190,11 @@ export const PROBLEMS = {
     'The refund is larger than the part of the charge that has not been refunded yet.',
   ),
   DEBIT_TOO_LARGE: row(409, 'invalid_request_error', 'The debit is larger than the balance of the account.'),
+  JOB_FINISHED: row(
+    409,
+    'invalid_request_error',
+    'This job has already been completed, or has failed, so it cannot be ended.',
+  ),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(
     413,

@@ -144,6 +144,8 @@ class MediaJobsOf extends MediaJobs {
   override withdraw = refused;
   override find = refused;
   override remove = refused;
+  override list = refused;
+  override end = refused;
   override open(_id: string): Promise<AsyncIterable<Uint8Array>> {
     return refused();
   }

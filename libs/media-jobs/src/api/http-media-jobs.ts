@@ -4,7 +4,9 @@ import {
   type MediaJob,
   type MediaJobCalls,
   type MediaJobName,
+  type MediaJobRecord,
   MediaJobs,
+  type MediaJobsWanted,
   type NewMediaJob,
   Problem,
   routes,
@@ -68,6 +70,14 @@ export class HttpMediaJobs extends MediaJobs {
 
   override remove(id: string): Promise<void> {
     return this.calls.remove(id);
+  }
+
+  override list(wanted: MediaJobsWanted): Promise<readonly MediaJobRecord[]> {
+    return this.calls.list(wanted);
+  }
+
+  override end(id: string): Promise<MediaJobRecord> {
+    return this.calls.end(id);
   }
 
   override async open(id: string): Promise<AsyncIterable<Uint8Array>> {

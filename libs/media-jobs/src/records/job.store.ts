@@ -1,57 +1,33 @@
 import {
+  ENDED_BY_OPERATOR,
   type MediaJobName,
+  type MediaJobRecord,
+  type MediaJobState,
+  type MediaJobsWanted,
   type MediaKind,
-  MediaOrder,
   type NewMediaJob,
   Problem,
   type ProblemCode,
+  UNFINISHED_JOB_STATES,
 } from '@svc/contracts';
 import type { Database } from '@svc/storage';
-import type { JobChange, JobRecord, JobState } from './job-record.js';
-
-interface JobRow {
-  readonly id: string;
-  readonly request_id: string;
-  readonly account_id: string;
-  readonly key_id: string;
-  readonly kind: MediaKind;
-  readonly model: string;
-  readonly state: JobState;
-  readonly order: unknown;
-  readonly version: number;
-  readonly submits: number;
-  readonly tries: number;
-  readonly backend: string | null;
-  readonly backend_job: string | null;
-  readonly failure_code: string | null;
-  readonly failure_message: string | null;
-  readonly refund: 'pending' | 'done' | null;
-  readonly mime: string | null;
-  readonly bytes: bigint | null;
-  readonly expected_ms: number;
-  readonly created_at: Date;
-  readonly started_at: Date | null;
-  readonly ended_at: Date | null;
-  readonly deadline_at: Date;
-  readonly expires_at: Date;
-}
-
-/** All but the picture and what only the database reads. */
-const COLUMNS = `id, request_id, account_id, key_id, kind, model, state, "order", version, submits, tries, backend,
-  backend_job, failure_code, failure_message, refund, mime, bytes, expected_ms, created_at, started_at, ended_at,
-  deadline_at, expires_at`;
+import type { JobChange, JobRecord } from './job-record.js';
+import { COLUMNS, type JobRow, LISTED, type ListedRow, listedOf, recordOf } from './job-rows.js';
 
 /** No lease outlasts a deadline: another process then ends the job if the one that has it was killed. */
 const LEASE = `CASE WHEN deadline_at > $3 THEN least($2, deadline_at) ELSE $2 END`;
 
 /** The states in which a job counts against its account's limit. */
-const LIVE = `('held', 'queued', 'submitting', 'running', 'storing')`;
+const LIVE = `('${UNFINISHED_JOB_STATES.join("', '")}')`;
 
 /** A job that is not charged after this time has failed. */
 const UNCHARGED_MS = 120_000;
 
 /** The failure of jobs that were not charged, and of no others. */
 export const UNCHARGED = 'UNAVAILABLE' satisfies ProblemCode;
+
+/** What the client of a job sees that an operator has ended. The reason is in the log of operator actions. */
+const ENDED_MESSAGE = 'The operator of this service has ended the job.';
 
 /** How many of the latest jobs of a model show how long they usually take. */
 const RECENT_JOBS = 200;
@@ -78,7 +54,7 @@ export interface Claim {
 export interface EarlierJob {
   readonly id: string;
   readonly model: string;
-  readonly state: JobState;
+  readonly state: MediaJobState;
   readonly bodySha256: string;
 }
 
@@ -140,7 +116,7 @@ export class JobStore {
     const [row] = await this.database.query<{
       id: string;
       model: string;
-      state: JobState;
+      state: MediaJobState;
       body_sha256: string;
     }>(
       `SELECT id, model, state, body_sha256 FROM media.jobs
@@ -203,6 +179,40 @@ export class JobStore {
        WHERE id = $1 AND state = 'completed'`,
       [id, at],
     );
+  }
+
+  /** At most `limit`, newest first. */
+  async list(wanted: MediaJobsWanted): Promise<MediaJobRecord[]> {
+    const { accountId, kind, model, states, from, until, before, limit } = wanted;
+    const rows = await this.database.query<ListedRow>(
+      `SELECT ${LISTED} FROM media.jobs
+       WHERE ($1::uuid IS NULL OR account_id = $1) AND ($2::text IS NULL OR kind = $2)
+         AND ($3::text IS NULL OR model = $3) AND ($4::text[] IS NULL OR state = ANY ($4))
+         AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
+         AND ($7::timestamptz IS NULL OR (created_at, id) < ($7, $8::uuid))
+       ORDER BY created_at DESC, id DESC LIMIT $9`,
+      [accountId, kind, model, states, from, until, before?.createdAt, before?.id, limit],
+    );
+    return rows.map(listedOf);
+  }
+
+  /** Ends a job under way, as failed. `undefined` if this one is not under way. */
+  async end(id: string, at: Date): Promise<MediaJobRecord | undefined> {
+    const [row] = await this.database.query<ListedRow>(
+      `UPDATE media.jobs SET state = 'failed', failure_code = '${ENDED_BY_OPERATOR}', failure_message = $3,
+         refund = 'pending', tries = 0, "order" = NULL, picture = NULL, version = version + 1, ended_at = $2,
+         next_step_at = $2, lease_until = NULL
+       WHERE id = $1 AND state IN ${LIVE} RETURNING ${LISTED}`,
+      [id, at, ENDED_MESSAGE],
+    );
+    return row && listedOf(row);
+  }
+
+  async listed(id: string): Promise<MediaJobRecord | undefined> {
+    const [row] = await this.database.query<ListedRow>(`SELECT ${LISTED} FROM media.jobs WHERE id = $1`, [
+      id,
+    ]);
+    return row && listedOf(row);
   }
 
   /** How long four of five of the latest jobs of a model took at most; `undefined` before the first. */
@@ -307,7 +317,7 @@ export class JobStore {
 }
 
 /** `refunding`: the job has failed, and its cost is not returned yet. */
-export type UnfinishedState = Exclude<JobState, 'completed' | 'failed' | 'deleted'> | 'refunding';
+export type UnfinishedState = Exclude<MediaJobState, 'completed' | 'failed' | 'deleted'> | 'refunding';
 
 export interface UnfinishedJobs {
   readonly kind: MediaKind;
@@ -336,32 +346,3 @@ const CHANGED = {
   endedAt: 'ended_at',
   deadlineAt: 'deadline_at',
 } as const satisfies Record<keyof Omit<JobChange, 'isOver' | 'nextStepAt'>, string>;
-
-function recordOf(row: JobRow): JobRecord {
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    accountId: row.account_id,
-    keyId: row.key_id,
-    kind: row.kind,
-    model: row.model,
-    state: row.state,
-    order: row.order === null ? undefined : MediaOrder.parse(row.order),
-    version: row.version,
-    submits: row.submits,
-    tries: row.tries,
-    backend: row.backend ?? undefined,
-    backendJob: row.backend_job ?? undefined,
-    failureCode: row.failure_code ?? undefined,
-    failureMessage: row.failure_message ?? undefined,
-    refund: row.refund ?? undefined,
-    mime: row.mime ?? undefined,
-    bytes: row.bytes === null ? undefined : Number(row.bytes),
-    expectedMs: row.expected_ms,
-    createdAt: row.created_at,
-    startedAt: row.started_at ?? undefined,
-    endedAt: row.ended_at ?? undefined,
-    deadlineAt: row.deadline_at,
-    expiresAt: row.expires_at,
-  };
-}

@@ -3,6 +3,7 @@ import {
   BackendJobStatus,
   type Charge,
   Charges,
+  ENDED_BY_OPERATOR,
   type InferenceCall,
   InferenceRouter,
   type JobCallKind,
@@ -84,7 +85,7 @@ export class JobSteps {
       case 'completed':
       case 'deleted':
       case 'failed':
-        return this.ended(job);
+        return this.ended(job, signal);
     }
   }
 
@@ -230,9 +231,9 @@ export class JobSteps {
     return { at, until: new Date(at.getTime() + LEASE_MS) };
   }
 
-  private async ended(job: JobRecord): Promise<Date | undefined> {
+  private async ended(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
     const { store, files, now } = this.parts;
-    if (job.refund === 'pending') return this.giveBack(job);
+    if (job.refund === 'pending') return this.giveBack(job, signal);
     // Of any state: a process that stalled while it stored the object may have stored it late.
     if (job.state !== 'completed' || now() >= job.expiresAt) await files.remove(job.id);
     if (now() >= job.expiresAt) {
@@ -243,7 +244,9 @@ export class JobSteps {
   }
 
   /** Returns all that a failed job cost. */
-  private async giveBack(job: JobRecord): Promise<Date | undefined> {
+  private async giveBack(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
+    // A backend still works on a job that an operator has ended.
+    if (job.failureCode === ENDED_BY_OPERATOR && job.backendJob !== undefined) await this.cancel(job, signal);
     try {
       await this.parts.charges.giveBack(chargeOf(job));
     } catch (error) {

@@ -35,6 +35,7 @@ export const mediaJobs = {
     KINDS.flatMap((kind) => [
       [kind, 'completed'],
       [kind, 'failed'],
+      [kind, 'ended_by_operator'],
     ]),
   ),
   refunds: new Counter(
