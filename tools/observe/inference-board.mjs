@@ -38,7 +38,13 @@ export const inference = {
       unit: 'suffix: tokens/s',
       bad: 'A decrease at the same number of requests.',
       todo: 'Check the backend itself.',
-      queries: [[rate(m.inference.outputTokens, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
+      queries: [
+        [
+          rate(`${m.inference.tokens}_sum`, `${MODEL}, ${BACKEND}`, 'gen_ai_token_type="output"'),
+          `{{${MODEL}}} {{${BACKEND}}}`,
+          '+',
+        ],
+      ],
     },
     {
       title: 'Implausible token counts by backend',

@@ -166,7 +166,7 @@ export const runtime = {
       unit: 's',
       bad: 'Above 0.25 s: every request of that process waits.',
       todo: 'Runbook event-loop-blocked.',
-      queries: [[most(m.runtime.loopDelay, EACH, 'quantile="0.99"'), '{{job}} {{instance}}', '0']],
+      queries: [[most(m.runtime.loopDelayP99, EACH), '{{job}} {{instance}}', '0']],
     },
     {
       title: 'Event loop utilization',
@@ -188,7 +188,7 @@ export const runtime = {
       unit: 'bytes',
       bad: 'An increase that does not stop.',
       todo: 'Take a heap snapshot: `kill -USR2`, if the process was started with --heapsnapshot-signal=SIGUSR2.',
-      queries: [[total(m.runtime.memory, EACH, 'svc_memory_kind="rss"'), '{{job}} {{instance}}', '+']],
+      queries: [[total(m.runtime.memory, EACH), '{{job}} {{instance}}', '+']],
     },
     {
       title: 'Heap, share of its limit',
@@ -197,7 +197,7 @@ export const runtime = {
       todo: 'Runbook heap-near-limit.',
       queries: [
         [
-          `${total(m.runtime.memory, EACH, 'svc_memory_kind="heap_used"')} / ${total(m.runtime.heapLimit, EACH)}`,
+          `${total(m.runtime.memoryOfNode, EACH, 'svc_memory_kind="heap_used"')} / ${total(m.runtime.heapLimit, EACH)}`,
           '{{job}} {{instance}}',
           '+',
         ],
@@ -269,7 +269,7 @@ export const runtime = {
       unit: 's',
       bad: 'A process whose uptime stays short: it crashes and is restarted.',
       todo: 'Read its last log lines.',
-      queries: [[`time() - ${most(m.runtime.startTime, EACH)}`, '{{job}} {{instance}}', '+']],
+      queries: [[most(m.runtime.uptime, EACH), '{{job}} {{instance}}', '+']],
     },
     {
       title: 'Versions',

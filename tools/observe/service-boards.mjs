@@ -84,10 +84,7 @@ export const overview = {
       unit: 'suffix: tokens/s',
       bad: 'A decrease at the same number of requests.',
       todo: 'Open Inference, Tokens per second by backend.',
-      queries: [
-        [rate(m.inference.inputTokens), 'prompts', '+'],
-        [rate(m.inference.outputTokens), 'output', '+'],
-      ],
+      queries: [[rate(`${m.inference.tokens}_sum`, 'gen_ai_token_type'), '{{gen_ai_token_type}}', '+']],
     },
     {
       title: 'Charged per hour',

@@ -294,8 +294,8 @@ describe('the metrics of a chat completion', () => {
     ['http.server.request.duration', { 'http.route': '/api/v1/chat/completions' }],
     ['gen_ai.server.request.duration', { 'gen_ai.request.model': 'test-model' }],
     ['gen_ai.server.time_to_first_token', { 'gen_ai.request.model': 'test-model' }],
-    ['gen_ai.client.inference.duration', { 'gen_ai.request.model': 'test-model' }],
-    ['gen_ai.client.inference.time_to_first_chunk', { 'gen_ai.request.model': 'test-model' }],
+    ['gen_ai.client.operation.duration', { 'gen_ai.request.model': 'test-model' }],
+    ['gen_ai.client.operation.time_to_first_chunk', { 'gen_ai.request.model': 'test-model' }],
   ];
 
   it('have exemplars that link to its trace, by OTLP', async () => {

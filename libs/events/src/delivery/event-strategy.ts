@@ -39,6 +39,8 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
   readonly #lags: LagWatch[] = [];
   #endWatch: readonly (() => void)[] = [];
 
+  /** The log that events are read from. */
+  protected abstract readonly system: 'kafka' | 'postgresql';
   abstract override listen(callback: () => void): void;
   /** Lets every handler finish its current batch, up to a deadline. */
   abstract override close(): Promise<void>;
@@ -61,7 +63,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
       throw new TypeError(`Two handlers of ${group} take ${event.topic}; each event is for one of them only`);
     }
     const { topic } = event;
-    const cell = events.processed.with(topic, group);
+    const cell = events.processed.with(this.system, topic, group);
     const timed: SendBatch = async (batch) => {
       const startMs = performance.now();
       try {

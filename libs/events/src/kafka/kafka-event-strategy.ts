@@ -34,6 +34,7 @@ const STOP_MS = 10_000;
 
 /** Delivers events from Kafka to `@OnEvents` and `@OnEveryProcess` methods. */
 export class KafkaEventStrategy extends EventStrategy {
+  protected override readonly system = 'kafka';
   readonly #options: KafkaEventStrategyOptions;
   readonly #progress: TopicProgress;
   readonly #consumers: GroupConsumer[] = [];

@@ -38,6 +38,7 @@ const BROADCAST_WAIT_MS = 800;
 
 /** Delivers events from the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
 export class PostgresEventStrategy extends EventStrategy {
+  protected override readonly system = 'postgresql';
   readonly #options: Required<PostgresEventStrategyOptions>;
   readonly #session: ConsumerSession;
   /** Serves reads of the log's offsets, independently of the consumers. */

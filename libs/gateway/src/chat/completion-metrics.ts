@@ -18,8 +18,9 @@ export function completionEnded(record: RequestRecord, error?: unknown): void {
   const span = currentStep()?.trace.measured;
   inference.duration.with(model, problem?.code ?? record.ended ?? '').record(ms / 1_000, span);
   if (backend === '') return;
-  inference.inputTokens.add(promptTokens, model, backend);
-  inference.outputTokens.add(completionTokens, model, backend);
+  // Without tokens there was no response.
+  if (promptTokens > 0) inference.tokens.with(model, backend, 'input').record(promptTokens, span);
+  if (completionTokens > 0) inference.tokens.with(model, backend, 'output').record(completionTokens, span);
   if (record.stream !== true || firstChunkMs === undefined) return;
   inference.firstToken.with(model, backend).record(firstChunkMs / 1_000, span);
   if (completionTokens > 1)

@@ -43,7 +43,7 @@ export class CellProducer implements MetricProducer {
   }
 
   private dataOf(metric: Metric, endTime: Time): MetricData {
-    const { name, unit, help } = metric.descriptor;
+    const { name, unit, help, addsUp } = metric.descriptor;
     const common = {
       descriptor: { name, unit, description: help, valueType: 1 },
       aggregationTemporality: AggregationTemporality.CUMULATIVE,
@@ -53,34 +53,24 @@ export class CellProducer implements MetricProducer {
       endTime,
       attributes: attributesOf(metric, values),
     });
-    switch (metric.kind) {
-      case 'counter':
-        return {
-          ...common,
-          dataPointType: DataPointType.SUM,
-          isMonotonic: true,
-          dataPoints: metric.points().map(({ values, value }) => ({ ...point(values), value })),
-        };
-      case 'gauge':
-        return {
-          ...common,
-          dataPointType: DataPointType.GAUGE,
-          dataPoints: metric.points().map(({ values, value }) => ({ ...point(values), value })),
-        };
-      case 'histogram':
-        return {
-          ...common,
-          dataPointType: DataPointType.HISTOGRAM,
-          dataPoints: metric.points().map(({ values, instrument }) => ({
-            ...point(values),
-            exemplars: [...instrument.exemplars.values()],
-            value: {
-              buckets: { boundaries: [...metric.boundaries], counts: [...instrument.counts] },
-              sum: instrument.sum,
-              count: instrument.count,
-            },
-          })),
-        };
-    }
+    if (metric.kind === 'histogram')
+      return {
+        ...common,
+        dataPointType: DataPointType.HISTOGRAM,
+        dataPoints: metric.points().map(({ values, instrument }) => ({
+          ...point(values),
+          exemplars: [...instrument.exemplars.values()],
+          value: {
+            buckets: { boundaries: [...metric.boundaries], counts: [...instrument.counts] },
+            sum: instrument.sum,
+            count: instrument.count,
+          },
+        })),
+      };
+    const dataPoints = metric.points().map(({ values, value }) => ({ ...point(values), value }));
+    const isMonotonic = metric.kind === 'counter';
+    return isMonotonic || addsUp === true
+      ? { ...common, dataPointType: DataPointType.SUM, isMonotonic, dataPoints }
+      : { ...common, dataPointType: DataPointType.GAUGE, dataPoints };
   }
 }

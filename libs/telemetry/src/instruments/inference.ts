@@ -1,4 +1,4 @@
-import { SECONDS } from '../metrics/boundaries.js';
+import { SECONDS, TOKENS } from '../metrics/boundaries.js';
 import { Counter, Gauge, Histogram } from '../metrics/metrics.js';
 
 /**
@@ -39,20 +39,16 @@ export const inference = {
     },
     SECONDS.perToken,
   ),
-  inputTokens: new Counter({
-    name: 'gen_ai.client.inference.usage.input_tokens',
-    unit: '{token}',
-    help: 'Prompt tokens charged.',
-    labels: ['gen_ai.request.model', 'svc.backend'],
-    constants: genAi,
-  }),
-  outputTokens: new Counter({
-    name: 'gen_ai.client.inference.usage.output_tokens',
-    unit: '{token}',
-    help: 'Completion tokens charged.',
-    labels: ['gen_ai.request.model', 'svc.backend'],
-    constants: genAi,
-  }),
+  tokens: new Histogram(
+    {
+      name: 'gen_ai.client.token.usage',
+      unit: '{token}',
+      help: 'Tokens charged for a completion, by type: `input` of the prompt, `output` of the response.',
+      labels: ['gen_ai.request.model', 'svc.backend', 'gen_ai.token.type'],
+      constants: genAi,
+    },
+    TOKENS,
+  ),
   doubted: new Counter({
     name: 'svc.gateway.counts_doubted',
     unit: '{count}',

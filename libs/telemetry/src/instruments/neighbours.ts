@@ -17,18 +17,21 @@ export const neighbours = {
     unit: '{connection}',
     help: 'Connections of a pool by state: used, idle.',
     labels: ['db.client.connection.pool.name', 'db.client.connection.state'],
+    addsUp: true,
   }),
   connectionsMax: new Gauge({
     name: 'db.client.connection.max',
     unit: '{connection}',
     help: 'The maximum number of connections of a pool.',
     labels: ['db.client.connection.pool.name'],
+    addsUp: true,
   }),
   connectionsPending: new Gauge({
     name: 'db.client.connection.pending_requests',
     unit: '{request}',
     help: 'Operations that wait for a connection of a pool.',
     labels: ['db.client.connection.pool.name'],
+    addsUp: true,
   }),
   redisUp: new Gauge({
     name: 'svc.redis.up',

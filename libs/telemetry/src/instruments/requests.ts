@@ -17,6 +17,7 @@ export const requests = {
     unit: '{request}',
     help: 'Requests whose response has not ended.',
     labels: [],
+    addsUp: true,
   }),
   problems: new Counter({
     name: 'svc.http.problems',

@@ -66,22 +66,22 @@ export const router = {
   }),
   duration: new Histogram(
     {
-      name: 'gen_ai.client.inference.duration',
+      name: 'gen_ai.client.operation.duration',
       unit: 's',
       help: 'Duration of calls to backends, from the request to the last byte of the response.',
       labels: ['gen_ai.request.model', 'svc.backend', 'error.type'],
       constants: genAi,
     },
-    SECONDS.inference,
+    SECONDS.operation,
   ),
   firstChunk: new Histogram(
     {
-      name: 'gen_ai.client.inference.time_to_first_chunk',
+      name: 'gen_ai.client.operation.time_to_first_chunk',
       unit: 's',
       help: 'Streams: time from the request to a backend to the first chunk of its response.',
       labels: ['gen_ai.request.model', 'svc.backend'],
       constants: genAi,
     },
-    SECONDS.firstToken,
+    SECONDS.operation,
   ),
 };

@@ -6,7 +6,7 @@ export const runtime = {
     name: 'svc.build.info',
     unit: '',
     help: 'Always 1; the labels identify the version that runs.',
-    labels: ['service.name', 'service.version', 'nodejs.version'],
+    labels: ['service.name', 'service.version', 'process.runtime.version'],
   }),
   ready: new Gauge({
     name: 'svc.ready',
@@ -14,17 +14,29 @@ export const runtime = {
     help: '1 if the process can serve, as `/readyz` says; 0 while it starts, drains or lacks a dependency.',
     labels: [],
   }),
-  startTime: new Gauge({
-    name: 'process.start.time',
+  uptime: new Gauge({
+    name: 'process.uptime',
     unit: 's',
-    help: 'When the process started, as Unix time.',
+    help: 'The time for which the process has been running.',
     labels: [],
   }),
-  loopDelay: new Gauge({
-    name: 'nodejs.eventloop.delay',
+  loopDelayP50: new Gauge({
+    name: 'nodejs.eventloop.delay.p50',
     unit: 's',
-    help: 'Event loop delay since the last reading, by quantile.',
-    labels: ['quantile'],
+    help: 'Event loop delay since the last reading, median.',
+    labels: [],
+  }),
+  loopDelayP99: new Gauge({
+    name: 'nodejs.eventloop.delay.p99',
+    unit: 's',
+    help: 'Event loop delay since the last reading, 99th percentile.',
+    labels: [],
+  }),
+  loopDelayMax: new Gauge({
+    name: 'nodejs.eventloop.delay.max',
+    unit: 's',
+    help: 'Event loop delay since the last reading, maximum.',
+    labels: [],
   }),
   loopUtilization: new Gauge({
     name: 'nodejs.eventloop.utilization',
@@ -35,11 +47,18 @@ export const runtime = {
   memory: new Gauge({
     name: 'process.memory.usage',
     unit: 'By',
-    help: 'Memory by kind: rss, heap_used, heap_total, external, array_buffers.',
+    help: 'Physical memory in use.',
+    labels: [],
+    addsUp: true,
+  }),
+  memoryOfNode: new Gauge({
+    name: 'svc.process.memory',
+    unit: 'By',
+    help: 'Memory that Node uses, by kind: heap_used, heap_total, external, array_buffers.',
     labels: ['svc.memory.kind'],
   }),
   heapLimit: new Gauge({
-    name: 'v8js.memory.heap.limit',
+    name: 'svc.process.heap.limit',
     unit: 'By',
     help: 'The maximum size of the heap, at which the process dies.',
     labels: [],
@@ -51,10 +70,11 @@ export const runtime = {
     labels: ['cpu.mode'],
   }),
   descriptors: new Gauge({
-    name: 'process.open_file_descriptors',
-    unit: '{descriptor}',
+    name: 'process.unix.file_descriptor.count',
+    unit: '{file_descriptor}',
     help: 'Open files and sockets.',
     labels: [],
+    addsUp: true,
   }),
   diskAvailable: new Gauge({
     name: 'svc.disk.available',
@@ -69,8 +89,8 @@ export const runtime = {
     labels: ['svc.disk'],
   }),
   descriptorLimit: new Gauge({
-    name: 'process.open_file_descriptor.limit',
-    unit: '{descriptor}',
+    name: 'svc.process.file_descriptor.limit',
+    unit: '{file_descriptor}',
     help: 'The maximum number of open files and sockets.',
     labels: [],
   }),

@@ -11,6 +11,11 @@ export interface Descriptor<Labels extends readonly string[] = readonly string[]
   /** Its description. */
   readonly help: string;
   readonly labels: Labels;
+  /**
+   * Whether the values of a gauge's series and processes have a meaningful sum, which OpenTelemetry calls an
+   * UpDownCounter.
+   */
+  readonly addsUp?: boolean;
   /** Labels with the same value on every series. */
   readonly constants?: Readonly<Record<string, string>>;
 }

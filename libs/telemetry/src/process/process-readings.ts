@@ -7,22 +7,16 @@ import { runtime } from '../instruments/runtime.js';
 const RESOLUTION_MS = 20;
 
 const NANOS = 1_000_000_000;
-const QUANTILES = [50, 99, 100] as const;
 
 /** Reports the state of the process at every collection. Returns a function that ends that. */
 export function readProcess(service: string, version: string): () => void {
   runtime.build.set(1, service, version, process.versions.node);
-  runtime.startTime.set((Date.now() - performance.now()) / 1_000);
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
   const ends = [
-    runtime.loopDelay.observe(() => {
-      const readings = QUANTILES.map((percent) => lateness(delay.percentile(percent), percent));
-      delay.reset();
-      return readings;
-    }),
+    runtime.uptime.observe(() => [[process.uptime()]]),
+    readLoopDelay(),
     runtime.loopUtilization.observe(utilization()),
-    runtime.memory.observe(memory),
+    runtime.memory.observe(() => [[process.memoryUsage.rss()]]),
+    runtime.memoryOfNode.observe(memoryOfNode),
     runtime.heapLimit.observe(() => [[getHeapStatistics().heap_size_limit]]),
     runtime.cpu.observe(() => {
       const { user, system } = process.cpuUsage();
@@ -35,16 +29,37 @@ export function readProcess(service: string, version: string): () => void {
     runtime.descriptorLimit.observe(() => descriptorLimit()),
   ];
   return () => {
-    delay.disable();
     for (const end of ends) end();
   };
 }
 
-/** The histogram holds the time between two samples. */
-const lateness = (nanos: number, percent: number): [number, string] => [
-  Math.max(0, nanos / NANOS - RESOLUTION_MS / 1_000),
-  String(percent / 100),
-];
+/** Reports the delay of the event loop since the last collection. Returns a function that ends that. */
+function readLoopDelay(): () => void {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  // The histogram holds the time between two samples.
+  const at = (percent: number): number =>
+    Math.max(0, delay.percentile(percent) / NANOS - RESOLUTION_MS / 1_000);
+  let kept: Readonly<Record<50 | 99 | 100, number>> | undefined;
+  const read = (percent: 50 | 99 | 100) => (): [[number]] => {
+    if (!kept) {
+      kept = { 50: at(50), 99: at(99), 100: at(100) };
+      delay.reset();
+      // A collection reads all of its metrics in one turn.
+      queueMicrotask(() => (kept = undefined));
+    }
+    return [[kept[percent]]];
+  };
+  const ends = [
+    runtime.loopDelayP50.observe(read(50)),
+    runtime.loopDelayP99.observe(read(99)),
+    runtime.loopDelayMax.observe(read(100)),
+  ];
+  return () => {
+    delay.disable();
+    for (const end of ends) end();
+  };
+}
 
 function utilization(): () => [[number]] {
   let before: EventLoopUtilization = performance.eventLoopUtilization();
@@ -56,10 +71,9 @@ function utilization(): () => [[number]] {
   };
 }
 
-function memory(): [number, string][] {
-  const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
+function memoryOfNode(): [number, string][] {
+  const { heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
   return [
-    [rss, 'rss'],
     [heapUsed, 'heap_used'],
     [heapTotal, 'heap_total'],
     [external, 'external'],

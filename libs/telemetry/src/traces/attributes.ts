@@ -2,10 +2,7 @@
  * Every attribute of a span. Nothing else is exported: never a prompt, a completion, a key, a query, or the
  * address of a client.
  *
- * `gen_ai.*` are OpenTelemetry's conventions for generative AI, which are in development and have no release
- * yet, at commit ac48b1f9df15 of https://github.com/open-telemetry/semantic-conventions-genai. `http.*`,
- * `error.*` and `messaging.*` are those of https://opentelemetry.io/docs/specs/semconv/, version 1.44.0.
- * `svc.*` are our own.
+ * Names are those of https://opentelemetry.io/docs/specs/semconv/, version 1.44.0; `svc.*` are our own.
  */
 export interface SpanAttributes {
   'error.type'?: string | undefined;

@@ -31,8 +31,9 @@ function countOne(startMs) {
   router.firstChunk.record(0.01, 'a-model', 'backend-1');
   for (const path of ['/internal/admit', '/internal/hold', '/internal/infer'])
     neighbours.calls.record((performance.now() - startMs) / 1_000, path, '');
-  inference.inputTokens.add(20, 'a-model', 'backend-1');
-  inference.outputTokens.add(100, 'a-model', 'backend-1');
+  router.duration.record(0.2, 'a-model', 'backend-1', '');
+  inference.tokens.record(20, 'a-model', 'backend-1', 'input');
+  inference.tokens.record(100, 'a-model', 'backend-1', 'output');
   inference.firstToken.record(0.01, 'a-model', 'backend-1');
   inference.perToken.record(0.001, 'a-model', 'backend-1');
   inference.duration.record(0.2, 'a-model', '');
