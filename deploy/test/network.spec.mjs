@@ -5,6 +5,7 @@ import { mayReach, ours } from './network.mjs';
 
 /** The variable with the address of each service and each server. */
 const CALLS = {
+  'api-gateway': 'GATEWAY_URL',
   'billing-ledger': 'LEDGER_URL',
   'inference-router': 'ROUTER_URL',
   'rate-limiter': 'LIMITER_URL',
@@ -53,9 +54,9 @@ describe('within the release', () => {
     }
   });
 
-  it('the gateway has the address of every service, and the router of none', () => {
-    expect(known('api-gateway', CALLS)).toEqual(Object.keys(CALLS));
-    expect(known('inference-router', { ...CALLS, ...DATA })).toEqual([]);
+  it('the gateway has the address of every other service, and the router that of the gateway only', () => {
+    expect(['api-gateway', ...known('api-gateway', CALLS)]).toEqual(Object.keys(CALLS));
+    expect(known('inference-router', { ...CALLS, ...DATA })).toEqual(['api-gateway']);
   });
 
   it('only pods that have the address of a data server can connect to it', () => {

@@ -212,6 +212,17 @@ describe('the catalogue', () => {
     expect(given.environment('rate-limiter')).not.toHaveProperty('SVC_CATALOG');
   });
 
+  it('is read from gateways that are not ready, since they wait for routers, by what starts with a broken file', async () => {
+    const given = await Release.of();
+    const { spec } = given.get('Service', 'api-gateway-unready');
+    expect(spec).toMatchObject({ publishNotReadyAddresses: true, ports: [{ name: 'http', port: 3000 }] });
+    expect(spec.selector).toEqual(given.get('Service', 'api-gateway').spec.selector);
+    for (const name of ['inference-router', 'retrieval-worker'])
+      expect(given.environment(name).GATEWAY_URL).toBe('http://svc-api-gateway-unready:3000');
+    for (const name of ['billing-ledger', 'rate-limiter'])
+      expect(given.environment(name)).not.toHaveProperty('GATEWAY_URL');
+  });
+
   it('has the API keys of its backends in the router only, and those of its search providers in the retrieval worker only', async () => {
     const given = await Release.of({
       ...EXTERNAL,

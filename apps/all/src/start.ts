@@ -2,6 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   type Catalog,
+  LastGoodFolder,
   type LocalServer,
   type Model,
   offerLocalModels,
@@ -44,10 +45,10 @@ export async function start(starting: Starting): Promise<string> {
   const { env, logger } = starting;
   const dataDir = await makeDataDir(starting.config.SVC_DATA_DIR);
   starting.undo(watchDisk('data', dataDir));
-  const { SVC_LAST_GOOD_DIR = join(dataDir, 'last-good') } = starting.config;
-  const config = { ...starting.config, SVC_LAST_GOOD_DIR };
-  const { catalog, localServers } = await catalogAndServers({ ...starting, config }, dataDir);
-  const characters = await openCharacters(config, starting);
+  const { config } = starting;
+  const lastGood = new LastGoodFolder(join(dataDir, 'last-good'));
+  const { catalog, localServers } = await catalogAndServers(starting, { dataDir, lastGood });
+  const characters = await openCharacters(config, starting, { lastGood });
   const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
   // It starts while the database opens. The database's fault is the first to be reported.
   const simulatorStarts = ownSimulator(catalog, starting);
@@ -117,10 +118,10 @@ async function makeDataDir(path: string): Promise<string> {
 /** Reads the catalogue first, since its names are not given to the models of local servers. */
 async function catalogAndServers(
   starting: Starting,
-  dataDir: string,
+  { dataDir, lastGood }: { readonly dataDir: string; readonly lastGood: LastGoodFolder },
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
   const extraPath = join(dataDir, 'local-models.yaml');
-  const catalog = await openCatalog(starting.config, starting, { extraPath, callsBackends: true });
+  const catalog = await openCatalog(starting.config, starting, { lastGood, extraPath, callsBackends: true });
   const localServers = await offerLocalModels(
     extraPath,
     { models: catalog.entries() },

@@ -12,7 +12,7 @@ import {
   SECRET_LENGTH,
   databaseConnections,
   databaseUrl,
-  internalToken,
+  internalTokens,
   port,
   processConfig,
 } from '@svc/runtime';
@@ -34,7 +34,7 @@ export const apiGatewayConfig = {
   ...charactersConfig,
   OPERATOR_PORT: port.default(3001).describe("The port of the operator's API; 0 selects a free port"),
   SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's token"),
-  SVC_INTERNAL_TOKEN: internalToken,
+  ...internalTokens,
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
   DATABASE_CONNECTIONS: databaseConnections,
 };

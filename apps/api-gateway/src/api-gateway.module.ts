@@ -11,28 +11,29 @@ import { MediaJobsClientModule } from '@svc/media-jobs';
 import { PaymentsClientModule } from '@svc/payments';
 import { RetrievalClientModule } from '@svc/retrieval';
 import { RouterClientModule } from '@svc/router';
-import type { Logger } from '@svc/runtime';
-import { StorageModule } from '@svc/storage';
+import { InternalToken, type Logger } from '@svc/runtime';
+import { type Database, StorageModule } from '@svc/storage';
 import type { ApiGatewayConfig } from './api-gateway.config.js';
 
 export interface ApiGatewayParts {
   readonly config: ApiGatewayConfig;
   readonly catalog: Catalog;
   readonly characters: Characters;
+  readonly database: Database;
   readonly logger: Logger;
 }
 
 /** Connects the gateway to the services in other processes. */
 @Module({})
 export class ApiGatewayModule {
-  static with({ config, catalog, characters, logger }: ApiGatewayParts): DynamicModule {
+  static with({ config, catalog, characters, database, logger }: ApiGatewayParts): DynamicModule {
     const token = config.SVC_INTERNAL_TOKEN;
     return {
       module: ApiGatewayModule,
       imports: [
-        CatalogModule.of(catalog),
+        CatalogModule.of(catalog, { isShared: true }),
         CharactersModule.of(characters),
-        StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
+        StorageModule.of(database),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
         ImagesModule.with(config),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
@@ -46,6 +47,8 @@ export class ApiGatewayModule {
           RouterClientModule.at({ ...config, token }),
         ]),
       ],
+      // Routers and retrieval workers read the catalogue.
+      providers: [{ provide: InternalToken, useValue: InternalToken.of(config) }],
     };
   }
 

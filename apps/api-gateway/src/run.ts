@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { openCatalog, openCharacters } from '@svc/catalog';
+import { LastGoodStore } from '@svc/gateway';
 import { type Environment, NeighbourWatch, anyIsReady, runProcess } from '@svc/runtime';
-import { Database } from '@svc/storage';
+import { openPool } from '@svc/storage';
 import { apiGatewayConfig } from './api-gateway.config.js';
 import { ApiGatewayModule } from './api-gateway.module.js';
 
@@ -11,13 +12,19 @@ export const run = (env: Environment): Promise<void> =>
     settings: apiGatewayConfig,
     start: async (starting) => {
       const { config, logger, readiness } = starting;
-      const catalog = await openCatalog(config, starting);
-      const characters = await openCharacters(config, starting);
+      const database = openPool({
+        url: config.DATABASE_URL,
+        maxConnections: config.DATABASE_CONNECTIONS,
+        logger,
+      });
+      const lastGood = new LastGoodStore(database);
+      const catalog = await openCatalog(config, starting, { lastGood });
+      const characters = await openCharacters(config, starting, { lastGood });
       const watch = new NeighbourWatch(readiness);
       watch.add('ledger', () => anyIsReady(config.LEDGER_URL));
       watch.add('router', () => anyIsReady(config.ROUTER_URL));
-      const { app, apiUrl, operatorUrl } = await starting.serve({
-        module: ApiGatewayModule.with({ config, catalog, characters, logger }),
+      const { apiUrl, operatorUrl } = await starting.serve({
+        module: ApiGatewayModule.with({ config, catalog, characters, database, logger }),
         operator: { host: config.HOST, port: config.OPERATOR_PORT },
         events: ApiGatewayModule.events,
         ...(config.GATEWAY_TRUSTED_PROXIES !== '' && { trustedProxies: config.GATEWAY_TRUSTED_PROXIES }),
@@ -27,7 +34,6 @@ export const run = (env: Environment): Promise<void> =>
       });
       // Stops before the database is closed.
       starting.undo(() => watch.stop());
-      const database = app.get(Database, { strict: false });
       // All gateways share the database: if an outage made them all unready, requests with cached keys would
       // fail too.
       watch.add('database', () => database.query('SELECT 1'), { forStartOnly: true });

@@ -1,4 +1,4 @@
-import { catalogConfig } from '@svc/catalog';
+import { catalogConfig, gatewayUrl } from '@svc/catalog';
 import { routerConfig } from '@svc/router';
 import { internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
@@ -11,6 +11,7 @@ export const inferenceRouterConfig = {
   ...routerConfig,
   ...processConfig({ name: 'inference-router', port: 3003, logLevel: 'warn' }),
   ...catalogConfig,
+  ...gatewayUrl,
   ...internalTokens,
 };
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { openCatalog } from '@svc/catalog';
+import { LastGoodOfGateways, openCatalog } from '@svc/catalog';
 import { type Environment, runProcess } from '@svc/runtime';
 import { inferenceRouterConfig } from './inference-router.config.js';
 import { InferenceRouterModule } from './inference-router.module.js';
@@ -10,7 +10,8 @@ export const run = (env: Environment): Promise<void> =>
     settings: inferenceRouterConfig,
     start: async (starting) => {
       const { config, serve } = starting;
-      const catalog = await openCatalog(config, starting, { callsBackends: true });
+      const lastGood = new LastGoodOfGateways(config.GATEWAY_URL, config.SVC_INTERNAL_TOKEN);
+      const catalog = await openCatalog(config, starting, { lastGood, callsBackends: true });
       const { apiUrl } = await serve({ module: InferenceRouterModule.with(config, catalog, env) });
       return `inference-router listening on ${apiUrl}`;
     },

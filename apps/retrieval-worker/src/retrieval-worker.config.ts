@@ -1,4 +1,4 @@
-import { catalogConfig } from '@svc/catalog';
+import { catalogConfig, gatewayUrl } from '@svc/catalog';
 import { retrievalConfig } from '@svc/retrieval';
 import { internalTokens, processConfig, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
@@ -11,6 +11,7 @@ export const retrievalWorkerConfig = {
   ...retrievalConfig,
   ...processConfig({ name: 'retrieval-worker', port: 3004, logLevel: 'warn' }),
   ...catalogConfig,
+  ...gatewayUrl,
   RETRIEVAL_PRIVATE_HOSTS: z
     .string()
     .default('')

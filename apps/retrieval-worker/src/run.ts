@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { openCatalog } from '@svc/catalog';
+import { LastGoodOfGateways, openCatalog } from '@svc/catalog';
 import { type Environment, runProcess } from '@svc/runtime';
 import { retrievalWorkerConfig } from './retrieval-worker.config.js';
 import { RetrievalWorkerModule } from './retrieval-worker.module.js';
@@ -10,7 +10,8 @@ export const run = (env: Environment): Promise<void> =>
     settings: retrievalWorkerConfig,
     start: async (starting) => {
       const { config, serve } = starting;
-      const catalog = await openCatalog(config, starting);
+      const lastGood = new LastGoodOfGateways(config.GATEWAY_URL, config.SVC_INTERNAL_TOKEN);
+      const catalog = await openCatalog(config, starting, { lastGood });
       const { apiUrl } = await serve({ module: RetrievalWorkerModule.with(config, catalog, env) });
       return `retrieval-worker listening on ${apiUrl}`;
     },

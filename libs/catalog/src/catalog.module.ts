@@ -1,15 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from './catalog.js';
-import { CatalogInForceController } from './operator-files.controller.js';
+import { CatalogInForceController, SharedCatalogController } from './operator-files.controller.js';
 
 /** Provides the catalogue of the process. */
 @Module({})
 export class CatalogModule {
-  static of(catalog: Catalog): DynamicModule {
+  /** `isShared`: whether other processes may read it; needs the internal token. */
+  static of(catalog: Catalog, { isShared = false } = {}): DynamicModule {
     return {
       module: CatalogModule,
       global: true,
-      controllers: [CatalogInForceController],
+      controllers: [CatalogInForceController, ...(isShared ? [SharedCatalogController] : [])],
       providers: [{ provide: Catalog, useValue: catalog }],
       exports: [Catalog],
     };

@@ -16,4 +16,12 @@ export { keyNames } from './refusal.js';
 export { type LocalServer, offerLocalModels } from './local-models.js';
 export type { NamedModels } from './named-models.js';
 export type { FileChange, OperatorFile } from './operator-file.js';
-export { catalogConfig, charactersConfig, openCatalog, openCharacters, priceFactor } from './open.js';
+export { type LastGood, LastGoodFolder, LastGoodOfGateways } from './last-good.js';
+export {
+  catalogConfig,
+  charactersConfig,
+  gatewayUrl,
+  openCatalog,
+  openCharacters,
+  priceFactor,
+} from './open.js';

@@ -1,26 +1,16 @@
 import { resolve } from 'node:path';
 import { CatalogFile, CharactersFile } from '@svc/contracts';
-import type { Environment, Logger } from '@svc/runtime';
+import { type Environment, type Logger, neighbourUrl } from '@svc/runtime';
 import { operatorFiles } from '@svc/telemetry';
 import { z } from 'zod';
 import { readCatalogVersion } from './catalog-file.js';
 import { Catalog } from './catalog.js';
 import { catalogChanges, charactersChanges, linesOf } from './changes.js';
 import { Characters, readCharacters } from './characters.js';
-import { LastGoodFolder } from './last-good.js';
+import type { LastGood } from './last-good.js';
 import { OperatorFile } from './operator-file.js';
 import { keyNames, refusalOf } from './refusal.js';
 import { parsedBy } from './yaml-file.js';
-
-/** Where the last good versions are kept. */
-const lastGoodConfig = {
-  SVC_LAST_GOOD_DIR: z
-    .string()
-    .optional()
-    .describe(
-      'The folder for the last good version of the operator’s files, used by a start with a broken one',
-    ),
-};
 
 /** The factor by which a price may move without being confirmed. */
 export const priceFactor = z.coerce
@@ -33,14 +23,21 @@ export const priceFactor = z.coerce
 
 /** The settings for the catalogue file. */
 export const catalogConfig = {
-  ...lastGoodConfig,
   SVC_CATALOG: z.string().default('catalog.yaml').describe('The path of the model catalogue'),
   SVC_CATALOG_PRICE_FACTOR: priceFactor,
 };
 
+/** Where a process without data finds the version that is in force. */
+export const gatewayUrl = {
+  GATEWAY_URL: neighbourUrl
+    .optional()
+    .describe(
+      'The URL of the gateways; those of several replicas are separated by commas. A process that starts with a broken catalogue uses the one that they have; if unset, it does not start',
+    ),
+};
+
 /** The settings for the file of characters. */
 export const charactersConfig = {
-  ...lastGoodConfig,
   SVC_CHARACTERS: z
     .string()
     .optional()
@@ -57,8 +54,13 @@ interface Owner {
   readonly undo: (undo: () => void) => void;
 }
 
+/** Where a start with a broken file finds the last good version. */
+interface Start {
+  readonly lastGood: LastGood;
+}
+
 /** What a process needs of the catalogue. */
-interface CatalogUse {
+interface CatalogUse extends Start {
   /** A file with further models. */
   readonly extraPath?: string;
   /** Whether it calls backends, and so needs their keys. */
@@ -69,7 +71,7 @@ interface CatalogUse {
 export async function openCatalog(
   config: CatalogConfig,
   owner: Owner,
-  { extraPath, callsBackends = false }: CatalogUse = {},
+  { lastGood, extraPath, callsBackends = false }: CatalogUse,
 ): Promise<Catalog> {
   const path = resolve(config.SVC_CATALOG);
   const isKnown = (name: string): boolean => !callsBackends || (owner.env[name] ?? '') !== '';
@@ -89,13 +91,17 @@ export async function openCatalog(
       metrics: { info: operatorFiles.catalog, invalid: operatorFiles.catalogInvalid },
     },
     owner,
-    lastGood(config),
+    lastGood,
   );
   return new Catalog(source.value, source);
 }
 
 /** Reads the characters now and whenever their file changes. A file that was named explicitly must exist. */
-export async function openCharacters(config: CharactersConfig, owner: Owner): Promise<Characters> {
+export async function openCharacters(
+  config: CharactersConfig,
+  owner: Owner,
+  { lastGood }: Start,
+): Promise<Characters> {
   const given = config.SVC_CHARACTERS;
   const path = resolve(given ?? 'characters.yaml');
   const source = await OperatorFile.open(
@@ -109,10 +115,7 @@ export async function openCharacters(config: CharactersConfig, owner: Owner): Pr
       metrics: { info: operatorFiles.characters, invalid: operatorFiles.charactersInvalid },
     },
     owner,
-    lastGood(config),
+    lastGood,
   );
   return new Characters(source.value, source);
 }
-
-const lastGood = ({ SVC_LAST_GOOD_DIR: folder }: { SVC_LAST_GOOD_DIR?: string | undefined }) =>
-  folder === undefined ? undefined : new LastGoodFolder(resolve(folder));

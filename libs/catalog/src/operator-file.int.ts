@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { pricedCatalog } from '../test/priced-catalog.js';
 import type { Catalog } from './catalog.js';
+import { type LastGood, LastGoodFolder } from './last-good.js';
 import { openCatalog, openCharacters } from './open.js';
 
 /** A file is polled every 2 s; a busy machine takes longer. */
@@ -48,11 +49,13 @@ async function write(content: object | string): Promise<void> {
   await utimes(path, at, at);
 }
 
+const kept = (): LastGood => new LastGoodFolder(join(dir, 'last-good'));
+
 const open = (env = {}): Promise<Catalog> =>
   openCatalog(
-    { SVC_CATALOG: path, SVC_CATALOG_PRICE_FACTOR: 10, SVC_LAST_GOOD_DIR: join(dir, 'last-good') },
+    { SVC_CATALOG: path, SVC_CATALOG_PRICE_FACTOR: 10 },
     { env, logger, undo: (undo) => void ends.push(undo) },
-    { callsBackends: true },
+    { lastGood: kept(), callsBackends: true },
   );
 
 const priced = (input: number, more: object = {}): object => {
@@ -182,14 +185,14 @@ it('keeps the characters of a broken file in the same way', TEST, async () => {
   path = join(dir, 'characters.yaml');
   const characters = [{ slug: 'one', name: 'One', systemPrompt: 'Be one.' }];
   await write({ characters });
-  const config = { SVC_CHARACTERS: path, SVC_LAST_GOOD_DIR: join(dir, 'last-good') };
+  const config = { SVC_CHARACTERS: path };
   const owner = { env: {}, logger, undo: (undo: () => void) => void ends.push(undo) };
-  const running = await openCharacters(config, owner);
+  const running = await openCharacters(config, owner, { lastGood: kept() });
   await write('characters: 3');
   await expect.poll(() => metric('svc_characters_invalid'), SOON).toEqual([[1]]);
   expect(running.find('one')?.name).toBe('One');
   end();
-  const started = await openCharacters(config, owner);
+  const started = await openCharacters(config, owner, { lastGood: kept() });
   expect(started.find('one')?.name).toBe('One');
   expect(started.source?.view.from).toBe('last-good');
 });

@@ -3,10 +3,13 @@ import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import type { OperatorFileView } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
 import type { Gauge } from '@svc/telemetry';
-import type { LastGoodFolder } from './last-good.js';
+import type { LastGood } from './last-good.js';
 
 /** The polling interval. Polling works where file notifications do not, as on mounted ConfigMaps. */
 const POLL_MS = 2_000;
+
+/** The pause before another attempt to keep a version. */
+const KEEP_AGAIN_MS = 10_000;
 
 /** Digits of a hash, which are enough to tell versions apart. */
 const HASH_DIGITS = 16;
@@ -63,18 +66,19 @@ export class OperatorFile<Value> {
   private rejected: Rejected | null = null;
   private change: FileChange | undefined;
   private reloads: Promise<void> = Promise.resolve();
+  private keepsAgain: NodeJS.Timeout | undefined;
 
   private constructor(
     private readonly kind: FileRules<Value>,
     private readonly logger: Logger,
-    private readonly lastGood: LastGoodFolder | undefined,
+    private readonly lastGood: LastGood,
   ) {}
 
   /** Reads the file and follows it. Throws FileError if it is broken and there is no last good version. */
   static async open<Value>(
     kind: FileRules<Value>,
     { logger, undo }: Owner,
-    lastGood?: LastGoodFolder,
+    lastGood: LastGood,
   ): Promise<OperatorFile<Value>> {
     const file = new OperatorFile(kind, logger, lastGood);
     await file.start();
@@ -82,6 +86,7 @@ export class OperatorFile<Value> {
     undo(info.observe(() => [[1, file.current.hash]]));
     undo(invalid.observe(() => [[file.rejected === null ? 0 : 1]]));
     undo(file.follow());
+    undo(() => clearTimeout(file.keepsAgain));
     return file;
   }
 
@@ -125,14 +130,25 @@ export class OperatorFile<Value> {
   }
 
   private async start(): Promise<void> {
-    const kept = await this.keptVersion();
+    let unread: unknown;
+    const kept = await this.keptVersion().catch((error: unknown) => {
+      unread = error;
+      return undefined;
+    });
     try {
       const version = await this.kind.read();
       if (kept && kept.hash !== version.hash) this.accept(kept.value, version);
       this.version = version;
       await this.keep();
     } catch (error) {
-      if (!kept) throw error;
+      if (!kept) {
+        if (unread !== undefined)
+          this.logger.warn(
+            { path: this.kind.path, err: unread },
+            'the last good version of the file cannot be read',
+          );
+        throw error;
+      }
       this.reject(error);
       this.version = kept;
       this.from = 'last-good';
@@ -190,26 +206,20 @@ export class OperatorFile<Value> {
   }
 
   private async keptVersion(): Promise<FileVersion<Value> | undefined> {
-    const kept = await this.lastGood?.read(this.kind.name);
-    if (!kept) return undefined;
-    try {
-      return { ...kept, value: this.kind.valueOf(kept.content) };
-    } catch (error) {
-      this.logger.warn(
-        { path: this.kind.path, err: error },
-        'the last good version of the file is unreadable',
-      );
-      return undefined;
-    }
+    const kept = await this.lastGood.read(this.kind.name);
+    return kept && { ...kept, value: this.kind.valueOf(kept.content) };
   }
 
-  /** A version that can't be kept is in force all the same. */
+  /** A version that can't be kept is in force all the same, and kept later. */
   private async keep(): Promise<void> {
+    clearTimeout(this.keepsAgain);
     const { hash, content } = this.current;
     try {
-      await this.lastGood?.write(this.kind.name, { hash, content });
+      await this.lastGood.write(this.kind.name, { hash, content });
     } catch (error) {
       this.logger.warn({ path: this.kind.path, err: error }, 'the version in force could not be kept');
+      // Never rejects.
+      this.keepsAgain = setTimeout(() => void this.keep(), KEEP_AGAIN_MS).unref();
     }
   }
 

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { type OperatorFileView, Problem, routes } from '@svc/contracts';
+import { type FileInForce, type OperatorFileView, Problem, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import { Catalog } from './catalog.js';
 import { Characters } from './characters.js';
@@ -12,6 +12,18 @@ export class CatalogInForceController {
   @Serves(routes.showCatalog)
   show(): OperatorFileView {
     return viewOf(this.catalog.source);
+  }
+}
+
+/** Shows it to processes that start with a broken one. */
+@Controller()
+export class SharedCatalogController {
+  constructor(private readonly catalog: Catalog) {}
+
+  @Serves(routes.readCatalog)
+  read(): FileInForce {
+    const { hash, content } = viewOf(this.catalog.source);
+    return { hash, content };
   }
 }
 

@@ -15,7 +15,13 @@ interface KindOptions {
   readonly app: string;
   /** The variable from which other processes read its address. */
   readonly urlVariable?:
-    'LEDGER_URL' | 'LIMITER_URL' | 'ROUTER_URL' | 'RETRIEVAL_URL' | 'PAYMENTS_URL' | 'MEDIA_JOBS_URL';
+    | 'GATEWAY_URL'
+    | 'LEDGER_URL'
+    | 'LIMITER_URL'
+    | 'ROUTER_URL'
+    | 'RETRIEVAL_URL'
+    | 'PAYMENTS_URL'
+    | 'MEDIA_JOBS_URL';
   readonly replicas: number;
   readonly ports: 1 | 2;
   readonly readyPath?: string;
@@ -30,7 +36,7 @@ export const KINDS = {
   payments: { app: 'x402-payments', urlVariable: 'PAYMENTS_URL', replicas: 1, ports: 1 },
   ledger: { app: 'billing-ledger', urlVariable: 'LEDGER_URL', replicas: 1, ports: 1 },
   media: { app: 'media-worker', urlVariable: 'MEDIA_JOBS_URL', replicas: 1, ports: 1 },
-  gateway: { app: 'api-gateway', replicas: 1, ports: 2 },
+  gateway: { app: 'api-gateway', urlVariable: 'GATEWAY_URL', replicas: 1, ports: 2 },
 } as const satisfies Record<string, KindOptions>;
 
 export type Kind = keyof typeof KINDS;

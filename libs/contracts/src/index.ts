@@ -323,7 +323,7 @@ export { OperatorKeyQuery } from './http/operator/operator-keys.js';
 export type { OperatorKeyList, OperatorKeyView } from './http/operator/operator-keys.js';
 export { OPERATOR_SCOPES, type OperatorScope } from './http/route/route-definition.js';
 export { type ActionList, ActionQuery, type ActionView } from './http/operator/operator-actions.js';
-export type { OperatorFileView } from './http/operator/operator-files.js';
+export { FileInForce, type OperatorFileView } from './http/operator/operator-files.js';
 export { type JobList, JobQuery, type JobView } from './http/operator/operator-jobs.js';
 export { type ChargeView, type RequestView } from './http/operator/operator-charges.js';
 export { NewStake, StakeView, parseTokens } from './http/operator/operator-stake.js';

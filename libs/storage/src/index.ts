@@ -21,5 +21,5 @@ export {
 } from './redis/redis.js';
 export { RedisScript, type ScriptCall } from './redis/redis-script.js';
 export { ErrorSafeClient } from './sql/error-safe-client.js';
-export { type StorageConfig, StorageModule } from './storage.module.js';
+export { type StorageConfig, StorageModule, openPool } from './storage.module.js';
 export { withTransaction } from './sql/transaction.js';

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Database } from './sql/database.js';
 import { createPool } from './sql/pool.js';
 import type { StorageLogger } from './logger.js';
@@ -11,28 +11,33 @@ export interface StorageConfig {
   readonly logger?: StorageLogger;
 }
 
+/** A database for stores, before or without an application. Connects when it is used. */
+export function openPool({ url, maxConnections, logger }: StorageConfig): Database {
+  const options = { name: 'svc', ...(maxConnections && { max: maxConnections }), ...(logger && { logger }) };
+  return new Database(createPool(url, options));
+}
+
 /** Provides one database to the whole application. */
 @Module({})
 export class StorageModule {
-  static at({ url, maxConnections, logger }: StorageConfig): DynamicModule {
+  static at(config: StorageConfig): DynamicModule {
+    return StorageModule.with({ provide: Database, useFactory: () => openPool(config) });
+  }
+
+  /** The application closes the database. */
+  static of(database: Database): DynamicModule {
+    return StorageModule.with({ provide: Database, useValue: database });
+  }
+
+  private static with(database: Provider<Database>): DynamicModule {
     return {
       module: StorageModule,
       global: true,
       providers: [
-        {
-          provide: Database,
-          useFactory: () =>
-            new Database(
-              createPool(url, {
-                name: 'svc',
-                ...(maxConnections && { max: maxConnections }),
-                ...(logger && { logger }),
-              }),
-            ),
-        },
+        database,
         {
           provide: PrismaDatabase,
-          useFactory: (database: Database) => new PrismaDatabase(database),
+          useFactory: (one: Database) => new PrismaDatabase(one),
           inject: [Database],
         },
       ],

@@ -11,6 +11,7 @@ ROUTER_URL: inference-router
 RETRIEVAL_URL: retrieval-worker
 PAYMENTS_URL: x402-payments
 MEDIA_JOBS_URL: media-worker
+GATEWAY_URL: api-gateway
 {{- end }}
 
 {{- define "platform.secretValue" -}}
@@ -102,17 +103,14 @@ KAFKA_MIN_INSYNC_REPLICAS: { value: {{ quote .minInSyncReplicas }} }
 KAFKA_RETENTION_DAYS: { value: {{ quote .retentionDays }} }
 {{- end }}
 {{- range $variable, $neighbour := include "platform.neighbours" .root | fromYaml }}
-{{ $variable }}: { value: "http://{{ include "platform.fullname" $.root }}-{{ $neighbour }}:{{ (index $values.services $neighbour).port }}" }
+{{- /* Routers need the catalogue of gateways that are not ready for want of a router. */}}
+{{ $variable }}: { value: "http://{{ include "platform.fullname" $.root }}-{{ $neighbour }}{{ if eq $variable "GATEWAY_URL" }}-unready{{ end }}:{{ (index $values.services $neighbour).port }}" }
 {{- end }}
 {{- if include "platform.configMap" (dict "root" .root "kind" "catalog") }}
 SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }
 {{- end }}
 {{- if include "platform.configMap" (dict "root" .root "kind" "characters") }}
 SVC_CHARACTERS: { value: /etc/svc/characters/characters.yaml }
-{{- end }}
-{{- if ne .name "all" }}
-# Outlasts a crash of the process, for a restart with a broken file.
-SVC_LAST_GOOD_DIR: { value: /tmp/last-good }
 {{- end }}
 {{- $public := include "platform.public" .root }}
 OPERATOR_URL: { value: "http://{{ include "platform.fullname" .root }}-{{ $public }}:{{ (index $values.services $public).operatorPort }}" }

@@ -3,13 +3,14 @@ import { ExtractionReply, RETRIEVAL_PATHS } from '../ports/retrieval-wire.js';
 import { PageRequestOnWire, WebPageReply } from '../ports/web-pages-wire.js';
 import { WebQueryOnWire, WebResultsReply } from '../ports/web-search-wire.js';
 import { INFERENCE_PATH } from '../ports/inference-router-wire.js';
+import { FileInForce } from './operator/operator-files.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
 const Bytes = z.instanceof(Uint8Array);
 
 /**
- * The routes of ports whose calls or results are bytes, and of the ports of retrieval. Their headers are
- * defined beside the ports.
+ * The routes of ports whose calls or results are bytes, of the ports of retrieval, and of the catalogue. The
+ * headers of ports are defined beside them.
  */
 export const internalRoutes = {
   infer: {
@@ -89,5 +90,16 @@ export const internalRoutes = {
     body: PageRequestOnWire,
     reply: WebPageReply,
     refusals: ['INVALID_REQUEST'],
+  },
+  readCatalog: {
+    method: 'GET',
+    path: '/internal/v1/catalog',
+    operationId: 'readCatalog',
+    tag: 'Health',
+    summary: 'Shows the catalogue that is in force to a process that starts with a broken one',
+    access: 'internal',
+    status: 200,
+    reply: FileInForce,
+    refusals: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, RouteDefinition>;

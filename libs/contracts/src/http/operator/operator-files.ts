@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import type { RouteDefinition } from '../route/route-definition.js';
 
-/** A file of the operator as it is in force in one process. */
-export const OperatorFileView = z.object({
+/** A version of a file of the operator. */
+export const FileInForce = z.object({
   hash: z.string().describe('The first 16 digits of the SHA-256 of the file.').meta({
     example: '9f86d081884c7d65',
   }),
+  content: z.unknown().describe('The content of the file.'),
+});
+export type FileInForce = z.infer<typeof FileInForce>;
+
+/** A file of the operator as it is in force in one process. */
+export const OperatorFileView = z.object({
+  hash: FileInForce.shape.hash,
   since: z.iso.datetime().describe('When it came into force in this process.'),
   from: z
     .enum(['file', 'last-good'])
@@ -19,7 +26,7 @@ export const OperatorFileView = z.object({
     .nullable()
     .describe('Why the file as it is now is not in force.'),
   changes: z.array(z.string()).describe('What the last change brought, in words.'),
-  content: z.unknown().describe('The content of the file.'),
+  content: FileInForce.shape.content,
 });
 export type OperatorFileView = z.infer<typeof OperatorFileView>;
 
