@@ -7,13 +7,6 @@ import { KeyUses } from './key-uses.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { Wallets } from '../wallets/wallets.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The caller, when the request has valid credentials. */
-    caller: Caller | undefined;
-  }
-}
-
 /** The key of a request. Clients of Anthropic's API have a header of their own, and may send both. */
 export function authorizationOf({ headers }: FastifyRequest): string | undefined {
   const { authorization, 'x-api-key': key } = headers;

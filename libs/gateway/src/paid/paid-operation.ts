@@ -1,5 +1,12 @@
 import type { Amounts, Caller, ChargeLine, HoldRequest, Limit, LimitedResource, Usage } from '@svc/contracts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller, when the request has valid credentials. */
+    caller: Caller | undefined;
+  }
+}
+
 /** Something that costs money: what it needs before it begins. */
 export interface PaidOperation {
   /** The name in charges: the id of a model, or the path of the route. */
