@@ -7,7 +7,7 @@ import type { CompletionHead } from '../output/completion-head.js';
 import { InternalTool } from '../output/internal-tool.js';
 import { OutputNormaliser } from '../output/normaliser.js';
 import { type EndedCompletion, estimatedUsage, usageOf } from '../output/usage.js';
-import { type ChatPlan, inferenceCall, offeredTool } from '../request/chat-plan.js';
+import { type ChatPlan, inferenceCall, addedTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
@@ -169,7 +169,7 @@ const PARAGRAPH = {
 
 /** Hides an internal tool from clients, called or not. It may be called once. */
 function internalTool(plan: ChatPlan): InternalTool | undefined {
-  const offered = offeredTool(plan);
+  const offered = addedTool(plan);
   return offered && new InternalTool(offered.tool.function.name, !offered.isCalled);
 }
 

@@ -22,7 +22,7 @@ import { RequestText } from './request-text.js';
 import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';
 import { plainBytes } from '../tokens/ciphertext.js';
 import { estimatePromptTokens } from '../tokens/tokens.js';
-import { type OfferedTool, setTools } from './tool-members.js';
+import { type AddedTool, setTools } from './tool-members.js';
 import {
   type OfferPlan,
   type SearchPlan,
@@ -148,7 +148,7 @@ export function planAfterCall(
 }
 
 /** The search tool, if the model is offered it or has called it. */
-export function offeredTool({ web }: Pick<ChatPlan, 'web'>): OfferedTool | undefined {
+export function addedTool({ web }: Pick<ChatPlan, 'web'>): AddedTool | undefined {
   if (web?.kind === 'offer') return { tool: web.tool, isCalled: false };
   return web?.kind === 'search' && web.calledBy ? { tool: web.calledBy, isCalled: true } : undefined;
 }
@@ -185,7 +185,7 @@ function backendBody(plan: ChatPlan, { stream, promptTokens }: BackendRequest): 
   const searching = plan.web?.kind === 'native' ? Object.keys(plan.web.members) : [];
   dropSteering(members, { extraFields: [...plan.model.extraFields, ...searching] });
   setLimit(members, plan, promptTokens);
-  setTools(members, plan.request, offeredTool(plan));
+  setTools(members, plan.request, addedTool(plan));
   setThinking(members, plan.thinking, plan.model);
   setSearch(members, plan);
   members.delete('stream_options');

@@ -18,7 +18,7 @@ import { leastPromptTokens } from '../tokens/least-tokens.js';
 import { estimatePromptTokens, promptBytes, promptTokensAtMost } from '../tokens/tokens.js';
 import type { Findings } from '../web/web-research.js';
 import { Attachments } from './attachments.js';
-import { type ChatPlan, offeredTool } from './chat-plan.js';
+import { type ChatPlan, addedTool } from './chat-plan.js';
 import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
 import { followsRules, templateRules } from './template-roles.js';
@@ -73,7 +73,7 @@ export class Preparation {
     signal: AbortSignal,
   ): Promise<PreparedPrompt> {
     const ready = await this.ready(plan, findings, signal);
-    const offered = offeredTool(plan);
+    const offered = addedTool(plan);
     const request: ChatRequest = {
       ...plan.request,
       ...(ready && { messages: [...ready.messages] }),

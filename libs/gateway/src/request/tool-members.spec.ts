@@ -2,11 +2,11 @@ import { ChatRequest } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '../json/json-members.js';
 import { searchTool } from '../web/search-tool.js';
-import { type OfferedTool, setTools } from './tool-members.js';
+import { type AddedTool, setTools } from './tool-members.js';
 
 const tool = { type: 'function', function: { name: 'f', parameters: {} } };
 
-function told(body: object, offered?: OfferedTool): unknown {
+function told(body: object, offered?: AddedTool): unknown {
   const text = JSON.stringify(body);
   const members = jsonMembers(text);
   const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body };

@@ -7,7 +7,7 @@ import { jsonElements, jsonMembers, jsonObject } from '../json/json-members.js';
 const SERVER_TOOLS: ReadonlySet<unknown> = new Set(['web_search', 'x_search']);
 
 /** An internal tool that the model is offered or has called. */
-export interface OfferedTool {
+export interface AddedTool {
   readonly tool: SearchTool;
   readonly isCalled: boolean;
 }
@@ -21,7 +21,7 @@ export interface OfferedTool {
 export function setTools(
   members: Map<string, string>,
   { tools, tool_choice: choice }: ChatRequest,
-  offered?: OfferedTool,
+  offered?: AddedTool,
 ): void {
   const text = choice && choiceText(choice);
   if (text !== undefined && text !== null) members.set('tool_choice', text);
