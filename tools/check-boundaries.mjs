@@ -17,7 +17,9 @@ import {
 
 const allowed = {
   app: ['service', 'platform', 'contract'],
-  service: ['platform', 'contract'],
+  service: ['product', 'sale', 'platform', 'contract'],
+  product: ['product', 'sale', 'platform', 'contract'],
+  sale: ['platform', 'contract'],
   platform: ['platform', 'contract'],
   contract: ['contract'],
   testing: ['platform', 'contract'],

@@ -24,11 +24,24 @@ for (const path of files) {
   else named.set(path, read(path));
 }
 
-/** The named files that other named files import. */
+/** The paths of the files that a file imports by relative paths. */
+const relativeImports = (path, text) =>
+  importsOf(text)
+    .filter(({ target }) => target.startsWith('.'))
+    .map(({ target }) => posix.join(dirname(path), target).replace(/\.js$/, '.ts'));
+
+/** The file behind the name of a room of another library, such as `@svc/paid/json`. */
+const doorOf = (target) => target.replace(/^@svc\/([\w-]+)\/([\w-]+)$/, 'libs/$1/src/$2/index.ts');
+
+/** The named files that other named files import, or what the rooms that they import let out. */
 const imported = new Set();
 for (const [path, text] of named) {
-  for (const { target } of importsOf(text))
-    if (target.startsWith('.')) imported.add(posix.join(dirname(path), target).replace(/\.js$/, '.ts'));
+  for (const target of relativeImports(path, text)) imported.add(target);
+  for (const { target } of importsOf(text)) {
+    const door = doorOf(target);
+    if (door === target || !existsSync(join(root, door))) continue;
+    for (const file of relativeImports(door, read(door))) imported.add(file);
+  }
 }
 
 const libraries = new Set();

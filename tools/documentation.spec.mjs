@@ -68,7 +68,7 @@ it('finds pages with symbols, links, commands and files', () => {
   expect(spansOf(guide).filter(isSymbol).length).toBeGreaterThan(10);
   expect(declares('tools/check-sources.mjs', 'allFiles')).toBe(true);
   expect(declares('tools/check-sources.mjs', 'someFiles')).toBe(false);
-  expect(declares('libs/gateway/src/chat/completions.ts', 'Completions.answer')).toBe(false);
+  expect(declares('libs/text/src/chat/completions.ts', 'Completions.answer')).toBe(false);
 });
 
 describe.each(PAGES)('%s', (path) => {

@@ -1,58 +1,57 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
-import { AccountStore } from './accounts/account.store.js';
+import {
+  AccountStore,
+  AccountLimitsStore,
+  DevelopmentAccount,
+  FailedRequestStore,
+  KeyStore,
+  KeyListStore,
+  WalletStore,
+} from '@svc/paid/accounts';
 import { AccountLimitsController } from './operator/account-limits.controller.js';
-import { AccountLimitsStore } from './accounts/account-limits.store.js';
 import { AccountsController } from './operator/accounts.controller.js';
-import { BackgroundWork } from './http/background-work.js';
+import { BackgroundWork, BalanceHeaders } from '@svc/paid/http';
 import { ApiKeys } from './keys/api-keys.js';
 import { ApiKeysController } from './keys/api-keys.controller.js';
-import { AttachmentFetcher } from './request/attachment-fetcher.js';
-import { Attachments } from './request/attachments.js';
-import { FileTexts } from './request/file-texts.js';
+import { AttachmentFetcher, Attachments, FileTexts } from '@svc/paid/attachments';
 import { AuditController } from './operator/audit.controller.js';
-import { BalanceHeaders } from './http/balance-headers.js';
 import { BillingAnalyticsController } from './billing/billing-analytics.controller.js';
 import { BillingUsageController } from './billing/billing-usage.controller.js';
 import { BillingController } from './billing/billing.controller.js';
 import { AccessGates } from '@svc/runtime';
-import { GatewayAccess } from './auth/access.js';
-import { OperatorTokens } from './auth/operator-tokens.js';
-import { Callers } from './auth/callers.js';
-import { BatchedLookups } from './auth/batched-lookups.js';
-import { KeyCache } from './auth/key-cache.js';
-import { CharactersController } from './models/characters.controller.js';
-import { ChatController } from './chat/chat.controller.js';
-import { ChatPipeline } from './chat/chat.pipeline.js';
-import { Completions } from './chat/completions.js';
-import { CompletionsController } from './completions/completions.controller.js';
-import { FollowUpCall } from './chat/follow-up-call.js';
-import { Inference } from './chat/inference.js';
-import { MessagesController } from './messages/messages.controller.js';
-import { PromptTokens } from './messages/prompt-tokens.js';
-import { PromptMaking } from './chat/prompt-making.js';
-import { DevelopmentAccount } from './accounts/development-account.js';
+import {
+  GatewayAccess,
+  OperatorTokens,
+  Callers,
+  BatchedLookups,
+  KeyCache,
+  FailedRequests,
+  KeyUses,
+  FailureGate,
+  FailureWatch,
+} from '@svc/paid/auth';
+import { CharactersController, ModelsController } from '@svc/paid/models';
+import {
+  ChatController,
+  ChatPipeline,
+  Completions,
+  FollowUpCall,
+  Inference,
+  PromptMaking,
+} from '@svc/text/chat';
+import { CompletionsController } from '@svc/client-dialects/completions';
+import { MessagesController, PromptTokens } from '@svc/client-dialects/messages';
 import { DocsController } from './docs/docs.controller.js';
-import { GatewaySettings } from './gateway.config.js';
+import { GatewaySettings } from '@svc/paid';
 import { KeyChanges, KeyChangesConsumer } from './keys/key-changes.js';
 import { KeyCreationLimit } from './keys/key-creation-limit.js';
-import { FailedRequests } from './auth/failed-requests.js';
-import { FailedRequestStore } from './accounts/failed-request.store.js';
-import { KeyUses } from './auth/key-uses.js';
-import { KeyStore } from './accounts/key.store.js';
-import { ModelsController } from './models/models.controller.js';
 import { OpenApiController } from './docs/openapi.controller.js';
-import { FailureBlocks } from './limits/failure-blocks.js';
-import { FailureGate } from './auth/failure-gate.js';
-import { FailureWatch } from './auth/failure-watch.js';
-import { LimitGate } from './limits/limit-gate.js';
-import { LimitReports } from './limits/limit-reports.js';
+import { FailureBlocks, LimitGate, LimitReports } from '@svc/paid/limits';
 import { RateLimitsView } from './keys/rate-limits-view.js';
 import { RateLimitsController } from './keys/rate-limits.controller.js';
-import { Preparation } from './request/preparation.js';
-import { ResponsesController } from './responses/responses.controller.js';
-import { Prompts } from './request/prompts.js';
+import { Preparation, Prompts } from '@svc/text/request';
+import { ResponsesController } from '@svc/client-dialects/responses';
 import { SuspensionsController } from './operator/suspensions.controller.js';
-import { KeyListStore } from './accounts/key-list.store.js';
 import { KeysController } from './operator/keys.controller.js';
 import { ActionLog } from './operator/action-log.js';
 import { ActionStore } from './operator/action.store.js';
@@ -63,43 +62,38 @@ import { ChargesController } from './operator/charges.controller.js';
 import { JobsController } from './operator/jobs.controller.js';
 import { FileChanges } from './operator/file-changes.js';
 import { StakesController } from './operator/stakes.controller.js';
-import { Tokenizers } from './tokens/tokenizers.js';
+import { Tokenizers } from '@svc/text/tokens';
 import { PaymentsController } from './operator/payments.controller.js';
 import { RefundsController } from './operator/refunds.controller.js';
 import { AugmentController } from './augment/augment.controller.js';
-import { CryptoRpcController } from './crypto-rpc/crypto-rpc.controller.js';
-import { NodeRequests } from './crypto-rpc/node-requests.js';
-import { RpcNodes } from './crypto-rpc/rpc-nodes.js';
-import { RpcReplays } from './crypto-rpc/rpc-replays.js';
-import { RpcRequestsStore } from './crypto-rpc/rpc-requests.store.js';
-import { RpcSends } from './crypto-rpc/rpc-sends.js';
-import { SharedReads } from './crypto-rpc/shared-reads.js';
-import { EditPictures } from './images/edit-pictures.js';
-import { ImageMaker } from './images/image-maker.js';
-import { ImageSales } from './images/image-sales.js';
-import { ImagesController } from './images/images.controller.js';
+import {
+  CryptoRpcController,
+  NodeRequests,
+  RpcNodes,
+  RpcReplays,
+  RpcRequestsStore,
+  RpcSends,
+  SharedReads,
+} from '@svc/rpc/crypto-rpc';
+import { EditPictures, ImageMaker, ImageSales, ImagesController } from '@svc/media-api/images';
 import { NetworkLimit } from './tee/network-limit.js';
 import { TeeController } from './tee/tee.controller.js';
-import { Embedder } from './embeddings/embedder.js';
-import { EmbeddingsController } from './embeddings/embeddings.controller.js';
-import { SpeechController } from './speech/speech.controller.js';
-import { SpeechPipeline } from './speech/speech.pipeline.js';
-import { VoicesController } from './speech/voices.controller.js';
-import { TranscriptionsController } from './transcriptions/transcriptions.controller.js';
-import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
-import { MediaOrders } from './media-jobs/media-orders.js';
-import { MediaResults } from './media-jobs/media-results.js';
-import { PaidOperations } from './paid/paid-operations.js';
-import { WebResearch } from './web/web-research.js';
-import { PaymentOffers } from './wallets/payment-offers.js';
+import { Embedder, EmbeddingsController } from '@svc/text/embeddings';
+import { SpeechController, SpeechPipeline, VoicesController } from '@svc/media-api/speech';
+import { TranscriptionsController } from '@svc/media-api/transcriptions';
+import { MediaJobsController, MediaOrders, MediaResults } from '@svc/media-api/media-jobs';
+import { PaidOperations } from '@svc/paid/paid';
+import { WebResearch } from '@svc/text/web';
+import {
+  PaymentOffers,
+  WalletHistory,
+  TopUpController,
+  PaymentDemands,
+  PublicOrigin,
+  Signatures,
+  Wallets,
+} from '@svc/paid/wallets';
 import { WalletsController } from './billing/wallets.controller.js';
-import { WalletHistory } from './wallets/wallet-transactions.js';
-import { TopUpController } from './wallets/top-up.controller.js';
-import { PaymentDemands } from './wallets/payment-demands.js';
-import { PublicOrigin } from './wallets/public-origin.js';
-import { Signatures } from './wallets/signatures.js';
-import { WalletStore } from './accounts/wallet.store.js';
-import { Wallets } from './wallets/wallets.js';
 
 const CONTROLLERS = [
   ChatController,

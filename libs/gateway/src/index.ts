@@ -1,4 +1,4 @@
-export { DevelopmentAccount, type FirstAccount } from './accounts/development-account.js';
-export { GatewaySettings, gatewayConfig, privateHosts } from './gateway.config.js';
+export { DevelopmentAccount, type FirstAccount } from '@svc/paid/accounts';
+export { GatewaySettings, gatewayConfig, privateHosts } from '@svc/paid';
 export { GatewayModule } from './gateway.module.js';
 export { LastGoodStore } from './operator/last-good.store.js';

@@ -19,11 +19,16 @@ import {
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GatewaySettings } from '../gateway.config.js';
-import { type SearchPrices, extraPrice, searchPrices } from '../paid/extra-prices.js';
-import type { WholeOperation } from '../paid/paid-operation.js';
-import { type HttpPair, PaidOperations } from '../paid/paid-operations.js';
-import { citationDate } from '../web/web-research.js';
+import { GatewaySettings } from '@svc/paid';
+import {
+  type SearchPrices,
+  extraPrice,
+  searchPrices,
+  type WholeOperation,
+  type HttpPair,
+  PaidOperations,
+} from '@svc/paid/paid';
+import { citationDate } from '@svc/text/web';
 import { fileFailure, pageFailure, searchFailure } from './failures.js';
 
 /** The size limit of a file: 25 MB, the contract's limit. */

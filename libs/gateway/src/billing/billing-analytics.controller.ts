@@ -8,8 +8,8 @@ import {
   routes,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { KeyStore } from '../accounts/key.store.js';
-import { CallerOf } from '../auth/access.js';
+import { KeyStore } from '@svc/paid/accounts';
+import { CallerOf } from '@svc/paid/auth';
 import { keyNames } from './usage-key-names.js';
 import { daysOfAnalytics } from './usage-period.js';
 import { usageReport } from './usage-report.js';

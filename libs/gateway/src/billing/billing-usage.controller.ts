@@ -12,8 +12,8 @@ import {
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { CallerOf } from '../auth/access.js';
-import { isCsvFile } from '../http/csv-file.js';
+import { CallerOf } from '@svc/paid/auth';
+import { isCsvFile } from '@svc/paid/http';
 import { readCursor, writeCursor } from './usage-cursor.js';
 import { usageCsv, usageEntryView } from './usage-entry-view.js';
 import { spanOfHistory, spanOfUsage } from './usage-period.js';

@@ -10,7 +10,7 @@ import {
   usdNumber,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '../auth/access.js';
+import { CallerOf } from '@svc/paid/auth';
 
 /** Shows an account's balances. */
 @Controller()

@@ -1,4 +1,4 @@
-import type { KeyLabel } from '../accounts/key.store.js';
+import { type KeyLabel } from '@svc/paid/accounts';
 
 /** Not available as a key's name, since the series has a member of this name. */
 const TAKEN = 'date';

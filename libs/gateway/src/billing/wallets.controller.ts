@@ -15,9 +15,8 @@ import {
   walletName,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '../auth/access.js';
-import { SUGGESTED_USD } from '../wallets/payment-demands.js';
-import { WalletHistory } from '../wallets/wallet-transactions.js';
+import { CallerOf } from '@svc/paid/auth';
+import { SUGGESTED_USD, WalletHistory } from '@svc/paid/wallets';
 
 /** Shows a wallet its own balance and transactions. */
 @Controller()

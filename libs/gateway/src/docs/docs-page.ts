@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { VERSION } from '@svc/runtime';
-import { PublishedText } from '../http/published-text.js';
+import { PublishedText } from '@svc/paid/http';
 
 const require = createRequire(import.meta.url);
 

@@ -3,7 +3,7 @@ import { type OpenApiAudience, openApiDocument, routes } from '@svc/contracts';
 import { Serves, VERSION } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
-import { PublishedText } from '../http/published-text.js';
+import { PublishedText } from '@svc/paid/http';
 
 /** Serves the OpenAPI descriptions. */
 @Controller()

@@ -1,5 +1,5 @@
 import { type ApiKeyChange, type NewApiKey, invalidRequest, numberToNano } from '@svc/contracts';
-import type { KeyTerms } from '../accounts/key-rows.js';
+import { type KeyTerms } from '@svc/paid/accounts';
 
 type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 

@@ -1,7 +1,7 @@
 import { ApiKeyView, type KeySpend, PlainApiKeyView } from '@svc/contracts';
 import { describe, expect, it } from 'vitest';
 import { apiKeyView, fourDecimals, newApiKeyView, plainApiKeyView } from './api-key-views.js';
-import type { StoredKey } from '../accounts/key-rows.js';
+import { type StoredKey } from '@svc/paid/accounts';
 
 const KEY: StoredKey = {
   id: '1b1f4c3e-3a9f-4e0c-8c7f-6f0e2f1d9a55',

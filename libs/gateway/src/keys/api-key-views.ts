@@ -6,8 +6,7 @@ import {
   type PlainApiKeyView,
   formatUsd,
 } from '@svc/contracts';
-import { type KeyTerms, type StoredKey, inPeriod } from '../accounts/key-rows.js';
-import type { MadeKey } from '../accounts/key.store.js';
+import { type KeyTerms, type StoredKey, inPeriod, type MadeKey } from '@svc/paid/accounts';
 
 /** A new key with its secret. */
 export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] {

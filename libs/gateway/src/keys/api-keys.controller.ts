@@ -16,7 +16,7 @@ import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { ApiKeys } from './api-keys.js';
-import { CallerOf } from '../auth/access.js';
+import { CallerOf } from '@svc/paid/auth';
 import { KeyCreationLimit } from './key-creation-limit.js';
 
 /** Manages an account's keys on behalf of a holder of one of its ADMIN keys. */

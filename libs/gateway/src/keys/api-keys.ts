@@ -9,14 +9,14 @@ import {
 } from '@svc/contracts';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
-import type { StoredKey } from '../accounts/key-rows.js';
 import {
+  type StoredKey,
   ACTIVE_KEYS_MAX,
   type KeyAuthor,
   type KeyRevoker,
   KeyStore,
   type MadeKey,
-} from '../accounts/key.store.js';
+} from '@svc/paid/accounts';
 
 /** A key and its spend, if known. */
 export interface KeyWithSpend {

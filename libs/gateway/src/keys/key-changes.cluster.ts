@@ -8,11 +8,9 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { BatchedLookups } from '../auth/batched-lookups.js';
-import { KeyCache } from '../auth/key-cache.js';
-import { KeyStore } from '../accounts/key.store.js';
-import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
-import { AccountStore } from '../accounts/account.store.js';
+import { BatchedLookups, KeyCache } from '@svc/paid/auth';
+import { KeyStore, AccountStore } from '@svc/paid/accounts';
+import { GatewaySettings, gatewayConfig } from '@svc/paid';
 import { ApiKeys } from './api-keys.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 

@@ -10,14 +10,11 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { AccountLimitsStore } from '../accounts/account-limits.store.js';
-import { AccountStore } from '../accounts/account.store.js';
+import { AccountLimitsStore, AccountStore, KeyStore } from '@svc/paid/accounts';
 import { ApiKeys } from './api-keys.js';
-import { BatchedLookups } from '../auth/batched-lookups.js';
-import { KeyCache } from '../auth/key-cache.js';
-import { GatewaySettings, gatewayConfig } from '../gateway.config.js';
+import { BatchedLookups, KeyCache } from '@svc/paid/auth';
+import { GatewaySettings, gatewayConfig } from '@svc/paid';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
-import { KeyStore } from '../accounts/key.store.js';
 
 /** A proxy for the database connection that can be cut. */
 class Line {

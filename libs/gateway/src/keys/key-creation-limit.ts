@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AdmitRequest, type Caller, Limiter, perMinute, routes } from '@svc/contracts';
-import { keySubject } from '../limits/failure-blocks.js';
-import { LimitGate } from '../limits/limit-gate.js';
+import { keySubject, LimitGate } from '@svc/paid/limits';
 
 /** Source: the public interface. */
 const KEYS_PER_MINUTE = 20;

@@ -13,8 +13,7 @@ import {
   totalNano,
   usdNumber,
 } from '@svc/contracts';
-import { nextEpochBegins } from '../limits/epoch.js';
-import { limitsOf, tierName } from '../limits/limits-of.js';
+import { nextEpochBegins, limitsOf, tierName } from '@svc/paid/limits';
 
 type Row = RateLimits['data']['rateLimits'][number];
 

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { type Caller, LimitLog, type RateLimitLog, type RateLimits, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '../auth/access.js';
+import { CallerOf } from '@svc/paid/auth';
 import { RateLimitsView } from './rate-limits-view.js';
 
 /** Shows callers their limits, and the requests that were refused by them. */

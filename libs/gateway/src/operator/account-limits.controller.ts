@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { AccountLimits, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountLimitsStore } from '../accounts/account-limits.store.js';
+import { AccountLimitsStore } from '@svc/paid/accounts';
 import { KeyChanges } from '../keys/key-changes.js';
 
 /** Reads and sets an account's own limits, which replace those of its tier. */

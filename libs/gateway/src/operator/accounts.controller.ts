@@ -19,7 +19,7 @@ import {
   routes,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '../accounts/account.store.js';
+import { AccountStore } from '@svc/paid/accounts';
 import { ApiKeys } from '../keys/api-keys.js';
 import { amounts, transferView } from './transfer-view.js';
 

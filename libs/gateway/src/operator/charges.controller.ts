@@ -10,7 +10,7 @@ import {
   totalNano,
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { FailedRequestStore } from '../accounts/failed-request.store.js';
+import { FailedRequestStore } from '@svc/paid/accounts';
 import { amounts } from './transfer-view.js';
 
 /** Shows what a request cost, and why, or why it failed. */

@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { Books, NewCreditReversal, NewDebit, type TransferView, parseUsd, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '../accounts/account.store.js';
+import { AccountStore } from '@svc/paid/accounts';
 import { transferView } from './transfer-view.js';
 
 /** Takes money from accounts. The reasons are kept in the log of operator actions. */

@@ -9,8 +9,8 @@ import {
 import { Serves } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
-import { OperatorOf } from '../auth/access.js';
-import { KeyListStore, type ListedKey } from '../accounts/key-list.store.js';
+import { OperatorOf } from '@svc/paid/auth';
+import { KeyListStore, type ListedKey } from '@svc/paid/accounts';
 
 /** Lists and revokes keys of any account. */
 @Controller()

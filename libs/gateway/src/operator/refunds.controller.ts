@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type Balances, Books, NewRefund, type RefundTransfers, parseUsd, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '../accounts/account.store.js';
+import { AccountStore } from '@svc/paid/accounts';
 import { transferView } from './transfer-view.js';
 
 /** Refunds what requests cost. */

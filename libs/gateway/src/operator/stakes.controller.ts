@@ -1,8 +1,8 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '../accounts/account.store.js';
-import { nextEpochBegins } from '../limits/epoch.js';
+import { AccountStore } from '@svc/paid/accounts';
+import { nextEpochBegins } from '@svc/paid/limits';
 
 /** Reads and sets the stakes of accounts. */
 @Controller()

@@ -9,8 +9,8 @@ import {
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { AccountStore } from '../accounts/account.store.js';
-import { isCsvFile } from '../http/csv-file.js';
+import { AccountStore } from '@svc/paid/accounts';
+import { isCsvFile } from '@svc/paid/http';
 import { entryView, monthCsv, statementCsv } from './statement-view.js';
 import { amounts } from './transfer-view.js';
 

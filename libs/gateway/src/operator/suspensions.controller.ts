@@ -1,7 +1,7 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { type Account, NewSuspension, routes } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '../accounts/account.store.js';
+import { AccountStore } from '@svc/paid/accounts';
 import { KeyChanges } from '../keys/key-changes.js';
 
 /** Suspends and resumes accounts. Every gateway applies it as quickly as a change of their keys. */

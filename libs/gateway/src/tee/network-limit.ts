@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type AdmitRequest, Limiter, MINUTE_MS, Problem } from '@svc/contracts';
 import { networkOf } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { subjectOf } from '../auth/failure-gate.js';
+import { subjectOf } from '@svc/paid/auth';
 
 /** Source: the public interface. */
 const REQUESTS_PER_MINUTE = 10;

@@ -19,7 +19,7 @@ import {
 } from '@svc/contracts';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { findTextModel } from '../models/model-lookup.js';
+import { findTextModel } from '@svc/paid/models';
 import { attestationView } from './attestation-view.js';
 import { NetworkLimit } from './network-limit.js';
 

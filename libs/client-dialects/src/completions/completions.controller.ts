@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { Controller, Req, Res } from '@nestjs/common';
+import { type CompletionRequest, routes } from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Completions } from '@svc/text/chat';
+import { chatRequestFor } from './completion-translation.js';
+import { textDialect } from './text-dialect.js';
+
+@Controller()
+export class CompletionsController {
+  constructor(private readonly completions: Completions) {}
+
+  @Serves(routes.completions)
+  async complete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { bodyJson } = request;
+    assert(bodyJson, 'the route has a body');
+    const body = request.body as CompletionRequest;
+    const translation = await chatRequestFor(body, bodyJson);
+    await this.completions.response(request, reply, { ...translation, dialect: textDialect(body) });
+  }
+}

@@ -1,0 +1,1 @@
+export { CompletionsController } from './completions.controller.js';

@@ -1,0 +1,2 @@
+export { MessagesController } from './messages.controller.js';
+export { PromptTokens } from './prompt-tokens.js';

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { Controller, Req, Res } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import {
+  type CountTokensRequest,
+  type MessagesRequest,
+  type TokenCount,
+  invalidRequest,
+  routes,
+} from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Completions } from '@svc/text/chat';
+import { modelHeaders } from '@svc/paid/http';
+import { findTextModel } from '@svc/paid/models';
+import { type TranslatedRequest } from '@svc/text/request';
+import { messageDialect } from './message-dialect.js';
+import { chatRequestFor } from './message-translation.js';
+import { PromptTokens } from './prompt-tokens.js';
+
+/** The values of `anthropic-version` that Anthropic documents. */
+const ANTHROPIC_VERSIONS: ReadonlySet<string> = new Set(['2026-10-21', '2023-06-01', '2023-01-01']);
+
+@Controller()
+export class MessagesController {
+  constructor(
+    private readonly completions: Completions,
+    private readonly tokens: PromptTokens,
+    private readonly catalog: Catalog,
+  ) {}
+
+  @Serves(routes.messages)
+  async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const body = request.body as MessagesRequest;
+    const translation = await this.translation(body, request);
+    const dialect = messageDialect(body, request.id);
+    await this.completions.response(request, reply, { ...translation, dialect });
+  }
+
+  @Serves(routes.countTokens)
+  async count(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TokenCount> {
+    const body = request.body as CountTokensRequest;
+    const { model, deprecation } = findTextModel(body.model, this.catalog);
+    reply.headers(modelHeaders(model, deprecation));
+    return this.tokens.count(await this.translation(body, request), { request, reply });
+  }
+
+  /** Refuses: INVALID_REQUEST, and as `findTextModel`. */
+  private translation(
+    body: MessagesRequest | CountTokensRequest,
+    { headers, bodyJson }: FastifyRequest,
+  ): Promise<TranslatedRequest> {
+    const { 'anthropic-version': version } = headers;
+    if (version !== undefined && !ANTHROPIC_VERSIONS.has(String(version))) {
+      const expected = [...ANTHROPIC_VERSIONS].join(' or ');
+      throw invalidRequest([
+        {
+          code: 'invalid_value',
+          path: ['anthropic-version'],
+          message: `Invalid header: expected ${expected}`,
+        },
+      ]);
+    }
+    assert(bodyJson, 'the route has a body');
+    const { model } = findTextModel(body.model, this.catalog);
+    return chatRequestFor(body, bodyJson, model);
+  }
+}

@@ -1,0 +1,1 @@
+export { ResponsesController } from './responses.controller.js';

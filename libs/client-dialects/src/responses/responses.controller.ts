@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { Controller, Req, Res } from '@nestjs/common';
+import { type ResponseRequest, routes } from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Completions } from '@svc/text/chat';
+import { chatRequestFor } from './response-translation.js';
+import { ResponsesDialect } from './responses-dialect.js';
+
+@Controller()
+export class ResponsesController {
+  constructor(private readonly completions: Completions) {}
+
+  @Serves(routes.responses)
+  async respond(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { bodyJson } = request;
+    assert(bodyJson, 'the route has a body');
+    const body = request.body as ResponseRequest;
+    const translation = await chatRequestFor(body, bodyJson);
+    const dialect = new ResponsesDialect(body, request.id);
+    await this.completions.response(request, reply, { ...translation, dialect });
+  }
+}

@@ -1,0 +1,163 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import {
+  MEDIA_JOBS_BACKEND,
+  type Caller,
+  type EarlierMediaJob,
+  type MediaKind,
+  MediaJobs,
+  type MediaOrder,
+  type NewMediaJob,
+  Problem,
+  formatUsd,
+  invalidRequest,
+} from '@svc/contracts';
+import { RootLogger, whileConnected } from '@svc/runtime';
+import { modelHeaders, idempotencyKey } from '@svc/paid/http';
+import { limitsOf } from '@svc/paid/limits';
+import { refuseAnonymous } from '@svc/paid/models';
+import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
+import { Attachments } from '@svc/paid/attachments';
+import { PaymentDemands } from '@svc/paid/wallets';
+import type { MediaPlan } from './media-plan.js';
+
+const MS_PER_SECOND = 1_000;
+
+/** Accepts jobs: charges them, then lets them begin. */
+@Injectable()
+export class MediaOrders {
+  constructor(
+    private readonly paid: PaidOperations,
+    private readonly jobs: MediaJobs,
+    private readonly attachments: Attachments,
+    private readonly demands: PaymentDemands,
+    private readonly catalog: Catalog,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /** Returns the id of the job, which may be one of an earlier identical request. */
+  async place(kind: MediaKind, plan: MediaPlan, pair: HttpPair & { caller: Caller }): Promise<string> {
+    const { request, reply, caller } = pair;
+    const { model, deprecation } = plan;
+    if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+    refuseAnonymous(caller, model);
+    request.record.model = model.id;
+    request.record.operation = 'generate_content';
+    reply.headers(modelHeaders(model, deprecation));
+    const named = {
+      kind,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      bodySha256: sha256(JSON.stringify(request.body)),
+      idempotencyKey: idempotencyKey(request.headers['idempotency-key']),
+    };
+    const earlier = await this.earlier(named, request.headers['x-stainless-retry-count']);
+    if (earlier) {
+      reply.header('idempotent-replayed', 'true');
+      return earlier.id;
+    }
+    const order = await this.withPicture(plan, pair);
+    const job: NewMediaJob = {
+      ...named,
+      id: randomUUID(),
+      requestId: request.id,
+      model: model.id,
+      order,
+      expectedMs: model.expectedSeconds * MS_PER_SECOND,
+      deadlineMs: model.deadlineSeconds * MS_PER_SECOND,
+    };
+    try {
+      await this.charge(job, plan, pair);
+    } catch (error) {
+      throw await this.demands.refusalFor(caller, error, pair);
+    }
+    return job.id;
+  }
+
+  /** What a client means that sends the same request again. */
+  private async earlier(
+    named: Pick<NewMediaJob, 'accountId' | 'keyId' | 'kind' | 'bodySha256' | 'idempotencyKey'>,
+    retryCount: string | string[] | undefined,
+  ): Promise<EarlierMediaJob | undefined> {
+    const { idempotencyKey: key } = named;
+    if (key !== undefined) return this.jobs.earlier({ ...named, idempotencyKey: key });
+    // OpenAI's clients retry without an idempotency key.
+    return Number(retryCount) >= 1 ? this.jobs.repeated(named) : undefined;
+  }
+
+  /** Stores the job, charges it durably, then lets it begin. Whatever fails, it is not paid for. */
+  private async charge(
+    job: NewMediaJob,
+    { model, line }: MediaPlan,
+    { request, reply, caller }: HttpPair & { caller: Caller },
+  ): Promise<void> {
+    const startedMs = performance.now();
+    const operation = {
+      name: model.id,
+      resource: { kind: 'model' as const, name: model.id },
+      limits: limitsOf(caller, model, this.catalog),
+      amounts: {},
+      hold: { amountNano: line.amountNano },
+    };
+    const begun = await this.paid.begin(operation, { requestId: request.id, caller });
+    reply.headers(begun.headers);
+    if ('refusal' in begun) throw begun.refusal;
+    const { reservation } = begun;
+    try {
+      await this.jobs.place(job);
+      try {
+        const durationMs = performance.now() - startedMs;
+        const settled = await reservation.settle({ backend: MEDIA_JOBS_BACKEND, lines: [line], durationMs });
+        reply.headers(settled.headers);
+        request.record.costUsd = formatUsd(settled.cost.usdNano);
+        request.record.costDiem = formatUsd(settled.cost.diemNano);
+      } catch (error) {
+        await this.withdraw(job);
+        throw error;
+      }
+      await this.jobs.charged(job.id);
+    } catch (error) {
+      if (isUnserved(error)) reply.headers(await reservation.cancel());
+      throw error;
+    } finally {
+      await reservation.release();
+    }
+  }
+
+  /** Never rejects: a job that is not confirmed fails by itself. */
+  private async withdraw({ id, requestId }: NewMediaJob): Promise<void> {
+    try {
+      await this.jobs.withdraw(id);
+    } catch (error) {
+      this.logger.log.warn({ err: error, requestId }, 'a job that could not be charged is still stored');
+    }
+  }
+
+  /** The order with its picture, which is fetched and decoded here. */
+  private async withPicture(
+    { order, pictureUrl }: MediaPlan,
+    { request, caller }: HttpPair & { caller: Caller },
+  ): Promise<MediaOrder> {
+    if (pictureUrl === undefined) return order;
+    const part = { type: 'image_url' as const, image_url: { url: pictureUrl } };
+    const { accountId } = caller;
+    const ready = await whileConnected(request, (signal) =>
+      this.attachments.ready(part, { path: [], accountId, takesImages: true, signal }),
+    ).catch((error: unknown) => {
+      throw namingField(error);
+    });
+    const url = ready.type === 'image_url' ? ready.image_url.url : '';
+    const [, type = '', base64 = ''] = /^data:([\w/.+-]+);base64,(.*)$/s.exec(url) ?? [];
+    return { ...order, picture: { type, base64 } };
+  }
+}
+
+/** The picture is a field of its own here, not a part of a message. */
+function namingField(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== 'INVALID_REQUEST') return error;
+  const [issue] = error.issues ?? [];
+  return invalidRequest([{ code: 'custom', path: ['image_url'], message: issue?.message ?? error.message }]);
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,97 @@
+import type { Catalog, SpeechModel } from '@svc/catalog';
+import {
+  type Caller,
+  type ChargeLine,
+  type Limit,
+  Problem,
+  SpeechRequest,
+  type SpokenText,
+  characterCount,
+  chargeLine,
+  invalidRequest,
+} from '@svc/contracts';
+import { unknownFieldsOf } from '@svc/paid/json';
+import { limitsOf } from '@svc/paid/limits';
+import { type DeprecationNotice, findModel, refuseAnonymous } from '@svc/paid/models';
+
+/** The plan for a speech request. */
+export interface SpeechPlan {
+  readonly model: SpeechModel;
+  readonly deprecation: DeprecationNotice | undefined;
+  readonly limits: readonly Limit[];
+  readonly text: SpokenText;
+  /** Known before the call, so it is the quote, the hold and the charge. */
+  readonly line: ChargeLine;
+}
+
+/** The voices that a refusal names. */
+const NAMED_VOICES = 20;
+
+/** A decoder that ignores case would confuse `Input` with the text that is paid for. */
+const othersOf = unknownFieldsOf(SpeechRequest.shape);
+
+/**
+ * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
+ * INVALID_REQUEST.
+ */
+export function planSpeech(request: SpeechRequest, caller: Caller, catalog: Catalog): SpeechPlan {
+  const { model, deprecation } = findModel(request.model, catalog.ofType('tts'));
+  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+  refuseAnonymous(caller, model);
+  const { input } = request;
+  const text = { input, ...spokenBy(model, request), ...optionsOf(request), others: othersOf(request) };
+  return {
+    model,
+    deprecation,
+    limits: limitsOf(caller, model, catalog),
+    text,
+    line: speechLine(model, input),
+  };
+}
+
+/** The price of speaking a text. */
+function speechLine({ id, inputNano }: SpeechModel, input: string): ChargeLine {
+  const price = { sku: `${id}-tts-input-mchar`, unit: 'character', priceNanoPerMillion: inputNano } as const;
+  return chargeLine(price, characterCount(input));
+}
+
+function spokenBy(
+  model: SpeechModel,
+  { voice, response_format: format }: SpeechRequest,
+): Pick<SpokenText, 'voice' | 'format'> {
+  const { id, formats, defaultFormat } = model;
+  if (format && !formats.includes(format))
+    throw refused(['response_format'], `${id} offers the formats ${formats.join(', ')}.`);
+  return { voice: voiceOf(model, voice), format: format ?? defaultFormat };
+}
+
+function voiceOf(model: SpeechModel, voice: SpeechRequest['voice']): string {
+  const { id, voices, voiceAliases, defaultVoice, supportsCustomVoiceId } = model;
+  if (voice === null || voice === undefined) return defaultVoice;
+  const name = typeof voice === 'string' ? voice : voice.id;
+  if (voices.includes(name)) return name;
+  if (Object.hasOwn(voiceAliases, name)) return voiceAliases[name] ?? defaultVoice;
+  if (supportsCustomVoiceId) return name;
+  const more = voices.length > NAMED_VOICES ? ', …' : '';
+  const named = voices.slice(0, NAMED_VOICES).join(', ');
+  const path = typeof voice === 'string' ? ['voice'] : ['voice', 'id'];
+  throw refused(path, `${id} has no such voice. Its voices are ${named}${more}.`);
+}
+
+function optionsOf(request: SpeechRequest): Omit<SpokenText, 'input' | 'voice' | 'format' | 'others'> {
+  const { speed, language, prompt, instructions, temperature, top_p: topP, streaming } = request;
+  if (prompt && instructions && prompt !== instructions)
+    throw refused(['instructions'], '`instructions` is another name for `prompt`. Use one of them.');
+  const spoken = prompt ?? instructions;
+  return {
+    isStreamed: streaming ?? request.stream_format === 'audio',
+    ...(typeof speed === 'number' && { speed }),
+    ...(typeof language === 'string' && { language }),
+    ...(typeof spoken === 'string' && { instructions: spoken }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+  };
+}
+
+const refused = (path: string[], message: string): Problem =>
+  invalidRequest([{ code: 'custom', path, message }]);

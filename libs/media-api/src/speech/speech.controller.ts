@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { Controller, Req, Res } from '@nestjs/common';
+import { type SpeechRequest, routes } from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GatewaySettings } from '@svc/paid';
+import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
+import { PaymentDemands } from '@svc/paid/wallets';
+import { SpeechPipeline } from './speech.pipeline.js';
+
+@Controller()
+export class SpeechController {
+  constructor(
+    private readonly pipeline: SpeechPipeline,
+    private readonly settings: GatewaySettings,
+    private readonly background: BackgroundWork,
+    private readonly demands: PaymentDemands,
+  ) {}
+
+  @Serves(routes.speech)
+  async speak(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { id: requestId, record, caller } = request;
+    assert(caller, 'the route requires a key or a wallet');
+    const client = new ResponseWriter(request, reply, this.settings.config);
+    const underWay = Promise.withResolvers<void>();
+    record.underWay = underWay.promise;
+    try {
+      const asked = request.body as SpeechRequest;
+      await this.background.track(this.pipeline.speak({ requestId, caller, asked, record, client }));
+    } catch (error) {
+      reply.headers(client.headers);
+      throw await this.demands.refusalFor(caller, error, { request, reply });
+    } finally {
+      client.close();
+      underWay.resolve();
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import {
+  type Caller,
+  type ChunkStream,
+  InferenceRouter,
+  Problem,
+  type SpeechRequest,
+  formatUsd,
+} from '@svc/contracts';
+import type { RequestRecord } from '@svc/runtime';
+import { traced } from '@svc/telemetry';
+import { type ResponseWriter, modelHeaders } from '@svc/paid/http';
+import { type PaidOperation, PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
+import { GatheredBytes } from './gathered-bytes.js';
+import { SpeechDelivery } from './speech-delivery.js';
+import { type SpeechPlan, planSpeech } from './speech-plan.js';
+
+/** A speech request and its client, for the lifetime of the request. */
+export interface SpeechContext {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly asked: SpeechRequest;
+  readonly record: RequestRecord;
+  readonly client: ResponseWriter;
+}
+
+/**
+ * The steps of a speech request from top to bottom, with the refusals of each on the right. The price is held
+ * before the backend is called, and charged before the last byte is sent.
+ */
+@Injectable()
+export class SpeechPipeline {
+  private readonly gathered = new GatheredBytes();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly paid: PaidOperations,
+    private readonly router: InferenceRouter,
+  ) {}
+
+  /** Resolves when the response is written and settled, or when the client is gone. */
+  async speak(context: SpeechContext): Promise<void> {
+    const { client, record, asked, caller } = context;
+    const plan = planSpeech(asked, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
+    Object.assign(record, { model: plan.model.id, operation: 'speech', stream: plan.text.isStreamed });
+    Object.assign(client.headers, modelHeaders(plan.model, plan.deprecation));
+    const begun = await this.paid.begin(operationOf(plan), context);
+    Object.assign(client.headers, begun.headers);
+    if ('refusal' in begun) throw begun.refusal; //                       RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
+    const { reservation } = begun;
+    const room = plan.text.isStreamed ? undefined : this.gathered.file();
+    let delivery: SpeechDelivery | undefined;
+    try {
+      const source = await this.source(context, plan); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      delivery = new SpeechDelivery({ source, client, room });
+      const isDue = await heard(delivery, context);
+      if (isDue) await settle(context, plan, reservation); //             UNAVAILABLE
+      if (!client.isGone) await delivery.end();
+    } catch (error) {
+      // A request that this service could not serve does not count against its caller's limits.
+      if (isUnserved(error)) Object.assign(client.headers, await reservation.cancel());
+      refuse(context, error, delivery?.hasBegun === true);
+    } finally {
+      room?.release();
+      await reservation.release();
+    }
+  }
+
+  /** Resolves when a backend has sent the first bytes. */
+  private async source(
+    { requestId, caller, record, client }: SpeechContext,
+    plan: SpeechPlan,
+  ): Promise<ChunkStream> {
+    const { accountId } = caller;
+    const body = [Buffer.from(JSON.stringify(plan.text))];
+    const call = { kind: 'speech' as const, requestId, accountId, model: plan.model.id, body };
+    const source = await traced('infer', () => this.router.stream(call, client.signal));
+    record.backend = source.backend;
+    client.headers['x-svc-model-router'] = source.backend;
+    if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
+    return source;
+  }
+}
+
+/** Speech has an exact price, which depends on the text alone. */
+function operationOf({ model, limits, line }: SpeechPlan): PaidOperation {
+  return {
+    name: model.id,
+    limits,
+    resource: { kind: 'model', name: model.id },
+    amounts: {},
+    hold: { amountNano: line.amountNano },
+  };
+}
+
+/**
+ * Delivers the audio. Returns whether it must be paid: not if the client disconnects before the first byte.
+ * Throws the failure of the backend.
+ */
+async function heard(delivery: SpeechDelivery, { client, record }: SpeechContext): Promise<boolean> {
+  try {
+    await traced('deliver', () => delivery.read());
+  } catch (error) {
+    if (!client.isGone) throw error;
+  }
+  if (!client.isGone) return true;
+  record.ended = 'client_gone';
+  return delivery.hasBegun;
+}
+
+async function settle(
+  { record }: SpeechContext,
+  { line }: SpeechPlan,
+  reservation: Reservation,
+): Promise<void> {
+  const { cost } = await reservation.settle({
+    backend: record.backend ?? '',
+    lines: [line],
+    durationMs: performance.now() - record.startedMs,
+  });
+  record.costUsd = formatUsd(cost.usdNano);
+  record.costDiem = formatUsd(cost.diemNano);
+}
+
+/** Throws an error for an HTTP status. A response that has begun is broken off instead. */
+function refuse({ client, record }: SpeechContext, error: unknown, hasBegun: boolean): void {
+  if (client.isGone) {
+    record.ended = 'client_gone';
+    return;
+  }
+  const late: unknown = client.signal.reason;
+  const problem = late instanceof Problem ? late : Problem.from(error);
+  if (!hasBegun) throw problem;
+  record.ended = 'cut';
+  record.problem = problem;
+  client.breakOff();
+}

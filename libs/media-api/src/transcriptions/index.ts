@@ -1,0 +1,1 @@
+export { TranscriptionsController } from './transcriptions.controller.js';

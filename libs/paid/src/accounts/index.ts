@@ -1,0 +1,15 @@
+export { AccountLimitsStore } from './account-limits.store.js';
+export { AccountStore } from './account.store.js';
+export { DevelopmentAccount, type FirstAccount } from './development-account.js';
+export { FailedRequestStore } from './failed-request.store.js';
+export { KeyListStore, type ListedKey } from './key-list.store.js';
+export { inPeriod, type KeyTerms, type StoredKey } from './key-rows.js';
+export {
+  ACTIVE_KEYS_MAX,
+  type KeyAuthor,
+  type KeyLabel,
+  type KeyRevoker,
+  KeyStore,
+  type MadeKey,
+} from './key.store.js';
+export { WalletStore } from './wallet.store.js';

@@ -1,0 +1,16 @@
+export { BackgroundWork } from './background-work.js';
+export { BalanceHeaders } from './balance-headers.js';
+export { chooseEncoding, encode } from './content-encoding.js';
+export { isCsvFile } from './csv-file.js';
+export {
+  ALGORITHM,
+  CLIENT_KEY,
+  encryptionHeaders,
+  type EncryptionHeaders,
+  faultyHeaders,
+  MODEL_KEY,
+} from './encryption-headers.js';
+export { type HeaderValues, limitHeaders, modelHeaders } from './header-values.js';
+export { idempotencyKey } from './idempotency-key.js';
+export { PublishedText } from './published-text.js';
+export { KEEP_ALIVE_FRAME, ResponseWriter } from './response-writer.js';

@@ -1,0 +1,1 @@
+export { gatewayConfig, GatewaySettings, privateHosts } from './gateway.config.js';

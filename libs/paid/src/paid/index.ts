@@ -1,0 +1,5 @@
+export { sumNano } from './charge.js';
+export { extraPrice, type SearchPrices, searchPrices } from './extra-prices.js';
+export { type PaidOperation, type Performed, type WholeOperation } from './paid-operation.js';
+export { type HttpPair, PaidOperations } from './paid-operations.js';
+export { isShortOfMoney, isUnserved, Reservation } from './reservation.js';

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { Controller, Param, Req, Res } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import { Problem, type RpcNetworkList, type RpcRequest, routes } from '@svc/contracts';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { idempotencyKey } from '@svc/paid/http';
+import { type HttpPair, PaidOperations } from '@svc/paid/paid';
+import { rpcError } from './node-outcomes.js';
+import { type RpcOutcomes, RpcNodes } from './rpc-nodes.js';
+import { type ClaimedRequest, RpcReplays } from './rpc-replays.js';
+import type { StoredResponse } from './rpc-requests.store.js';
+import { type RpcPlan, creditLines, creditsAtMost, planRpc } from './rpc-plan.js';
+
+const ROUTE = '/api/v1/crypto/rpc';
+
+/** The largest result. Source: the limit of viem. */
+const RESULT_CHARS = 10_485_760;
+/** All results of a response together. */
+const RESPONSE_CHARS = 26_214_400;
+
+const NO_RESPONSE = rpcError(-32_603, 'No node responded to this call. It is not charged.');
+const TOO_LARGE = rpcError(-32_005, 'The result is too large. Ask for less.');
+
+const NOT_STORED = 'The request with this Idempotency-Key was made. Its response was too large to be stored.';
+
+/** The longest response that is stored for a request with a key. */
+const STORED_CHARS = 16_384;
+
+/** A response, as its client gets it. */
+interface RpcResponse extends StoredResponse {
+  readonly isReplay?: boolean;
+}
+
+/** Sells calls of blockchain nodes. */
+@Controller()
+export class CryptoRpcController {
+  constructor(
+    private readonly paid: PaidOperations,
+    private readonly nodes: RpcNodes,
+    private readonly replays: RpcReplays,
+    private readonly catalog: Catalog,
+  ) {}
+
+  @Serves(routes.rpcNetworks)
+  async networks(): Promise<RpcNetworkList> {
+    return { networks: await this.nodes.availableNetworks() };
+  }
+
+  @Serves(routes.callRpc)
+  async call(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param() { network }: { network: string },
+  ): Promise<string> {
+    const { caller, bodyJson: json, body } = request;
+    assert(caller && json, 'the route requires a key or a wallet, and a body');
+    const finalizedBlock = this.nodes.finalizedBlockOf(network);
+    const asked = { body: body as RpcRequest, json, caller, finalizedBlock };
+    const plan = await planRpc(network, asked, this.catalog);
+    const { response, credits, backend, isReplay = false } = await this.responseFor(plan, { request, reply });
+    if (response === null) throw new Problem('IDEMPOTENCY_KEY_REUSED', { message: NOT_STORED });
+    reply.headers({
+      'x-svc-rpc-credits': isReplay ? 0 : credits,
+      'x-svc-rpc-cost-usd': (isReplay ? 0 : Number(plan.creditNano * BigInt(credits)) / 1e9).toFixed(9),
+      'x-svc-rpc-network': plan.network,
+      'x-svc-model-router': backend,
+      ...(isReplay && { 'idempotent-replayed': 'true' }),
+    });
+    if (response === '') reply.status(204);
+    else reply.header('content-type', 'application/json; charset=utf-8');
+    return response;
+  }
+
+  /** The response to a request: with a key, that of the first such request. */
+  private async responseFor(plan: RpcPlan, pair: HttpPair): Promise<RpcResponse> {
+    const { caller, bodyJson: json, id, headers } = pair.request;
+    assert(caller && json, 'the route requires a key or a wallet, and a body');
+    const key = idempotencyKey(headers['idempotency-key']);
+    if (key === undefined) return this.sold(plan, pair);
+    const digest = createHash('sha256').update(`${plan.network}\n`);
+    for (const bytes of await json.strings.bytesOf(json.text)) digest.update(bytes);
+    const named = { accountId: caller.accountId, key, bodySha256: digest.digest('hex') };
+    const claimed = await this.replays.claim(named, id);
+    if (!('lease' in claimed)) return { ...claimed, isReplay: true };
+    return this.replays.during(claimed, () => this.sold(plan, pair, claimed));
+  }
+
+  private async sold(plan: RpcPlan, pair: HttpPair, claimed?: ClaimedRequest): Promise<StoredResponse> {
+    const { request, reply } = pair;
+    const most = creditsAtMost(plan);
+    try {
+      const { result } = await this.paid.run(
+        {
+          name: ROUTE,
+          resource: { kind: 'route', name: ROUTE },
+          limits: plan.limits,
+          amounts: { credits: most },
+          hold: { amountNano: plan.creditNano * BigInt(most) },
+          outlastsClient: claimed !== undefined || plan.sent.length > 0,
+          ...(claimed && { requestId: claimed.lease.requestId }),
+          perform: async (_, signal) => {
+            const made = claimed?.earlier ?? (await this.made(plan, { request, signal, claimed }));
+            const { backend, credits } = made;
+            return { result: made, backend, lines: creditLines(plan, credits) };
+          },
+        },
+        pair,
+      );
+      return result;
+    } catch (error) {
+      throw withoutRetryAfter(error, reply);
+    }
+  }
+
+  private async made(
+    plan: RpcPlan,
+    {
+      request,
+      signal,
+      claimed,
+    }: {
+      readonly request: FastifyRequest;
+      readonly signal: AbortSignal;
+      readonly claimed: ClaimedRequest | undefined;
+    },
+  ): Promise<StoredResponse> {
+    const { id: requestId, bodyJson: json, caller } = request;
+    assert(caller && json, 'the route requires a key or a wallet, and a body');
+    const by = { requestId, accountId: caller.accountId, mayBeSent: claimed?.mayBeSent ?? false };
+    const found = await this.nodes.call(plan, { strings: json.strings, caller: by }, signal);
+    const { backend } = found;
+    const made = { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.outcomes) };
+    const isStored = made.response.length <= STORED_CHARS;
+    // Reads may be repeated, so their key is free again if the response is too large.
+    if (claimed && (isStored || plan.sent.length > 0))
+      await this.replays.answer(claimed, isStored ? made : { ...made, response: null });
+    return made;
+  }
+}
+
+/** A call with a result costs its credits, one with an error fewer, and one without a response nothing. */
+function creditsOf({ calls, errorCredits }: RpcPlan, { outcomes }: RpcOutcomes): number {
+  return calls.reduce((sum, { credits }, index) => {
+    const outcome = outcomes[index];
+    if (!outcome || ('isFree' in outcome && outcome.isFree)) return sum;
+    return sum + ('result' in outcome ? credits : Math.min(errorCredits, credits));
+  }, 0);
+}
+
+/** The JSON text for the client, in the order of its calls; empty if none of them has an id. */
+function responseOf({ calls, isList }: RpcPlan, outcomes: RpcOutcomes['outcomes']): string {
+  let left = RESPONSE_CHARS;
+  const texts: string[] = [];
+  for (const [index, { id }] of calls.entries()) {
+    if (id === undefined) continue;
+    const outcome = outcomes[index] ?? { error: NO_RESPONSE };
+    const size = 'result' in outcome ? outcome.result.length : outcome.error.length;
+    const isLarge = size > Math.min(RESULT_CHARS, left);
+    if (!isLarge) left -= size;
+    const fits = isLarge ? { error: TOO_LARGE } : outcome;
+    const members = 'result' in fits ? `"result":${fits.result}` : `"error":${fits.error}`;
+    texts.push(`{"jsonrpc":"2.0","id":${id},${members}}`);
+  }
+  if (texts.length === 0) return '';
+  return isList ? `[${texts.join(',')}]` : texts.join('');
+}
+
+/**
+ * Widely used clients read `Retry-After` as milliseconds and retry at once, so these routes tell the end of
+ * the window instead.
+ */
+function withoutRetryAfter(error: unknown, reply: FastifyReply): unknown {
+  if (!(error instanceof Problem) || error.code !== 'RATE_LIMIT_EXCEEDED') return error;
+  const { message, retryAfterSeconds = 1, cause } = error;
+  reply.header('x-ratelimit-reset', Math.ceil(Date.now() / 1_000) + retryAfterSeconds);
+  return new Problem('RATE_LIMIT_EXCEEDED', { message, cause });
+}

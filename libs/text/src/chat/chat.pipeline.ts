@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog } from '@svc/catalog';
+import { Problem, type Usage, formatUsd } from '@svc/contracts';
+import { type ChargedOutput, isAbort } from '../output/output-relay.js';
+import { forStream } from '../output/event-stream.js';
+import { GatewaySettings } from '@svc/paid';
+import { modelHeaders } from '@svc/paid/http';
+import { PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
+import { planChat } from '../request/chat-plan.js';
+import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
+import { totalUsage } from './chat-price.js';
+import type { ChatExchange } from './exchange.js';
+import { FollowUpCall } from './follow-up-call.js';
+import { type FinishedCall, Inference } from './inference.js';
+import { PromptMaking } from './prompt-making.js';
+
+/**
+ * The steps of a chat completion from top to bottom, with the refusals of each on the right. A refusal has
+ * its HTTP status until the response has begun, and is an event of the stream from then on. Money is held
+ * before the first token and settled before the last byte, however the response ends.
+ */
+@Injectable()
+export class ChatPipeline {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly settings: GatewaySettings,
+    private readonly paid: PaidOperations,
+    private readonly prompts: PromptMaking,
+    private readonly inference: Inference,
+    private readonly followUp: FollowUpCall,
+  ) {}
+
+  /**
+   * Resolves when the response is written and settled, or when the client is gone and what it received is
+   * settled.
+   */
+  async complete(exchange: ChatExchange): Promise<void> {
+    const { client, record } = exchange;
+    const plan = planChat(exchange.asked, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
+    record.model = plan.model.id;
+    Object.assign(client.headers, modelHeaders(plan.model, plan.deprecation));
+    const sizes = holdSizes(plan, this.settings.config.GATEWAY_TRANCHE_TOKENS);
+    const begun = await this.paid.begin(chatOperation(plan, sizes), exchange);
+    Object.assign(client.headers, begun.headers);
+    if ('refusal' in begun) throw begun.refusal; //                         RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
+    const { reservation } = begun;
+    const hold = new ChatHold(reservation, sizes, plan);
+    try {
+      const findings = await this.prompts.find(plan, exchange);
+      hold.buy(findings?.purchases ?? []);
+      const prompt = await this.prompts.prepare(plan, findings, client.signal); // CHARACTER_NOT_FOUND, …
+      await hold.coverPrompt(prompt.tokens); //                               INSUFFICIENT_BALANCE
+      const prepared = { plan, hold, prompt, findings };
+      const first = await this.inference.complete(exchange, prepared); //       MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      const last = await this.followUp.after(exchange, first); //             the same, while nothing is delivered
+      const settled = await this.settle(exchange, last, reservation); //      UNAVAILABLE
+      if (last.ending.kind !== 'client_gone') await last.relay.end(settled);
+    } catch (error) {
+      // A request that this service could not serve does not count against its caller's limits.
+      if (isUnserved(error)) Object.assign(client.headers, await reservation.cancel());
+      this.refuse(exchange, error);
+    } finally {
+      await reservation.release();
+    }
+  }
+
+  /**
+   * Charges what was delivered and adds it to the request's log line. Once resolved, the charge is durable.
+   */
+  private async settle(
+    exchange: ChatExchange,
+    given: FinishedCall,
+    reservation: Reservation,
+  ): Promise<ChargedOutput> {
+    const { client, record } = exchange;
+    const { prepared, relay, ending } = given;
+    if (ending.kind !== 'done') record.ended = ending.kind;
+    if ('problem' in ending) record.problem = ending.problem;
+    const usages = chargeable(given, await this.inference.usage(exchange, given));
+    const usage = totalUsage(usages);
+    const { cost, headers } = await reservation.settle({
+      backend: relay.backend,
+      lines: prepared.hold.lines(usages),
+      usage,
+      durationMs: performance.now() - record.startedMs,
+    });
+    Object.assign(client.headers, headers);
+    record.promptTokens = usage.promptTokens;
+    record.completionTokens = usage.completionTokens;
+    record.costUsd = formatUsd(cost.usdNano);
+    record.costDiem = formatUsd(cost.diemNano);
+    return { ending, usage, cost, hasOutput: (usages.at(-1)?.completionTokens ?? 0) > 0 };
+  }
+
+  /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
+  private refuse({ client, record, asked, dialect }: ChatExchange, error: unknown): void {
+    if (client.isGone) {
+      record.ended = 'client_gone';
+      if (!isAbort(error)) record.problem = Problem.from(error);
+      return;
+    }
+    const late: unknown = client.signal.reason;
+    const problem = late instanceof Problem ? late : Problem.from(error);
+    if (!client.isStreaming) throw asked.stream === true ? forStream(problem) : problem;
+    record.problem = problem;
+    client.end(dialect.problemFrames(problem));
+  }
+}
+
+/**
+ * The usage to charge, by backend call. Calls of an internal tool are free if the client sees nothing else of
+ * the response.
+ */
+function chargeable({ relay, earlier }: FinishedCall, used: Usage): Usage[] {
+  const hidesAll = relay.normaliser.tool?.hidesAll === true;
+  const last = hidesAll ? { ...used, completionTokens: 0, reasoningTokens: 0 } : used;
+  const isEarlierPaid = earlier && (earlier.isShown || last.completionTokens > 0);
+  return isEarlierPaid ? [earlier.usage, last] : [last];
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { Injectable } from '@nestjs/common';
+import type { ChatRequest } from '@svc/contracts';
+import type { JsonText } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientDialect } from '../output/client-dialect.js';
+import { GatewaySettings } from '@svc/paid';
+import { ResponseWriter, BackgroundWork, encryptionHeaders } from '@svc/paid/http';
+import { type Origin, atOrigin } from '../request/translated-request.js';
+import { PaymentDemands } from '@svc/paid/wallets';
+import { ChatPipeline } from './chat.pipeline.js';
+import { completionEnded, completionStarted } from './completion-metrics.js';
+
+/** A request for a completion, in the terms of chat completions, and how to write the response. */
+interface RequestedCompletion {
+  readonly asked: ChatRequest;
+  readonly json: JsonText;
+  readonly dialect: ClientDialect;
+  /** For a translated request: where its fields were. */
+  readonly origin?: Origin;
+}
+
+/** Runs the completions of every endpoint. */
+@Injectable()
+export class Completions {
+  constructor(
+    private readonly pipeline: ChatPipeline,
+    private readonly settings: GatewaySettings,
+    private readonly background: BackgroundWork,
+    private readonly demands: PaymentDemands,
+  ) {}
+
+  /** Resolves when the response is written and settled. Refuses as the pipeline. */
+  async response(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { asked, json, dialect, origin }: RequestedCompletion,
+  ): Promise<void> {
+    const { id: requestId, record, caller } = request;
+    assert(caller, 'the route lets nobody in without a key');
+    const encryption = encryptionHeaders(request.headers);
+    const { config } = this.settings;
+    const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
+    const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
+      config;
+    const limits = { idleTimeoutMs, ledgerTimeoutMs };
+    const exchange = { requestId, caller, asked, json, dialect, encryption, record, client, ...limits };
+    const underWay = Promise.withResolvers<void>();
+    record.underWay = underWay.promise;
+    completionStarted();
+    let fault: unknown;
+    try {
+      await this.background.track(this.pipeline.complete(exchange));
+    } catch (error) {
+      fault = error;
+      reply.headers(client.headers);
+      const refusal = await this.demands.refusalFor(caller, error, { request, reply });
+      throw origin ? atOrigin(refusal, origin) : refusal;
+    } finally {
+      completionEnded(record, fault);
+      client.close();
+      underWay.resolve();
+    }
+  }
+}

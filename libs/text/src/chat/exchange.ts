@@ -1,0 +1,22 @@
+import type { Caller, ChatRequest } from '@svc/contracts';
+import type { JsonText, RequestRecord } from '@svc/runtime';
+import type { ClientDialect } from '../output/client-dialect.js';
+import { type EncryptionHeaders, type ResponseWriter } from '@svc/paid/http';
+
+/** A completion request and its client, for the lifetime of the request. */
+export interface ChatExchange {
+  readonly requestId: string;
+  readonly caller: Caller;
+  /** The body as parsed by its schema, and as received, or translated from that of another endpoint. */
+  readonly asked: ChatRequest;
+  readonly json: JsonText;
+  readonly dialect: ClientDialect;
+  /** The headers that demand encryption. */
+  readonly encryption: EncryptionHeaders | undefined;
+  readonly record: RequestRecord;
+  readonly client: ResponseWriter;
+  /** How long the backend may send no event, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** How long a response that has begun may wait for an unavailable ledger, in milliseconds. */
+  readonly ledgerTimeoutMs: number;
+}

@@ -1,0 +1,2 @@
+export { Embedder } from './embedder.js';
+export { EmbeddingsController } from './embeddings.controller.js';

@@ -1,0 +1,28 @@
+import { Problem } from '@svc/contracts';
+import { type Fields } from '@svc/paid/json';
+import { isCiphertext } from '../tokens/ciphertext.js';
+
+/** Members whose texts backends encrypt. */
+const TEXTS: ReadonlySet<string> = new Set(['content', 'reasoning_content']);
+
+/**
+ * Throws E2EE_PLAINTEXT_FROM_BACKEND if a delta, or the log probabilities beside it, say anything that is not
+ * encrypted. Backends leave white space as it is.
+ */
+export function requireCiphertext(delta: Fields, logprobs: unknown): void {
+  const { role: _, ...said } = delta;
+  const isReadable = Object.entries(said).some(
+    ([name, value]) => !isNothing(value) && !(TEXTS.has(name) && isHidden(value)),
+  );
+  if (isReadable || !isNothing(logprobs)) throw new Problem('E2EE_PLAINTEXT_FROM_BACKEND');
+}
+
+function isNothing(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+function isHidden(value: unknown): boolean {
+  return typeof value === 'string' && (isCiphertext(value) || value.trim() === '');
+}

@@ -1,0 +1,46 @@
+import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+
+/**
+ * A choice's `logprobs` in the wrapper that clients expect, `{content, refusal}`. Some backends omit
+ * `refusal`, others send a list of tokens or a single token. `undefined` if there are none, `null` for an
+ * unknown format.
+ */
+export function wrapLogprobs(value: unknown): Fields | null | undefined {
+  if (value === undefined || value === null) return value;
+  if (Array.isArray(value)) return wrapper(value);
+  if (!isFields(value)) return null;
+  if ('content' in value || 'refusal' in value) return wrapper(value['content'], value['refusal']);
+  return 'token' in value ? wrapper([value]) : null;
+}
+
+/** The tokens of a wrapper for which `isKept` holds. It is called in their order. */
+export function filterTokens(wrapped: Fields, isKept: (token: string) => boolean): Fields {
+  const { content } = wrapped;
+  if (!Array.isArray(content)) return wrapped;
+  return { ...wrapped, content: fieldsOf(content).filter(({ token }) => isKept(String(token))) };
+}
+
+function wrapper(content: unknown, refusal: unknown = null): Fields {
+  return { content: tokens(content), refusal: tokens(refusal) };
+}
+
+function tokens(value: unknown): Fields[] | null {
+  if (!Array.isArray(value)) return null;
+  const list = fieldsOf(value);
+  for (const entry of list) {
+    const alternatives = fieldsOf(entry['top_logprobs']);
+    for (const each of alternatives) keepNumbers(each);
+    keepNumbers(entry);
+    entry['bytes'] ??= null;
+    entry['top_logprobs'] = alternatives;
+  }
+  return list;
+}
+
+/** Leaves an entry its token, its bytes and its numbers: other output in it would not be counted. */
+function keepNumbers(entry: Fields): void {
+  for (const [name, value] of Object.entries(entry)) {
+    const isBytes = name === 'bytes' && Array.isArray(value) && value.every(Number.isInteger);
+    if (name !== 'token' && !isBytes && typeof value !== 'number') entry[name] = undefined;
+  }
+}

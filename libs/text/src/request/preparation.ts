@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type ChatRequest,
+  type ContentPart,
+  type Issue,
+  type Message,
+  Problem,
+  invalidRequest,
+} from '@svc/contracts';
+import { traced } from '@svc/telemetry';
+import pLimit from 'p-limit';
+import { writtenJson } from '@svc/paid/json';
+import { plainBytes } from '../tokens/ciphertext.js';
+import { promptCount } from '../tokens/prompt-count.js';
+import type { Tokenizer } from '../tokens/tokenizer.js';
+import { Tokenizers } from '../tokens/tokenizers.js';
+import { leastPromptTokens } from '../tokens/least-tokens.js';
+import { estimatePromptTokens, promptBytes, promptTokensAtMost } from '../tokens/tokens.js';
+import type { Findings } from '../web/web-research.js';
+import { Attachments } from '@svc/paid/attachments';
+import { type ChatPlan, addedTool } from './chat-plan.js';
+import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
+import { Prompts } from './prompts.js';
+import { followsRules, templateRules } from './template-roles.js';
+
+/** Attachments of one request that are processed concurrently. */
+const AT_ONCE = 4;
+
+/**
+ * Limit on the prepared attachments of one request: a short URL may yield 25 MB, and a small file as much
+ * text.
+ */
+const MADE_LIMIT_BYTES = 67_108_864;
+
+interface PlacedPart {
+  readonly part: ContentPart;
+  readonly path: Issue['path'];
+}
+
+/** The replacement of each changed part; undefined if it is removed. */
+type ReadyParts = Map<ContentPart, EditedPart | undefined>;
+
+/** A prompt as a backend gets it. */
+export interface PreparedPrompt {
+  /** Estimated tokens. */
+  readonly tokens: number;
+  /** Upper bound for a backend's count of prompt tokens. */
+  readonly tokensAtMost: number;
+  /** Lower bound for a backend's count of prompt tokens. */
+  readonly tokensAtLeast: () => number;
+  /** Counts the tokens. Called only without a plausible count from the backend. */
+  readonly count: () => Promise<number>;
+  /** The model's tokenizer; undefined if its tokens are estimated. */
+  readonly tokenizer: Tokenizer | undefined;
+}
+
+/** Prepares the messages of a request for a backend. */
+@Injectable()
+export class Preparation {
+  constructor(
+    private readonly prompts: Prompts,
+    private readonly attachments: Attachments,
+    private readonly tokenizers: Tokenizers,
+  ) {}
+
+  /**
+   * Replaces the messages of the plan's text if they must be changed. Refuses: INVALID_REQUEST,
+   * CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE.
+   */
+  async prepare(
+    plan: ChatPlan,
+    findings: Findings | undefined,
+    signal: AbortSignal,
+  ): Promise<PreparedPrompt> {
+    const ready = await this.ready(plan, findings, signal);
+    const offered = addedTool(plan);
+    const request: ChatRequest = {
+      ...plan.request,
+      ...(ready && { messages: [...ready.messages] }),
+      ...(offered && { tools: [...(plan.request.tools ?? []), offered.tool] }),
+    };
+    const bytesOf = plan.encryption && plainBytes;
+    const tokens = ready || offered ? estimatePromptTokens(request, bytesOf) : plan.promptTokens;
+    const tokenizer = plan.encryption ? undefined : this.tokenizers.for(plan.model);
+    const { text } = plan;
+    // Includes both the client's text and the messages sent to the backend.
+    const toolBytes = offered ? Buffer.byteLength(JSON.stringify(offered.tool)) : 0;
+    const bytes = text.byteLength + (ready ? text.strings.byteLength(ready.text) : 0) + toolBytes;
+    const hiddenBytes = bytesOf ? promptBytes(request) - promptBytes(request, bytesOf) : 0;
+    const tokensAtMost = promptTokensAtMost(request, bytes - hiddenBytes * (ready ? 2 : 1));
+    const count = promptCount(request, tokens, tokenizer);
+    // Uses only the client's request, which is kept while the response runs; the prepared messages are not.
+    const tokensAtLeast = (): number => (plan.encryption ? 0 : leastPromptTokens(plan.request));
+    if (ready) text.messages = ready.text;
+    return { tokens, tokensAtMost, tokensAtLeast, tokenizer, count };
+  }
+
+  /**
+   * The messages with files as text, validated media, system prompts and web findings, without empty
+   * assistant messages, and in the roles that chat templates accept. Returns undefined if nothing changes.
+   */
+  private async ready(
+    plan: ChatPlan,
+    findings: Findings | undefined,
+    signal: AbortSignal,
+  ): Promise<MessageList | undefined> {
+    const { messages } = plan.request;
+    const { instructions = '', block: untrusted = '' } = findings ?? {};
+    const prompts = this.prompts.for(plan.parameters, plan.model);
+    const prompt = (instructions === '' ? prompts : [...prompts, instructions]).join('\n\n');
+    const dropped = new Set(messages.filter(isEmpty));
+    if (dropped.size === messages.length) throw allEmpty();
+    const placed = partsOf(messages);
+    const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
+    const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
+    // Skipped for the many requests without attachments, since it costs more than the rest of their
+    // preparation.
+    const parts: ReadyParts =
+      toRead.length === 0
+        ? new Map()
+        : await traced('attachments', () => this.readyAll(toRead, plan, signal));
+    for (const part of left) parts.set(part, undefined);
+    const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
+    const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
+    if (isUnchanged && followsRules(messages, rules)) return undefined;
+    return editMessages({ messages, text: plan.text.messages }, { prompt, untrusted, dropped, parts, rules });
+  }
+
+  /** The changed parts and their replacements. */
+  private async readyAll(
+    placed: readonly PlacedPart[],
+    plan: ChatPlan,
+    signal: AbortSignal,
+  ): Promise<ReadyParts> {
+    const { accountId, model } = plan;
+    const { strings } = plan.text;
+    const takesImages = model.capabilities.supportsVision === true;
+    const changed: ReadyParts = new Map();
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const limit = pLimit(AT_ONCE);
+    let madeBytes = 0;
+    const readyOne = async ({ part, path }: PlacedPart): Promise<void> => {
+      const context = { path, accountId, takesImages, signal: either };
+      const ready = await this.attachments.ready(part, context);
+      if (ready === part) return;
+      const text = await writtenJson(ready, strings);
+      madeBytes += strings.byteLength(text);
+      if (madeBytes > MADE_LIMIT_BYTES) throw tooMuchMade();
+      changed.set(part, { part: ready, text });
+    };
+    try {
+      await Promise.all(placed.map((each) => limit(readyOne, each)));
+      return changed;
+    } finally {
+      // The first failure cancels the rest.
+      limit.clearQueue();
+      failed.abort();
+    }
+  }
+}
+
+function tooMuchMade(): Problem {
+  const message = `The attachments of a request may come to ${MADE_LIMIT_BYTES} bytes together.`;
+  return new Problem('PAYLOAD_TOO_LARGE', { message, param: 'messages' });
+}
+
+/** Clients produce empty assistant messages by keeping the remains of a stopped response. */
+function isEmpty(message: Message): boolean {
+  if (message.role !== 'assistant') return false;
+  const { content, tool_calls: calls } = message;
+  return (content === undefined || content === null || content.length === 0) && !(calls && calls.length > 0);
+}
+
+function partsOf(messages: readonly Message[]): PlacedPart[] {
+  const placed: PlacedPart[] = [];
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role !== 'user' || !Array.isArray(content)) continue;
+    for (const [at, part] of content.entries())
+      placed.push({ part, path: ['messages', index, 'content', at] });
+  }
+  return placed;
+}
+
+/** A model that accepts one image gets only the images of the last message that has any. */
+function imagesLeftOut(messages: readonly Message[]): Set<ContentPart> {
+  const byMessage = messages
+    .map(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'image_url') : []))
+    .filter(({ length }) => length > 0);
+  return new Set(byMessage.slice(0, -1).flat());
+}
+
+/** The refusal of a conversation without content. */
+export function allEmpty(field = 'messages'): Problem {
+  return invalidRequest([{ code: 'custom', path: [field], message: 'Every message is empty' }]);
+}

@@ -1,0 +1,129 @@
+import { ChatRequest, NOT_INT64, invalidRequest } from '@svc/contracts';
+import type { JsonText, LongStrings } from '@svc/runtime';
+import { z } from 'zod';
+import { KnownJson, type MemberShape, type ObjectShape, type Shape } from '@svc/paid/json';
+
+/**
+ * The text of a chat completion request that may reach a backend, as its members. It is kept only until the
+ * last call to a backend is made of it, because prompts take most of the memory of open streams.
+ */
+export class RequestText {
+  private constructor(
+    private readonly json: JsonText,
+    private readonly known: Map<string, string>,
+  ) {}
+
+  /**
+   * Replaces a text by what of it may reach a backend: it contains nothing unchecked that a backend could
+   * mistake for checked content. Refuses: INVALID_REQUEST, naming members that differ from known ones only by
+   * case, and a seed beyond 64 bits.
+   */
+  static checked(json: JsonText, request: ChatRequest): RequestText {
+    const known = new KnownJson(json.text);
+    const text = known.read(CHAT_SHAPE, request);
+    const issues = [...known.issues];
+    const seed = known.members.get('seed');
+    if (seed !== undefined && !isInt64(seed))
+      issues.push({ code: 'custom', path: ['seed'], message: NOT_INT64 });
+    if (issues.length > 0) throw invalidRequest(issues);
+    json.replace(text);
+    return new RequestText(json, known.members);
+  }
+
+  get strings(): LongStrings {
+    return this.json.strings;
+  }
+
+  /** The length in bytes of the client's text. */
+  get byteLength(): number {
+    return this.strings.byteLength(this.json.text);
+  }
+
+  /** The members, each as its text. */
+  get members(): ReadonlyMap<string, string> {
+    return this.known;
+  }
+
+  /** The text of the messages. */
+  get messages(): string {
+    return this.known.get('messages') ?? '[]';
+  }
+
+  /** Replaces the messages for the backend; their long strings must be among `strings`. */
+  set messages(text: string) {
+    this.known.set('messages', text);
+  }
+
+  /** Frees the memory. From then on no backend can be called. */
+  forget(): void {
+    this.json.forget();
+    this.known.clear();
+  }
+}
+
+/**
+ * Checks by its digits that a number is a 64-bit integer: the schema checked only a double, which is not
+ * exact.
+ */
+function isInt64(text: string): boolean {
+  if (!/^-?\d+$/.test(text)) return text === 'null' || Number(text) < 2 ** 63;
+  return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
+
+/** Members that backends know and the schema of clients does not. */
+const OWN_MEMBERS = ['chat_template_kwargs'];
+
+const CHAT_SHAPE = chatShape();
+
+function chatShape(): Shape {
+  const shape = shapeOf(ChatRequest);
+  const [request] = shape?.objects ?? [];
+  if (!request) throw new Error('a request is an object');
+  const members = new Map(request.members);
+  for (const name of OWN_MEMBERS) members.set(name, { shape: undefined, nullIsNothing: false });
+  // At the top level a backend may distinguish null from a missing member.
+  for (const [name, member] of members) members.set(name, { ...member, nullIsNothing: false });
+  return { objects: [{ ...request, members }], items: undefined };
+}
+
+/** Derives the shape from the schema, so that names are defined in one place. */
+function shapeOf(schema: unknown): Shape | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return shapeOf(schema.unwrap());
+  if (schema instanceof z.ZodObject) return { objects: [objectShape(schema)], items: undefined };
+  if (schema instanceof z.ZodArray) {
+    const items = shapeOf(schema.element);
+    return items && { objects: [], items };
+  }
+  if (!(schema instanceof z.ZodUnion)) return undefined;
+  const options = schema.options.map(shapeOf).filter((shape) => shape !== undefined);
+  const objects = options.flatMap((shape) => shape.objects);
+  const items = options.find((shape) => shape.items)?.items;
+  return objects.length > 0 || items ? { objects, items } : undefined;
+}
+
+function objectShape(schema: z.ZodObject): ObjectShape {
+  const members = new Map<string, MemberShape>();
+  let tag: ObjectShape['tag'];
+  for (const [name, member] of Object.entries<z.core.$ZodType>(schema.shape)) {
+    // Chat templates read the content of every message.
+    const nullIsNothing = name !== 'content' && takesNull(member) && takesNothing(member);
+    // Clients keep `tool_calls: []` of responses without calls in their history, which many servers refuse.
+    members.set(name, { shape: shapeOf(member), nullIsNothing, emptyIsNothing: name === 'tool_calls' });
+    if (name === 'type' || name === 'role') tag = tagOf(name, member) ?? tag;
+  }
+  return { tag, members, keepsUnknown: schema.def.catchall !== undefined };
+}
+
+function tagOf(name: string, schema: unknown): ObjectShape['tag'] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return tagOf(name, schema.unwrap());
+  if (schema instanceof z.ZodLiteral) return { name, values: schema.values };
+  return schema instanceof z.ZodEnum ? { name, values: new Set(schema.options) } : undefined;
+}
+
+function takesNull(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, null).success;
+}
+
+function takesNothing(schema: z.core.$ZodType): boolean {
+  return z.safeParse(schema, undefined).success;
+}

@@ -1,0 +1,1 @@
+export { Tokenizers } from './tokenizers.js';

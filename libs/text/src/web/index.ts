@@ -1,0 +1,1 @@
+export { citationDate, WebResearch } from './web-research.js';
