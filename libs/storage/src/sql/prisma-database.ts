@@ -17,8 +17,10 @@ const USUAL = 13_000_000;
  * request path.
  */
 export class PrismaDatabase extends PrismaClient implements OnApplicationShutdown, OnModuleInit {
-  constructor(database: Database) {
-    super({ adapter: new PrismaPg(database.pool) });
+  /** A transaction waits for a connection, and for locks, as long as the pool's other callers do. */
+  constructor({ pool }: Database) {
+    const { connectionTimeoutMillis: maxWait, query_timeout: timeout } = pool.options;
+    super({ adapter: new PrismaPg(pool), transactionOptions: { maxWait, timeout } });
   }
 
   /** Loads the query compiler. Needs no connection to the database. */
