@@ -1,6 +1,7 @@
 export { BooksClientModule } from './books-client.module.js';
 export { closeMonth } from './closing/close-month.js';
 export { ClosingFault } from './closing/closing-fault.js';
+export { MonthFolder } from './closing/month-place.js';
 export {
   type LedgerClientConfig,
   type LedgerConfig,

@@ -102,6 +102,11 @@ export const closeMonthConfig = {
     .describe(
       'The number of days after its end when a month can be closed. Its requests can be refunded until then',
     ),
+  LEDGER_MONTHS_PREFIX: z
+    .string()
+    .regex(/^[\w./-]{0,200}$/)
+    .default('books/')
+    .describe('What the names of the files of closed months begin with in a bucket'),
 };
 
 export abstract class SettlementSettings {

@@ -7,6 +7,7 @@ const DEADLINE_MS = 60_000;
 export interface ProgramOptions {
   /** The compiled main of the process. */
   readonly main: string;
+  readonly args?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The user that it runs as; default: the user of the test. */
   readonly uid?: number;
@@ -41,8 +42,8 @@ export class RunningProcess {
     return { service, match: await service.matching(ready) };
   }
 
-  static spawn({ main, env, uid, ownGroup = false }: ProgramOptions): RunningProcess {
-    const child = spawn(process.execPath, [main], {
+  static spawn({ main, args = [], env, uid, ownGroup = false }: ProgramOptions): RunningProcess {
+    const child = spawn(process.execPath, [main, ...args], {
       env: { ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: ownGroup,

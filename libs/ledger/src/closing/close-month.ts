@@ -4,13 +4,14 @@ import { ClosingFault } from './closing-fault.js';
 import { ClosingStore, type MonthTotals, type Seal } from './closing.store.js';
 import { Month } from './month.js';
 import { exportMonth } from './month-files.store.js';
+import type { MonthPlace } from './month-place.js';
 
 export interface MonthToClose {
   readonly url: string;
   /** Such as `2026-03`. */
   readonly month: string;
-  /** The folder for the exported files. */
-  readonly folder: string;
+  /** For the exported files of this month. */
+  readonly place: MonthPlace;
   /** The number of days after its end. Until then its charges can be refunded. */
   readonly afterDays: number;
   /** Leaves the rows in the books, so that the files can be copied first. */
@@ -40,7 +41,7 @@ export async function closeMonth({ url, ...wanted }: MonthToClose): Promise<Seal
 }
 
 async function close(database: Database, wanted: Omit<MonthToClose, 'url'>): Promise<Seal> {
-  const { folder, afterDays, isExportOnly = false, now = new Date() } = wanted;
+  const { place, afterDays, isExportOnly = false, now = new Date() } = wanted;
   const month = new Month(wanted.month);
   const store = new ClosingStore(database);
   if (month.closesAt(afterDays) > now)
@@ -52,7 +53,7 @@ async function close(database: Database, wanted: Omit<MonthToClose, 'url'>): Pro
   if (state === 'none') throw new ClosingFault(`The books have no month ${month.name}.`);
   await store.freeze(month);
   const totals = await proved(database, store, month);
-  const seal = { ...totals, hashes: await exportMonth(database, month, { folder, totals }) };
+  const seal = { ...totals, hashes: await exportMonth(database, month, { place, totals }) };
   if (!isExportOnly) await replace(store, month, seal);
   return seal;
 }

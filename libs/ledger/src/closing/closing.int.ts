@@ -8,10 +8,11 @@ import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeMonth } from './close-month.js';
+import { type MonthToClose, closeMonth } from './close-month.js';
 import { ClosingStore } from './closing.store.js';
 import { Month } from './month.js';
 import { exportMonth } from './month-files.store.js';
+import { MonthFolder } from './month-place.js';
 import { SnapshotStore } from '../usage/snapshot.store.js';
 import { HistoryFixture } from '../../test/history-fixture.js';
 import { planOf } from '../../test/history-steps.js';
@@ -35,8 +36,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const close = (more: { month?: string; now?: Date; isExportOnly?: boolean } = {}) =>
-  closeMonth({ url: test.url, month: MONTH, folder, afterDays: 90, ...more });
+const close = (more: Partial<MonthToClose> = {}) =>
+  closeMonth({ url: test.url, month: MONTH, place: new MonthFolder(folder), afterDays: 90, ...more });
 
 async function account(): Promise<string> {
   const accountId = randomUUID();
@@ -102,7 +103,10 @@ async function exported() {
   const store = new ClosingStore(database);
   await store.freeze(month);
   const totals = await store.prove(month);
-  const seal = { ...totals, hashes: await exportMonth(database, month, { folder, totals }) };
+  const seal = {
+    ...totals,
+    hashes: await exportMonth(database, month, { place: new MonthFolder(folder), totals }),
+  };
   return { database, month, store, seal };
 }
 
@@ -213,14 +217,13 @@ describe('a closed month', () => {
     ];
     await running.poster.post(charges);
     const { hashes } = await close();
-    const place = join(folder, MONTH);
-    expect((await readdir(place)).toSorted()).toEqual([
+    expect((await readdir(folder)).toSorted()).toEqual([
       'charge_lines.csv.gz',
       'charges.csv.gz',
       'month.json',
       'transfers.csv.gz',
     ]);
-    const text = gunzipSync(await readFile(join(place, 'charges.csv.gz'))).toString();
+    const text = gunzipSync(await readFile(join(folder, 'charges.csv.gz'))).toString();
     for (const { requestId } of charges) expect(text).toContain(requestId);
     expect(text).toContain('"odd, ""name""\nof a model"');
     const [seal] = await running.database.query('SELECT *, month::TEXT FROM ledger.closed_months');

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -11,6 +8,7 @@ import type { PoolClient, QueryConfig } from 'pg';
 import { ClosingFault } from './closing-fault.js';
 import type { MonthHashes, MonthTotals } from './closing.store.js';
 import { type Monthly, MONTHLY, type Month } from './month.js';
+import { type MonthPlace, storeProved } from './month-place.js';
 
 /** Rows in memory at a time. */
 const ROWS = 5_000;
@@ -23,16 +21,14 @@ const ORDER: Readonly<Record<Monthly, string>> = {
 };
 
 /**
- * Writes a frozen month as `2026-03/charges.csv.gz` and so on, safely on disk, and `2026-03/month.json` with
- * the totals and the hash of each file before it is compressed. Throws ClosingFault if rows are missing.
+ * Writes a frozen month as `charges.csv.gz` and so on, and `month.json` with the totals and the hash of each
+ * file before it is compressed. Throws ClosingFault if rows are missing, or if a file reads back differently.
  */
 export async function exportMonth(
   database: Database,
   month: Month,
-  { folder, totals }: { folder: string; totals: MonthTotals },
+  { place, totals }: { place: MonthPlace; totals: MonthTotals },
 ): Promise<MonthHashes> {
-  const place = join(folder, month.name);
-  await mkdir(place, { recursive: true });
   const hashes = new Map<Monthly, Buffer>();
   for (const of of MONTHLY)
     hashes.set(
@@ -45,14 +41,13 @@ export async function exportMonth(
     charge_lines: hashOf('charge_lines'),
     transfers: hashOf('transfers'),
   };
-  await writeSafely(join(place, 'month.json'), Readable.from([manifest(month, totals, written)]));
-  await synced(place);
+  await storeProved(place, 'month.json', Readable.from([Buffer.from(manifest(month, totals, written))]));
   return written;
 }
 
 interface Table {
   readonly of: Monthly;
-  readonly place: string;
+  readonly place: MonthPlace;
   /** The number of rows that are expected. */
   readonly rows: bigint;
 }
@@ -79,7 +74,11 @@ async function writeTable(client: PoolClient, month: Month, { of, place, rows }:
       if (found.length < ROWS) return;
     }
   };
-  await writeSafely(join(place, `${of}.csv.gz`), Readable.from(texts()), true);
+  const compressed = createGzip();
+  // A fault of the rows ends the compressed content with the same error, and so the storing.
+  const compressing = pipeline(Readable.from(texts()), compressed).catch(() => undefined);
+  await storeProved(place, `${of}.csv.gz`, compressed);
+  await compressing;
   if (written !== rows) throw new ClosingFault(`${written} of ${rows} rows of ${of} were exported.`);
   return hash.digest();
 }
@@ -100,21 +99,4 @@ function manifest(month: Month, { rows, ...totals }: MonthTotals, hashes: MonthH
   const plain = (_name: string, value: unknown): unknown =>
     typeof value === 'bigint' ? String(value) : value;
   return `${JSON.stringify(content, plain, 2)}\n`;
-}
-
-/** A file has its name only once it is complete and on disk. */
-async function writeSafely(path: string, content: Readable, isCompressed = false): Promise<void> {
-  const part = `${path}.part`;
-  const file = createWriteStream(part, { mode: 0o600, flush: true });
-  await (isCompressed ? pipeline(content, createGzip(), file) : pipeline(content, file));
-  await rename(part, path);
-}
-
-async function synced(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { join } from 'node:path';
 import { MeasuredContent, MediaStore, type StoredObject, assertKey } from './media-store.js';
 
-/** No key has a dot. */
+/** No key ends like this. */
 const TEMPORARY = '.tmp';
 /** No write takes this long, so a temporary file of this age belongs to a process that has ended. */
 const ABANDONED_MS = 3_600_000;

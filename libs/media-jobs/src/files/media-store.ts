@@ -16,8 +16,8 @@ export class ObjectTooLarge extends Error {
   override readonly name = 'ObjectTooLarge';
 }
 
-/** Names that are no paths, and need no escaping. */
-const KEY = /^[\w-]{1,64}$/;
+/** Names that are no paths, need no escaping, and do not end like those of temporary files. */
+const KEY = /^[\w-]{1,64}(?:\.(?!tmp$)[a-z]{1,8}){0,2}$/;
 
 /** Throws RangeError if a key is not plain. */
 export function assertKey(key: string): void {

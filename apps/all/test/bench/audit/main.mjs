@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closeMonth } from '@svc/ledger';
+import { MonthFolder, closeMonth } from '@svc/ledger';
 import { CREDIT_NANO, accountIds, chargeOf } from './charges.mjs';
 import { startLedger } from './ledger.mjs';
 import { counts, readCommandLine } from '../command-line.mjs';
@@ -83,8 +83,10 @@ async function closeMonths(running) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-months-'));
   try {
     const { ms } = await timed(async () => {
-      for (const { month } of months)
-        await closeMonth({ url: running.url, month, folder, afterDays: 90, now: new Date('2100-01-01') });
+      for (const { month } of months) {
+        const place = new MonthFolder(join(folder, month));
+        await closeMonth({ url: running.url, month, place, afterDays: 90, now: new Date('2100-01-01') });
+      }
     });
     return { ms, before, after: await bytesOf(running) };
   } finally {
