@@ -1,1 +1,2 @@
 export { gatewayConfig, GatewaySettings, privateHosts } from './gateway.config.js';
+export { PaidModule } from './paid.module.js';

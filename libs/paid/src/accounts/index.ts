@@ -12,4 +12,3 @@ export {
   KeyStore,
   type MadeKey,
 } from './key.store.js';
-export { WalletStore } from './wallet.store.js';

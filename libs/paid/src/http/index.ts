@@ -1,5 +1,4 @@
 export { BackgroundWork } from './background-work.js';
-export { BalanceHeaders } from './balance-headers.js';
 export { chooseEncoding, encode } from './content-encoding.js';
 export { isCsvFile } from './csv-file.js';
 export {

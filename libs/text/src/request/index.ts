@@ -1,7 +1,6 @@
 export { type ChatPlan, planChat } from './chat-plan.js';
 export { joinedContents, textPart } from './message-contents.js';
 export { allEmpty, Preparation } from './preparation.js';
-export { Prompts } from './prompts.js';
 export { forTemplates } from './template-roles.js';
 export {
   atOrigin,

@@ -1,1 +1,1 @@
-export { citationDate, WebResearch } from './web-research.js';
+export { citationDate } from './web-research.js';

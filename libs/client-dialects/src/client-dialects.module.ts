@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { TextModule } from '@svc/text';
+import { CompletionsController } from './completions/completions.controller.js';
+import { MessagesController } from './messages/messages.controller.js';
+import { PromptTokens } from './messages/prompt-tokens.js';
+import { ResponsesController } from './responses/responses.controller.js';
+
+/** The dialects of clients beside chat completions, on the completions of `text`. */
+@Module({
+  imports: [TextModule],
+  controllers: [CompletionsController, MessagesController, ResponsesController],
+  providers: [PromptTokens],
+})
+export class ClientDialectsModule {}

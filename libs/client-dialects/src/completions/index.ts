@@ -1,1 +1,0 @@
-export { CompletionsController } from './completions.controller.js';

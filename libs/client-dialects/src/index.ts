@@ -1,0 +1,1 @@
+export { ClientDialectsModule } from './client-dialects.module.js';

@@ -1,2 +1,0 @@
-export { MessagesController } from './messages.controller.js';
-export { PromptTokens } from './prompt-tokens.js';

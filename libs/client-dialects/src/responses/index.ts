@@ -1,1 +1,0 @@
-export { ResponsesController } from './responses.controller.js';

@@ -1,0 +1,1 @@
+export { MediaApiModule } from './media-api.module.js';

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { EditPictures } from './images/edit-pictures.js';
+import { ImageMaker } from './images/image-maker.js';
+import { ImageSales } from './images/image-sales.js';
+import { ImagesController } from './images/images.controller.js';
+import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
+import { MediaOrders } from './media-jobs/media-orders.js';
+import { MediaResults } from './media-jobs/media-results.js';
+import { SpeechController } from './speech/speech.controller.js';
+import { SpeechPipeline } from './speech/speech.pipeline.js';
+import { VoicesController } from './speech/voices.controller.js';
+import { TranscriptionsController } from './transcriptions/transcriptions.controller.js';
+
+/** Images, speech, transcriptions, videos and music. Needs the global modules of `paid` and the catalogue. */
+@Module({
+  controllers: [
+    ImagesController,
+    MediaJobsController,
+    SpeechController,
+    TranscriptionsController,
+    VoicesController,
+  ],
+  providers: [EditPictures, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
+})
+export class MediaApiModule {}

@@ -1,3 +1,0 @@
-export { MediaJobsController } from './media-jobs.controller.js';
-export { MediaOrders } from './media-orders.js';
-export { MediaResults } from './media-results.js';

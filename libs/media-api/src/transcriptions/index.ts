@@ -1,1 +1,0 @@
-export { TranscriptionsController } from './transcriptions.controller.js';

@@ -1,0 +1,1 @@
+export { RpcModule } from './rpc.module.js';

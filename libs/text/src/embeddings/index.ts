@@ -1,2 +1,0 @@
-export { Embedder } from './embedder.js';
-export { EmbeddingsController } from './embeddings.controller.js';

@@ -1,0 +1,1 @@
+export { TextModule } from './text.module.js';

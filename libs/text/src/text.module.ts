@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { ChatController } from './chat/chat.controller.js';
+import { ChatPipeline } from './chat/chat.pipeline.js';
+import { Completions } from './chat/completions.js';
+import { FollowUpCall } from './chat/follow-up-call.js';
+import { Inference } from './chat/inference.js';
+import { PromptMaking } from './chat/prompt-making.js';
+import { Embedder } from './embeddings/embedder.js';
+import { EmbeddingsController } from './embeddings/embeddings.controller.js';
+import { Preparation } from './request/preparation.js';
+import { Prompts } from './request/prompts.js';
+import { Tokenizers } from './tokens/tokenizers.js';
+import { WebResearch } from './web/web-research.js';
+
+/** Chat completions and embeddings. Needs the global modules of `paid`, the catalogue and the characters. */
+@Module({
+  controllers: [ChatController, EmbeddingsController],
+  providers: [
+    ChatPipeline,
+    Completions,
+    Embedder,
+    FollowUpCall,
+    Inference,
+    Preparation,
+    PromptMaking,
+    Prompts,
+    Tokenizers,
+    WebResearch,
+  ],
+  exports: [Completions, Preparation, WebResearch],
+})
+export class TextModule {}

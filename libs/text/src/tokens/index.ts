@@ -1,1 +1,0 @@
-export { Tokenizers } from './tokenizers.js';
