@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Cluster, parseReplicas } from '@svc/cluster';
+import { Cluster, internalTokens, parseReplicas } from '@svc/cluster';
 import { Infra } from '@svc/infra';
 import { operatorToken } from '@svc/runtime';
 import { dataDir } from './data-dir.mjs';
@@ -26,7 +26,7 @@ async function start() {
   say('infra', 'is starting');
   const shared = {
     ...(await infra.up()),
-    SVC_INTERNAL_TOKEN: env.SVC_INTERNAL_TOKEN ?? randomBytes(32).toString('base64url'),
+    ...internalTokens(env),
     SVC_OPERATOR_TOKEN: env.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir)),
     SVC_METRICS_TOKEN: env.SVC_METRICS_TOKEN ?? randomBytes(32).toString('base64url'),
   };

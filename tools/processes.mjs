@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { topicsConfig } from '@svc/events';
+import { otherwiseOf } from '@svc/runtime';
 import { migrationsConfig } from '@svc/storage';
 import { catalogCheckConfig } from './catalog.mjs';
 import { firstAccountConfig } from './first-account.mjs';
@@ -40,5 +41,5 @@ export async function settingsOf(app) {
   return existsSync(file) ? (await import(file))[name] : undefined;
 }
 
-/** Whether a process can't start without the setting. */
-export const isNeeded = (schema) => !schema.safeParse(undefined).success;
+/** Whether a process can't start without the setting, or the one that replaces it. */
+export const isNeeded = (schema) => !schema.safeParse(undefined).success && !otherwiseOf(schema);

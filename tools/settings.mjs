@@ -2,6 +2,7 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { otherwiseOf } from '@svc/runtime';
 import { PROCESSES, settingsOf } from './processes.mjs';
 
 const path = 'docs/settings.md';
@@ -9,6 +10,8 @@ const root = join(import.meta.dirname, '..');
 
 /** A value as it is set in a shell. */
 function defaultOf(schema) {
+  const other = otherwiseOf(schema);
+  if (other) return `that of \`${other.name}\``;
   const { success, data } = schema.safeParse(undefined);
   if (!success) return '**needed**';
   if (data === undefined || data === '') return '';

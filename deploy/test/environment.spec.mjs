@@ -129,3 +129,29 @@ it('secrets are never in the environment of a pod', async () => {
     kafka: secret,
   });
 });
+
+it('a process can read the tokens of its own callers and of the services that it calls, and no others', async () => {
+  const release = await Release.of(GIVEN);
+  const names = [...SERVICES, 'media-worker'];
+  const calls = {};
+  for (const name of names) {
+    const [{ env }] = release.pod(name).spec.containers;
+    const urls = env.map(({ name: variable, value = '' }) => (variable === 'OPERATOR_URL' ? '' : value));
+    const called = names.filter((other) =>
+      urls.some((url) => new RegExp(`^http://svc-${other}(-unready)?:`).test(url)),
+    );
+    const own = [name, 'internal', 'metrics', ...(name === 'api-gateway' ? ['operator'] : [])];
+    const expected = [
+      ...new Set([...own, ...called, 'internal']).values().map((each) => `${each}-token`),
+      ...own.map((each) => `${each}-token-second`),
+    ];
+    const keys = env.flatMap(({ valueFrom }) =>
+      valueFrom?.secretKeyRef.name === 'tokens' ? [valueFrom.secretKeyRef.key] : [],
+    );
+    expect([name, new Set(keys)]).toEqual([name, new Set(expected)]);
+    calls[name] = called;
+  }
+  expect(calls['api-gateway']).toHaveLength(6);
+  // The catalogue.
+  expect(calls['retrieval-worker']).toEqual(['api-gateway']);
+});

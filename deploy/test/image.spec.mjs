@@ -131,10 +131,10 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
 
   it.each([
     ['apps/api-gateway/dist/main.js', 'SVC_OPERATOR_TOKEN is not set'],
-    ['apps/inference-router/dist/main.js', 'SVC_INTERNAL_TOKEN is not set'],
+    ['apps/inference-router/dist/main.js', 'ROUTER_TOKEN is not set'],
     ['apps/billing-ledger/dist/main.js', 'REDIS_URL is not set'],
     ['apps/rate-limiter/dist/main.js', 'REDIS_URL is not set'],
-    ['apps/retrieval-worker/dist/main.js', 'SVC_INTERNAL_TOKEN is not set'],
+    ['apps/retrieval-worker/dist/main.js', 'RETRIEVAL_TOKEN is not set'],
     ['apps/media-worker/dist/main.js', 'ROUTER_URL is not set'],
     ['tools/migrate.mjs', 'DATABASE_URL is not set'],
     ['tools/topics.mjs', 'KAFKA_BROKERS is not set'],

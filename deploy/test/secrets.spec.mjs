@@ -121,12 +121,23 @@ const [gateway, router, ledger, limiter, retrieval, payments] = SERVICES;
 describe('a changed Secret replaces only the pods that read it', () => {
   it.each([
     ['nothing', {}, []],
-    ['internal token', { tokens: { ...tokens, 'internal-token': 'other' } }, SERVICES],
     [
-      'second internal token',
-      { tokens: { ...tokens, 'internal-token-second': 'other' } },
-      [router, ledger, limiter, retrieval, payments],
+      'a token of the ledger',
+      { tokens: { ...tokens, 'billing-ledger-token': 'l' } },
+      [gateway, ledger, payments],
     ],
+    [
+      'a token of the retrieval worker',
+      { tokens: { ...tokens, 'retrieval-worker-token': 'r' } },
+      [gateway, retrieval],
+    ],
+    [
+      'a second token of the router',
+      { tokens: { ...tokens, 'inference-router-token-second': 'r' } },
+      [router],
+    ],
+    ['internal token', { tokens: { ...tokens, 'internal-token': 'other' } }, SERVICES],
+    ['second internal token', { tokens: { ...tokens, 'internal-token-second': 'other' } }, SERVICES],
     ['second operator token', { tokens: { ...tokens, 'operator-token-second': 'other' } }, [gateway]],
     ['second metrics token', { tokens: { ...tokens, 'metrics-token-second': 'other' } }, SERVICES],
     ['PostgreSQL', { postgres: { uri: 'other' } }, [gateway, ledger, payments]],
@@ -153,10 +164,33 @@ describe('tokens that the release creates', () => {
     expect(upgraded.get('Secret', 'tokens').data).toEqual(made);
     expect(checksums(upgraded)).toEqual(checksums(installed));
 
-    const rotated = await releaseWith({ 'svc-tokens': { ...plain, 'internal-token-second': 'second' } }, own);
+    const rotated = await releaseWith(
+      { 'svc-tokens': { ...plain, 'billing-ledger-token-second': 'second' } },
+      own,
+    );
     expect(rotated.get('Secret', 'tokens').data).toEqual({
       ...made,
-      'internal-token-second': Buffer.from('second').toString('base64'),
+      'billing-ledger-token-second': Buffer.from('second').toString('base64'),
     });
+  });
+
+  it('are one for each service, all different, and none for all of them', async () => {
+    const { data } = (await releaseWith({}, own)).get('Secret', 'tokens');
+    const services = [gateway, ledger, router, 'media-worker', limiter, retrieval, payments];
+    expect(Object.keys(data).toSorted()).toEqual(
+      ['metrics', 'operator', ...services].map((name) => `${name}-token`).toSorted(),
+    );
+    expect(new Set(Object.values(data)).size).toBe(9);
+  });
+
+  it('remain one for all services in a release that has one, whose running pods would refuse others', async () => {
+    const before = { 'internal-token': 'i', 'operator-token': 'o', 'metrics-token': 'm' };
+    const keysWith = async (more) =>
+      Object.keys(
+        (await releaseWith({ 'svc-tokens': { ...before, ...more } }, own)).get('Secret', 'tokens').data,
+      );
+    expect(await keysWith({})).toEqual(Object.keys(before).toSorted());
+    const added = { 'billing-ledger-token': 'i', 'billing-ledger-token-second': 'l' };
+    expect(await keysWith(added)).toEqual(Object.keys({ ...before, ...added }).toSorted());
   });
 });

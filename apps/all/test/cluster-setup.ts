@@ -2,14 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Cluster } from '@svc/cluster';
+import { Cluster, internalTokens } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
 import type { TestProject } from 'vitest/node';
 import { type SharedTarget, openControls } from './controls.js';
 import { OPERATOR_TOKEN } from './deployment.js';
 import { OfferedFiles, allLogs } from './offered-files.js';
-
-const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 
 /** The initial configuration, until a test requires another. */
 const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url));
@@ -38,7 +36,7 @@ async function startTarget(): Promise<SharedTarget> {
     SVC_LOG_LEVEL: 'info',
   };
   const cluster = await Cluster.start({
-    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: OPERATOR_TOKEN, SVC_INTERNAL_TOKEN: INTERNAL_TOKEN },
+    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: OPERATOR_TOKEN, ...internalTokens() },
     env: base,
     replicas: REPLICAS,
     folder: logs,

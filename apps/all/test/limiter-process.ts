@@ -25,7 +25,7 @@ export class LimiterProcess {
           NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
           PORT: '0',
           REDIS_URL: redisUrl,
-          SVC_INTERNAL_TOKEN: TOKEN,
+          LIMITER_TOKEN: TOKEN,
           ...env,
         },
       },

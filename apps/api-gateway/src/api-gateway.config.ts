@@ -34,7 +34,11 @@ export const apiGatewayConfig = {
   ...charactersConfig,
   OPERATOR_PORT: port.default(3001).describe("The port of the operator's API; 0 selects a free port"),
   SVC_OPERATOR_TOKEN: z.string().min(SECRET_LENGTH).describe("The operator's token"),
-  ...internalTokens,
+  ...internalTokens({
+    accepts: 'GATEWAY',
+    sends: ['LEDGER', 'LIMITER', 'RETRIEVAL', 'ROUTER'],
+    maySend: ['MEDIA_JOBS', 'PAYMENTS'],
+  }),
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
   DATABASE_CONNECTIONS: databaseConnections,
 };

@@ -17,7 +17,8 @@ it('reports all invalid settings at once', async () => {
     'ROUTER_URL',
     'RETRIEVAL_URL',
     'DATABASE_URL',
-    'SVC_INTERNAL_TOKEN',
+    'LEDGER_TOKEN',
+    'ROUTER_TOKEN',
   ];
   for (const name of named) expect(faulty.output).toMatch(new RegExp(`^${name}(:| is not set)`, 'm'));
   expect(faulty.output).not.toMatch(/ at .*\.js/);

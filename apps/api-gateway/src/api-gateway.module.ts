@@ -27,7 +27,6 @@ export interface ApiGatewayParts {
 @Module({})
 export class ApiGatewayModule {
   static with({ config, catalog, characters, database, logger }: ApiGatewayParts): DynamicModule {
-    const token = config.SVC_INTERNAL_TOKEN;
     return {
       module: ApiGatewayModule,
       imports: [
@@ -38,17 +37,22 @@ export class ApiGatewayModule {
         ImagesModule.with(config),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
         GatewayModule.with({ config, operatorToken: config.SVC_OPERATOR_TOKEN }, [
-          LedgerClientModule.at({ config, token }),
+          LedgerClientModule.at({ config, token: config.LEDGER_TOKEN }),
           LimitLogModule,
           LimiterClientModule.at(limiterOptions(config)),
-          MediaJobsClientModule.at({ config, token }),
-          PaymentsClientModule.at({ config, token }),
-          RetrievalClientModule.at({ ...config, token }),
-          RouterClientModule.at({ ...config, token }),
+          MediaJobsClientModule.at({ config, token: config.MEDIA_JOBS_TOKEN ?? '' }),
+          PaymentsClientModule.at({ config, token: config.PAYMENTS_TOKEN ?? '' }),
+          RetrievalClientModule.at({ ...config, token: config.RETRIEVAL_TOKEN }),
+          RouterClientModule.at({ ...config, token: config.ROUTER_TOKEN }),
         ]),
       ],
       // Routers and retrieval workers read the catalogue.
-      providers: [{ provide: InternalToken, useValue: InternalToken.of(config) }],
+      providers: [
+        {
+          provide: InternalToken,
+          useValue: new InternalToken(config.GATEWAY_TOKEN, config.GATEWAY_TOKEN_SECOND),
+        },
+      ],
     };
   }
 
@@ -60,7 +64,7 @@ export class ApiGatewayModule {
 function limiterOptions(config: ApiGatewayConfig): Parameters<typeof LimiterClientModule.at>[0] {
   return {
     url: config.LIMITER_URL,
-    token: config.SVC_INTERNAL_TOKEN,
+    token: config.LIMITER_TOKEN,
     waitMs: config.LIMITER_WAIT_MS,
     localShare: config.LIMITER_LOCAL_SHARE,
     leaseMs: config.LIMITER_LEASE_MS,

@@ -143,7 +143,7 @@ const exactly = (nano: bigint) => ({ nano, ok: true, mismatches: [] });
 
 beforeAll(async () => {
   infra = await temporaryInfra();
-  env = { ...(await infra.up()), SVC_INTERNAL_TOKEN: TOKEN };
+  env = { ...(await infra.up()), LEDGER_TOKEN: TOKEN };
   await createTopics(kafkaConnection(loadConfig(kafkaConfig, env)), EVENTS, TERMS);
   ledgers = await Promise.all([startLedger(), startLedger()]);
   clients = await Promise.all([startClient(), startClient(), startClient()]);

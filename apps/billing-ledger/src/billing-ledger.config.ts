@@ -26,7 +26,7 @@ export const billingLedgerConfig = {
     .describe(
       'Whether the ledger migrates its tables when it starts. If `false`, it does not start with tables older than its version',
     ),
-  ...internalTokens,
+  ...internalTokens({ accepts: 'LEDGER' }),
 };
 
 export type BillingLedgerConfig = z.infer<z.ZodObject<typeof billingLedgerConfig>>;

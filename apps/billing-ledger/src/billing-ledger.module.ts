@@ -17,7 +17,10 @@ export class BillingLedgerModule {
         StorageModule.at({ url, maxConnections, logger }),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
         JobsModule.redis({ url: REDIS_URL }),
-        LedgerApiModule.with({ config, token: InternalToken.of(config) }),
+        LedgerApiModule.with({
+          config,
+          token: new InternalToken(config.LEDGER_TOKEN, config.LEDGER_TOKEN_SECOND),
+        }),
       ],
     };
   }

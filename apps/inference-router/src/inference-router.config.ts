@@ -12,7 +12,7 @@ export const inferenceRouterConfig = {
   ...processConfig({ name: 'inference-router', port: 3003, logLevel: 'warn' }),
   ...catalogConfig,
   ...gatewayUrl,
-  ...internalTokens,
+  ...internalTokens({ accepts: 'ROUTER', maySend: ['GATEWAY'] }),
 };
 
 export type InferenceRouterConfig = z.infer<z.ZodObject<typeof inferenceRouterConfig>>;

@@ -30,7 +30,7 @@ describe('inference-router', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'svc-router-'));
     await writeFile(join(folder, 'catalog.yaml'), CATALOG);
-    const env = { PORT: '0', SVC_INTERNAL_TOKEN: TOKEN, SVC_CATALOG: join(folder, 'catalog.yaml') };
+    const env = { PORT: '0', ROUTER_TOKEN: TOKEN, SVC_CATALOG: join(folder, 'catalog.yaml') };
     const { service: started, match } = await RunningProcess.start(
       { main: MAIN, env },
       /listening on (http:\S+)/,
@@ -63,9 +63,9 @@ describe('inference-router', () => {
   });
 
   it('reports all invalid settings at once', async () => {
-    const faulty = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x', SVC_INTERNAL_TOKEN: 'short' } });
+    const faulty = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x', ROUTER_TOKEN: 'short' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/PORT/);
-    expect(faulty.output).toMatch(/SVC_INTERNAL_TOKEN/);
+    expect(faulty.output).toMatch(/ROUTER_TOKEN/);
   });
 });

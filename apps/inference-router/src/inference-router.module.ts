@@ -11,7 +11,10 @@ export class InferenceRouterModule {
     const settings = { ...config, secret: (name: string) => env[name] };
     return {
       module: InferenceRouterModule,
-      imports: [CatalogModule.of(catalog), RouterApiModule.with(settings, InternalToken.of(config))],
+      imports: [
+        CatalogModule.of(catalog),
+        RouterApiModule.with(settings, new InternalToken(config.ROUTER_TOKEN, config.ROUTER_TOKEN_SECOND)),
+      ],
     };
   }
 }

@@ -10,7 +10,7 @@ export const run = (env: Environment): Promise<void> =>
     settings: inferenceRouterConfig,
     start: async (starting) => {
       const { config, serve } = starting;
-      const lastGood = new LastGoodOfGateways(config.GATEWAY_URL, config.SVC_INTERNAL_TOKEN);
+      const lastGood = new LastGoodOfGateways(config.GATEWAY_URL, config.GATEWAY_TOKEN);
       const catalog = await openCatalog(config, starting, { lastGood, callsBackends: true });
       const { apiUrl } = await serve({ module: InferenceRouterModule.with(config, catalog, env) });
       return `inference-router listening on ${apiUrl}`;

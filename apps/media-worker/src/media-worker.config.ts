@@ -20,7 +20,7 @@ export const mediaWorkerConfig = {
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the jobs'),
   DATABASE_CONNECTIONS: databaseConnections,
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
-  ...internalTokens,
+  ...internalTokens({ accepts: 'MEDIA_JOBS', sends: ['LEDGER', 'ROUTER'] }),
 };
 
 export type MediaWorkerConfig = z.infer<z.ZodObject<typeof mediaWorkerConfig>>;

@@ -50,6 +50,6 @@ it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', MEDIA_S3_URL: 'nowhere', MEDIA_S3_BUCKET: '_', MEDIA_RETENTION_HOURS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });
   expect(await faulty.ended()).toBe(1);
-  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'ROUTER_URL', 'SVC_INTERNAL_TOKEN'])
+  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'ROUTER_URL', 'MEDIA_JOBS_TOKEN'])
     expect(faulty.output).toMatch(new RegExp(`^${name}(:| is not set)`, 'm'));
 });

@@ -16,15 +16,18 @@ interface MediaWorkerParts {
 @Module({})
 export class MediaWorkerModule {
   static with({ config, files, logger }: MediaWorkerParts): DynamicModule {
-    const token = config.SVC_INTERNAL_TOKEN;
     return {
       module: MediaWorkerModule,
       imports: [
         StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
-        MediaJobsApiModule.with({ config, files }, InternalToken.of(config), [
-          BooksClientModule.at({ config, token }),
-          RouterClientModule.at({ ...config, token }),
-        ]),
+        MediaJobsApiModule.with(
+          { config, files },
+          new InternalToken(config.MEDIA_JOBS_TOKEN, config.MEDIA_JOBS_TOKEN_SECOND),
+          [
+            BooksClientModule.at({ config, token: config.LEDGER_TOKEN }),
+            RouterClientModule.at({ ...config, token: config.ROUTER_TOKEN }),
+          ],
+        ),
       ],
     };
   }

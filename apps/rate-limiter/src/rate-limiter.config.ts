@@ -9,7 +9,7 @@ import type { z } from 'zod';
 export const rateLimiterConfig = {
   ...limiterConfig,
   ...processConfig({ name: 'rate-limiter', port: 3002, logLevel: 'warn' }),
-  ...internalTokens,
+  ...internalTokens({ accepts: 'LIMITER' }),
 };
 
 export type RateLimiterConfig = z.infer<z.ZodObject<typeof rateLimiterConfig>>;

@@ -23,7 +23,7 @@ async function startProcess(
       env: {
         PORT: '0',
         REDIS_URL: redis.url,
-        SVC_INTERNAL_TOKEN: TOKEN,
+        LIMITER_TOKEN: TOKEN,
         LIMITER_REDIS_WAIT_MS: '20000',
         ...env,
       },
@@ -173,7 +173,7 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
     const service = RunningProcess.spawn({ main: MAIN, env: { PORT: 'x' } });
     expect(await service.ended()).toBe(1);
     expect(service.output).toMatch(/REDIS_URL/);
-    expect(service.output).toMatch(/SVC_INTERNAL_TOKEN/);
+    expect(service.output).toMatch(/LIMITER_TOKEN/);
     expect(service.output).toMatch(/PORT/);
     expect(service.output).not.toMatch(/ at .*\.js/);
   });

@@ -9,7 +9,12 @@ export class RateLimiterModule {
   static with(config: RateLimiterConfig): DynamicModule {
     return {
       module: RateLimiterModule,
-      imports: [LimitsApiModule.redis({ config, token: InternalToken.of(config) })],
+      imports: [
+        LimitsApiModule.redis({
+          config,
+          token: new InternalToken(config.LIMITER_TOKEN, config.LIMITER_TOKEN_SECOND),
+        }),
+      ],
     };
   }
 }

@@ -23,7 +23,7 @@ export const retrievalWorkerConfig = {
     .describe(
       'The Redis server, or nodes of a Redis Cluster separated by commas, in which processes share cached search results; if unset, each process has its own cache',
     ),
-  ...internalTokens,
+  ...internalTokens({ accepts: 'RETRIEVAL', maySend: ['GATEWAY'] }),
 };
 
 export type RetrievalWorkerConfig = z.infer<z.ZodObject<typeof retrievalWorkerConfig>>;

@@ -12,7 +12,7 @@ describe('retrieval-worker', () => {
   let url: string;
 
   beforeAll(async () => {
-    const env = { PORT: '0', SVC_INTERNAL_TOKEN: TOKEN };
+    const env = { PORT: '0', RETRIEVAL_TOKEN: TOKEN };
     const { service: started, match } = await RunningProcess.start(
       { main: MAIN, env },
       /listening on (http:\S+)/,
@@ -46,6 +46,6 @@ describe('retrieval-worker', () => {
     const faulty = RunningProcess.spawn({ main: MAIN, env: { RETRIEVAL_THREADS: '0' } });
     expect(await faulty.ended()).toBe(1);
     expect(faulty.output).toMatch(/RETRIEVAL_THREADS/);
-    expect(faulty.output).toMatch(/SVC_INTERNAL_TOKEN/);
+    expect(faulty.output).toMatch(/RETRIEVAL_TOKEN/);
   });
 });

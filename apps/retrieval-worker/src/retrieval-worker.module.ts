@@ -15,7 +15,10 @@ export class RetrievalWorkerModule {
       imports: [
         CatalogModule.of(catalog),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
-        RetrievalApiModule.with(settings, InternalToken.of(config)),
+        RetrievalApiModule.with(
+          settings,
+          new InternalToken(config.RETRIEVAL_TOKEN, config.RETRIEVAL_TOKEN_SECOND),
+        ),
       ],
     };
   }

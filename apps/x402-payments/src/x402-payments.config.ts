@@ -17,7 +17,7 @@ export const x402PaymentsConfig = {
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the payments'),
   DATABASE_CONNECTIONS: databaseConnections,
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
-  ...internalTokens,
+  ...internalTokens({ accepts: 'PAYMENTS', sends: ['LEDGER'] }),
 };
 
 export type X402PaymentsConfig = z.infer<z.ZodObject<typeof x402PaymentsConfig>>;

@@ -52,6 +52,6 @@ it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', X402_EVM_PAY_TO: 'me', X402_EVM_RPC_URL: 'nowhere', X402_EVM_CONFIRMATIONS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });
   expect(await faulty.ended()).toBe(1);
-  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'SVC_INTERNAL_TOKEN'])
+  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'PAYMENTS_TOKEN'])
     expect(faulty.output).toMatch(new RegExp(`^${name}(:| is not set)`, 'm'));
 });

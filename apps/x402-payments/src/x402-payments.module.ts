@@ -9,14 +9,13 @@ import type { X402PaymentsConfig } from './x402-payments.config.js';
 @Module({})
 export class X402PaymentsModule {
   static with(config: X402PaymentsConfig, logger: Logger): DynamicModule {
-    const { SVC_INTERNAL_TOKEN: token } = config;
     return {
       module: X402PaymentsModule,
       imports: [
         StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
         PaymentsApiModule.with(
-          { config, token: InternalToken.of(config) },
-          BooksClientModule.at({ config, token }),
+          { config, token: new InternalToken(config.PAYMENTS_TOKEN, config.PAYMENTS_TOKEN_SECOND) },
+          BooksClientModule.at({ config, token: config.LEDGER_TOKEN }),
         ),
       ],
     };

@@ -44,7 +44,7 @@ export class LastGoodOfGateways implements LastGood {
   /** Without a URL there are no gateways. */
   constructor(
     private readonly url: string | undefined,
-    private readonly token: string,
+    private readonly token = '',
   ) {}
 
   /** Gateways show nothing but the catalogue. */

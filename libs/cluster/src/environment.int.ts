@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { environments } from './environment.js';
-import { OWN_CHECKOUT, kinds } from './kinds.js';
+import { OWN_CHECKOUT, internalTokens, kinds } from './kinds.js';
 
 const CATALOG = `
 models:
@@ -28,7 +28,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 it('gives each kind of process the secrets that it reads, and no others', async () => {
   const secrets = [
-    'SVC_INTERNAL_TOKEN',
+    ...Object.keys(internalTokens()),
     'SVC_OPERATOR_TOKEN',
     'SVC_METRICS_TOKEN',
     'DATABASE_URL',
@@ -53,19 +53,26 @@ it('gives each kind of process the secrets that it reads, and no others', async 
       return [kind, secrets.filter((name) => own[name] !== undefined)] as const;
     }),
   );
-  const shared = ['SVC_INTERNAL_TOKEN', 'SVC_METRICS_TOKEN'];
+  const metrics = 'SVC_METRICS_TOKEN';
   expect(Object.fromEntries(given)).toEqual({
     simulator: [],
-    limiter: [...shared, 'REDIS_URL'],
-    router: [...shared, 'BACKEND_KEY'],
-    retrieval: [...shared, 'REDIS_URL', 'SEARCH_KEY'],
-    media: [...shared, 'DATABASE_URL'],
-    payments: [...shared, 'DATABASE_URL', 'X402_EVM_SIGNER_KEY', 'X402_SOLANA_SIGNER_KEY'],
-    ledger: [...shared, 'DATABASE_URL', 'REDIS_URL', 'KAFKA_PASSWORD'],
+    limiter: ['LIMITER_TOKEN', metrics, 'REDIS_URL'],
+    router: ['ROUTER_TOKEN', 'GATEWAY_TOKEN', metrics, 'BACKEND_KEY'],
+    retrieval: ['RETRIEVAL_TOKEN', 'GATEWAY_TOKEN', metrics, 'REDIS_URL', 'SEARCH_KEY'],
+    media: ['ROUTER_TOKEN', 'LEDGER_TOKEN', 'MEDIA_JOBS_TOKEN', metrics, 'DATABASE_URL'],
+    payments: [
+      'PAYMENTS_TOKEN',
+      'LEDGER_TOKEN',
+      metrics,
+      'DATABASE_URL',
+      'X402_EVM_SIGNER_KEY',
+      'X402_SOLANA_SIGNER_KEY',
+    ],
+    ledger: ['LEDGER_TOKEN', metrics, 'DATABASE_URL', 'REDIS_URL', 'KAFKA_PASSWORD'],
     gateway: [
-      'SVC_INTERNAL_TOKEN',
+      ...Object.keys(internalTokens()),
       'SVC_OPERATOR_TOKEN',
-      'SVC_METRICS_TOKEN',
+      metrics,
       'DATABASE_URL',
       'KAFKA_PASSWORD',
     ],

@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Environment } from '@svc/runtime';
 
 /** Settings shared by the processes of the cluster. Each gets those that it reads. */
 export interface SharedSettings {
   readonly DATABASE_URL: string;
   readonly REDIS_URL: string;
   readonly KAFKA_BROKERS: string;
-  readonly SVC_INTERNAL_TOKEN: string;
   readonly SVC_OPERATOR_TOKEN: string;
 }
 
@@ -43,6 +44,19 @@ export type Kind = keyof typeof KINDS;
 export type ReplicaCounts = Readonly<Partial<Record<Kind, number>>>;
 
 export const kinds = Object.keys(KINDS) as readonly Kind[];
+
+/** A random token for each service that others call, unless these settings have one for all of them. */
+export function internalTokens({ SVC_INTERNAL_TOKEN: shared }: Environment = {}): Record<string, string> {
+  if (shared !== undefined) return {};
+  const variables = kinds.flatMap((kind) => tokenVariableOf(kind) ?? []);
+  return Object.fromEntries(variables.map((name) => [name, randomBytes(32).toString('base64url')]));
+}
+
+/** The variable in which a service and its callers have its token. */
+export function tokenVariableOf(kind: Kind): string | undefined {
+  const options = KINDS[kind];
+  return 'urlVariable' in options ? options.urlVariable.replace(/_URL$/, '_TOKEN') : undefined;
+}
 
 /** The checkout that contains this file. */
 export const OWN_CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));

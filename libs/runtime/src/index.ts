@@ -1,8 +1,8 @@
 export {
   ConfigError,
   durationMs,
-  internalToken,
   internalTokens,
+  otherwiseOf,
   loadConfig,
   neighbourUrl,
   port,

@@ -100,7 +100,7 @@ describe('a cluster whose files are broken', () => {
     const url = `http://127.0.0.1:${gateway?.port}/internal/v1/catalog`;
     const status = async (token: string): Promise<number> =>
       (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
-    const { SVC_INTERNAL_TOKEN: internal = '', SVC_OPERATOR_TOKEN: operator = '' } = platform.settings;
+    const { GATEWAY_TOKEN: internal = '', SVC_OPERATOR_TOKEN: operator = '' } = platform.settings;
     expect(await status(internal)).toBe(200);
     for (const token of [operator, account.apiKey, METRICS_TOKEN, `${internal}x`, ''])
       expect(await status(token)).toBe(401);

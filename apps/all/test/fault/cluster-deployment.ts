@@ -1,13 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, type ClusterOptions, type ReplicaCounts } from '@svc/cluster';
+import { Cluster, type ClusterOptions, type ReplicaCounts, internalTokens } from '@svc/cluster';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { Deployment, OPERATOR_TOKEN } from '../deployment.js';
 import { catalogText } from '../platform.js';
-
-const INTERNAL_TOKEN = 'internal-token-of-the-tests-of-the-cluster';
 
 interface Home {
   readonly folder: string;
@@ -59,7 +57,7 @@ export class ClusterDeployment extends Deployment {
         shared: {
           ...servers,
           SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
-          SVC_INTERNAL_TOKEN: INTERNAL_TOKEN,
+          ...internalTokens(env),
         },
         env: {
           PATH: process.env['PATH'],

@@ -1,16 +1,44 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { internalTokens, kinds } from '@svc/cluster';
+import { type RouteDefinition, routes } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClusterDeployment } from './cluster-deployment.js';
 
 /** Every secret of the cluster's processes. */
 const SECRETS =
-  /^(?:SVC_\w+_TOKEN(?:_SECOND)?|DATABASE_URL|REDIS_URL|KAFKA_(?:USERNAME|PASSWORD)|X402_\w+_KEY|OTEL_\w+_HEADERS|\w*SECRET\w*)$/;
+  /^(?:[A-Z_]+_TOKEN(?:_SECOND)?|DATABASE_URL|REDIS_URL|KAFKA_(?:USERNAME|PASSWORD)|X402_\w+_KEY|OTEL_\w+_HEADERS|\w*SECRET\w*)$/;
 
 /** The environment of a process, as the operating system shows it. */
 async function variablesOf(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/environ`, 'utf8');
   return text.split('\0').flatMap((line) => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : []));
+}
+
+/** Every value in the environment of a process that could be a token. */
+async function secretsOf(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/environ`, 'utf8');
+  const values = text.split('\0').map((line) => line.slice(line.indexOf('=') + 1));
+  return [...new Set(values)].filter((value) => /^[\x21-\x7e]{32,200}$/.test(value));
+}
+
+/** Whether one of these values admits a call of a route. An admitted call without a body changes nothing. */
+async function isOpened(
+  { method, path }: RouteDefinition,
+  origin: string,
+  values: readonly string[],
+): Promise<boolean> {
+  const statuses = await Promise.all(
+    values.map(async (value) => {
+      const response = await fetch(`${origin}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${value}` },
+      });
+      await response.arrayBuffer();
+      return response.status;
+    }),
+  );
+  return statuses.some((status) => status !== 401 && status !== 404);
 }
 
 let platform: ClusterDeployment;
@@ -34,18 +62,46 @@ describe.runIf(process.platform === 'linux')('secrets of a cluster', () => {
       }),
     );
     const kafka = ['KAFKA_PASSWORD', 'KAFKA_USERNAME'];
+    const tokens = Object.keys(internalTokens()).toSorted();
     expect(Object.fromEntries(found)).toEqual({
-      gateway: ['DATABASE_URL', ...kafka, 'SVC_INTERNAL_TOKEN', 'SVC_OPERATOR_TOKEN'],
-      ledger: ['DATABASE_URL', ...kafka, 'REDIS_URL', 'SVC_INTERNAL_TOKEN'],
-      limiter: ['REDIS_URL', 'SVC_INTERNAL_TOKEN'],
-      media: ['DATABASE_URL', 'SVC_INTERNAL_TOKEN'],
-      payments: ['DATABASE_URL', 'SVC_INTERNAL_TOKEN'],
-      retrieval: ['REDIS_URL', 'SVC_INTERNAL_TOKEN'],
-      router: ['SVC_INTERNAL_TOKEN'],
+      gateway: ['DATABASE_URL', ...kafka, 'SVC_OPERATOR_TOKEN', ...tokens].toSorted(),
+      ledger: ['DATABASE_URL', ...kafka, 'LEDGER_TOKEN', 'REDIS_URL'],
+      limiter: ['LIMITER_TOKEN', 'REDIS_URL'],
+      media: ['DATABASE_URL', 'LEDGER_TOKEN', 'MEDIA_JOBS_TOKEN', 'ROUTER_TOKEN'],
+      payments: ['DATABASE_URL', 'LEDGER_TOKEN', 'PAYMENTS_TOKEN'],
+      // Both read the catalogue from gateways.
+      retrieval: ['GATEWAY_TOKEN', 'REDIS_URL', 'RETRIEVAL_TOKEN'],
+      router: ['GATEWAY_TOKEN', 'ROUTER_TOKEN'],
     });
     for (const server of [platform.infra.kafka, platform.infra.redis])
       for (const pid of await server.pids())
         expect((await variablesOf(pid)).filter((name) => name !== 'HOME' && name !== 'PATH')).toEqual([]);
+  });
+
+  it('of a process open the internal routes of the services that it calls, and of no other service', async () => {
+    const guarded = Object.values(routes).filter(
+      ({ access }) => access === 'internal' || access === 'process',
+    );
+    const opened = await Promise.all(
+      platform.cluster.all.map(async ({ name, pid = 0 }) => {
+        const values = await secretsOf(pid);
+        const services = new Set<string>();
+        for (const route of guarded)
+          for (const kind of kinds)
+            for (const { port } of kind === 'simulator' ? [] : platform.cluster.replicas(kind))
+              if (await isOpened(route, `http://127.0.0.1:${port}`, values)) services.add(kind);
+        return [name.replace(/-\d+$/, ''), [...services].toSorted()] as const;
+      }),
+    );
+    expect(Object.fromEntries(opened)).toEqual({
+      gateway: ['gateway', 'ledger', 'limiter', 'media', 'payments', 'retrieval', 'router'],
+      ledger: ['ledger'],
+      limiter: ['limiter'],
+      media: ['ledger', 'media', 'router'],
+      payments: ['ledger', 'payments'],
+      retrieval: ['gateway', 'retrieval'],
+      router: ['gateway', 'router'],
+    });
   });
 
   it('are in files that only their owner can read', async () => {

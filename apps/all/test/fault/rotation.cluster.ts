@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KINDS, type Kind, kinds } from '@svc/cluster';
+import { KINDS, type Kind, kinds, tokenVariableOf } from '@svc/cluster';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withClient } from '../database-server.js';
@@ -20,8 +20,10 @@ const CLIENTS = 4;
 const OWN_CONNECTION = { connection: 'close' };
 /** Duration of the load between two restarts and after the last. */
 const PAUSE_MS = 1_000;
-const TOKENS = ['SVC_INTERNAL_TOKEN', 'SVC_OPERATOR_TOKEN', 'SVC_METRICS_TOKEN'];
+const SERVICE_TOKENS = kinds.flatMap((kind) => tokenVariableOf(kind) ?? []);
+const TOKENS = [...SERVICE_TOKENS, 'SVC_OPERATOR_TOKEN', 'SVC_METRICS_TOKEN'];
 const METRICS_TOKEN = 'metrics-token-of-the-tests-of-rotation';
+const INTERNAL_TOKEN = 'internal-token-of-all-services-at-first';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -41,9 +43,25 @@ function readersOf(setting: string): Kind[] {
 }
 
 /** The steps for tokens: the values of the setting and of its second in each step: `old`, `new` or empty. */
-const tokenSteps = rowsOf(sectionOf('Internal, operator and metrics token')).filter(([step = '']) =>
+const tokenSteps = rowsOf(sectionOf('Tokens')).filter(([step = '']) => /^\d\./.test(step));
+
+/** The steps that replace the token of all services, with its value in each step. */
+const splitSteps = rowsOf(sectionOf('One token for all services')).filter(([step = '']) =>
   /^\d\./.test(step),
 );
+
+/** The settings of a step: the first and the second values of tokens, each of which has an old and a new one. */
+function settingsOf(
+  [, first = '', second = '']: readonly string[],
+  names: readonly string[],
+  values: Readonly<Record<string, Settings>>,
+): Settings {
+  const settings = names.map((name) => ({
+    [name]: values[first]?.[name],
+    [`${name}_SECOND`]: values[second]?.[name],
+  }));
+  return Object.assign({}, ...settings) as Settings;
+}
 
 /** The server commands in a step of a section, with values substituted for its variables. */
 function commandsOf(section: string, step: string, values: Readonly<Record<string, string>>): string[] {
@@ -128,7 +146,10 @@ async function faultsUnderLoad(act: () => Promise<void>): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  platform = await ClusterDeployment.start(REPLICAS, { SVC_METRICS_TOKEN: METRICS_TOKEN });
+  platform = await ClusterDeployment.start(REPLICAS, {
+    SVC_METRICS_TOKEN: METRICS_TOKEN,
+    SVC_INTERNAL_TOKEN: INTERNAL_TOKEN,
+  });
   env = platform.settings;
   account = await platform.account('100.00');
 }, 240_000);
@@ -136,11 +157,11 @@ afterAll(async () => {
   await platform.stop();
 }, 120_000);
 
-/** The status of /metrics at one process of each service except the gateway. */
-const statusesOf = (token: string | undefined): Promise<number[]> =>
+/** The status of /metrics at one process of each service except the gateway, with one of these tokens. */
+const statusesOf = (tokenOf: (kind: Kind) => string | undefined): Promise<number[]> =>
   Promise.all(
     (['limiter', 'router', 'ledger', 'retrieval', 'media', 'payments'] as const).map((kind) =>
-      get(`http://127.0.0.1:${platform.cluster.replicas(kind)[0]?.port}/metrics`, token),
+      get(`http://127.0.0.1:${platform.cluster.replicas(kind)[0]?.port}/metrics`, tokenOf(kind)),
     ),
   );
 
@@ -151,8 +172,39 @@ describe('docs/rotation.md, followed under load', () => {
       ['2. Swap', 'new', 'old'],
       ['3. Remove', 'new', ''],
     ]);
+    expect(splitSteps.map((cells) => cells.slice(0, 4))).toEqual([
+      ['1. Add', 'old', 'new', 'old'],
+      ['2. Swap', 'new', 'old', ''],
+      ['3. Remove', 'new', '', ''],
+    ]);
     expect(readersOf('SVC_INTERNAL_TOKEN')).toHaveLength(7);
+    for (const kind of kinds) {
+      const token = tokenVariableOf(kind);
+      if (token !== undefined) expect(readersOf(token)).toContain(kind);
+    }
   });
+
+  it(
+    'fails no request while the token of all services is replaced by one for each, and it is refused afterwards',
+    TIMEOUT,
+    async () => {
+      const old: Settings = Object.fromEntries(SERVICE_TOKENS.map((name) => [name, INTERNAL_TOKEN]));
+      const changed: Settings = Object.fromEntries(SERVICE_TOKENS.map((name) => [name, newSecret()]));
+      expect(await statusesOf(() => INTERNAL_TOKEN)).toEqual(Array.from({ length: 6 }, () => 200));
+      const faults = await faultsUnderLoad(async () => {
+        for (const step of splitSteps) {
+          const shared = step[3] === 'old' ? INTERNAL_TOKEN : undefined;
+          const settings = settingsOf(step, SERVICE_TOKENS, { old, new: changed });
+          await restart(['SVC_INTERNAL_TOKEN'], { ...settings, SVC_INTERNAL_TOKEN: shared });
+        }
+      });
+      expect(faults).toEqual([]);
+      expect(await statusesOf(() => INTERNAL_TOKEN)).toEqual(Array.from({ length: 6 }, () => 401));
+      expect(await statusesOf((kind) => changed[tokenVariableOf(kind) ?? ''])).toEqual(
+        Array.from({ length: 6 }, () => 200),
+      );
+    },
+  );
 
   it(
     'fails no request while all tokens are changed, and the old ones are refused afterwards',
@@ -162,12 +214,8 @@ describe('docs/rotation.md, followed under load', () => {
       const changed: Settings = Object.fromEntries(TOKENS.map((name) => [name, newSecret()]));
       const values: Readonly<Record<string, Settings>> = { old, new: changed };
       const faults = await faultsUnderLoad(async () => {
-        for (const [, first = '', second = ''] of tokenSteps) {
-          const settings = TOKENS.map((name) => ({
-            [name]: values[first]?.[name],
-            [`${name}_SECOND`]: values[second]?.[name],
-          }));
-          await restart(TOKENS, Object.assign({}, ...settings) as Settings);
+        for (const step of tokenSteps) {
+          await restart(TOKENS, settingsOf(step, TOKENS, values));
           sent = {
             operator: changed['SVC_OPERATOR_TOKEN'] ?? '',
             metrics: changed['SVC_METRICS_TOKEN'] ?? '',
@@ -176,14 +224,14 @@ describe('docs/rotation.md, followed under load', () => {
       });
       expect(faults).toEqual([]);
       const accounts = `${platform.operatorUrl}/accounts?limit=1`;
-      for (const [expected, { SVC_OPERATOR_TOKEN, SVC_METRICS_TOKEN, SVC_INTERNAL_TOKEN }] of [
+      for (const [expected, tokens] of [
         [200, changed],
         [401, old],
       ] as const) {
-        expect(await get(accounts, SVC_OPERATOR_TOKEN)).toBe(expected);
+        expect(await get(accounts, tokens['SVC_OPERATOR_TOKEN'])).toBe(expected);
         const statuses = [
-          ...(await statusesOf(SVC_METRICS_TOKEN)),
-          ...(await statusesOf(SVC_INTERNAL_TOKEN)),
+          ...(await statusesOf(() => tokens['SVC_METRICS_TOKEN'])),
+          ...(await statusesOf((kind) => tokens[tokenVariableOf(kind) ?? ''])),
         ];
         expect(statuses).toEqual(statuses.map(() => expected));
       }

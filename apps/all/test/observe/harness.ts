@@ -2,11 +2,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cluster, type ReplicaCounts } from '@svc/cluster';
+import { Cluster, type ReplicaCounts, internalTokens } from '@svc/cluster';
 import { LocalChain, Prometheus, temporaryInfra } from '@svc/infra';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
-const INTERNAL_TOKEN = 'internal-token-of-whoever-is-observed-here';
 export const METRICS_TOKEN = 'metrics-token-of-whoever-is-observed-here';
 
 /** A local Base chain, and the settings of a seller on it. */
@@ -69,7 +68,7 @@ export async function startObservedCluster(
       shared: {
         ...(await infra.up()),
         SVC_OPERATOR_TOKEN: operatorToken,
-        SVC_INTERNAL_TOKEN: INTERNAL_TOKEN,
+        ...internalTokens(),
       },
       env: {
         ...env,

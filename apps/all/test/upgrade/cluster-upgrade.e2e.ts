@@ -25,7 +25,12 @@ let loads = 0;
 
 beforeAll(async () => {
   last = await lastRelease();
-  platform = await ClusterDeployment.start(REPLICAS, {}, { checkout: last });
+  platform = await ClusterDeployment.start(
+    REPLICAS,
+    // The last release has one token for all services, which the current one accepts as well.
+    { SVC_INTERNAL_TOKEN: 'internal-token-of-the-tests-of-upgrades' },
+    { checkout: last },
+  );
   payers = await openPayers(platform);
   await Promise.all(payers.map(({ reconciliation }) => reconciliation.askAgain()));
 }, BUILD_MS + 300_000);

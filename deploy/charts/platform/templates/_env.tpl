@@ -14,6 +14,33 @@ MEDIA_JOBS_URL: media-worker
 GATEWAY_URL: api-gateway
 {{- end }}
 
+{{/*
+The key of each token in the Secret of tokens. A service's token opens only that service; the internal token opens those without one.
+During a rotation each token has a second one.
+*/}}
+{{- define "platform.tokenKeys" -}}
+SVC_INTERNAL_TOKEN: internal-token
+SVC_INTERNAL_TOKEN_SECOND: internal-token-second
+GATEWAY_TOKEN: api-gateway-token
+GATEWAY_TOKEN_SECOND: api-gateway-token-second
+LEDGER_TOKEN: billing-ledger-token
+LEDGER_TOKEN_SECOND: billing-ledger-token-second
+LIMITER_TOKEN: rate-limiter-token
+LIMITER_TOKEN_SECOND: rate-limiter-token-second
+MEDIA_JOBS_TOKEN: media-worker-token
+MEDIA_JOBS_TOKEN_SECOND: media-worker-token-second
+PAYMENTS_TOKEN: x402-payments-token
+PAYMENTS_TOKEN_SECOND: x402-payments-token-second
+RETRIEVAL_TOKEN: retrieval-worker-token
+RETRIEVAL_TOKEN_SECOND: retrieval-worker-token-second
+ROUTER_TOKEN: inference-router-token
+ROUTER_TOKEN_SECOND: inference-router-token-second
+SVC_OPERATOR_TOKEN: operator-token
+SVC_OPERATOR_TOKEN_SECOND: operator-token-second
+SVC_METRICS_TOKEN: metrics-token
+SVC_METRICS_TOKEN_SECOND: metrics-token-second
+{{- end }}
+
 {{- define "platform.secretValue" -}}
 valueFrom: { secretKeyRef: { name: {{ .secret }}, key: {{ .key }} } }
 {{- end }}
@@ -54,14 +81,10 @@ GATEWAY_ATTACHMENT_URLS: { value: '{{ ternary "on" "off" .reachesInternet }}' }
 GATEWAY_PROXY_LISTEN: { value: {{ quote .port }} }
 {{- end }}
 {{- end }}
-SVC_INTERNAL_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "internal-token") }} }
-SVC_OPERATOR_TOKEN: { {{ include "platform.secretValue" (dict "secret" $tokens "key" "operator-token") }} }
-# During a rotation.
-SVC_INTERNAL_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: internal-token-second, optional: true } } }
-SVC_OPERATOR_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: operator-token-second, optional: true } } }
-SVC_METRICS_TOKEN_SECOND: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token-second, optional: true } } }
-# Without the token, metrics are not served.
-SVC_METRICS_TOKEN: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: metrics-token, optional: true } } }
+{{- /* A missing token is reported by the process that needs it. */}}
+{{- range $variable, $key := include "platform.tokenKeys" .root | fromYaml }}
+{{ $variable }}: { valueFrom: { secretKeyRef: { name: {{ $tokens }}, key: {{ $key }}, optional: true } } }
+{{- end }}
 {{- with $values.telemetry.otlpEndpoint }}
 OTEL_EXPORTER_OTLP_ENDPOINT: { value: {{ quote . }} }
 {{- end }}

@@ -196,15 +196,21 @@ checksum of the Secrets' names. For (dict "root" $ "spec" map).
 {{- end -}}
 {{- end }}
 
-{{/* The tokens of a release that creates its own, as JSON: created once, kept by upgrades, with the second ones of a rotation. */}}
+{{/*
+The tokens of a release that creates its own, as JSON: created once and kept by upgrades. A release that has one internal token for all
+services keeps it instead of getting one for each: its running pods would refuse others (docs/rotation.md).
+*/}}
 {{- define "platform.tokens" -}}
 {{- if not (hasKey .Values.tokens "made") -}}
 {{- $there := (lookup "v1" "Secret" .Release.Namespace (include "platform.tokensSecret" .)).data | default dict -}}
 {{- $made := dict -}}
-{{- range $key := list "internal-token" "operator-token" "metrics-token" -}}
-{{- $_ := set $made $key (get $there $key | default (randAlphaNum 48 | b64enc)) -}}
-{{- $second := printf "%s-second" $key -}}
-{{- with get $there $second }}{{ $_ := set $made $second . }}{{ end -}}
+{{- range $variable, $key := include "platform.tokenKeys" . | fromYaml -}}
+{{- $isInternal := not (has $variable (list "SVC_OPERATOR_TOKEN" "SVC_METRICS_TOKEN")) -}}
+{{- if hasKey $there $key -}}
+{{- $_ := set $made $key (get $there $key) -}}
+{{- else if not (or (hasSuffix "_SECOND" $variable) (eq $variable "SVC_INTERNAL_TOKEN") (and $isInternal (hasKey $there "internal-token"))) -}}
+{{- $_ := set $made $key (randAlphaNum 48 | b64enc) -}}
+{{- end -}}
 {{- end -}}
 {{- /* Stored in the values, so that all templates of a rendering get the same tokens. */ -}}
 {{- $_ := set .Values.tokens "made" $made -}}

@@ -14,7 +14,7 @@ export const STOPPING_HEADER = 'x-svc-stopping';
 export interface NeighbourAddress extends ReplicaOptions {
   /** The URL without a path; for several replicas, their URLs separated by commas. */
   readonly url: string;
-  /** The secret shared by the processes of a deployment. */
+  /** The token of the service. */
   readonly token: string;
 }
 
@@ -59,7 +59,7 @@ export class NeighbourUnavailable extends Error {
 type Take<Value> = (exchange: Exchange, broken: number) => Promise<Value> | Value;
 
 /**
- * Calls another process of the deployment over keep-alive connections, with the internal token. The least
+ * Calls another process of the deployment over keep-alive connections, with its token. The least
  * busy of several addresses is called. An address that refuses, breaks, is late or misses a heartbeat is
  * skipped for a while, and the call goes to another one if the call allows that.
  */

@@ -111,7 +111,7 @@ export class AccessControl {
   }
 
   /**
-   * The operator, or without an operator's port any holder of the internal token. Metrics also have their own
+   * The operator, or without an operator's port any holder of its internal token. Metrics also have their own
    * token.
    */
   private passToProcess(

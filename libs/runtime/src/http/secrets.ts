@@ -32,18 +32,8 @@ export class SharedSecret {
   }
 }
 
-/** The secret shared by the processes of a deployment. */
-export class InternalToken extends SharedSecret {
-  static of(config: InternalTokenConfig): InternalToken {
-    return new InternalToken(config.SVC_INTERNAL_TOKEN, config.SVC_INTERNAL_TOKEN_SECOND);
-  }
-}
-
-/** The internal tokens that a process accepts from others. */
-export interface InternalTokenConfig {
-  readonly SVC_INTERNAL_TOKEN: string;
-  readonly SVC_INTERNAL_TOKEN_SECOND?: string | undefined;
-}
+/** The secret by which callers of a process authenticate. */
+export class InternalToken extends SharedSecret {}
 
 /** The token of a Bearer header. */
 export function bearer(authorization: string | undefined): string | undefined {

@@ -65,17 +65,79 @@ export function secondSecret(name: string) {
     .describe(`A second accepted value of ${name}, for its rotation (docs/rotation.md)`);
 }
 
-/** The secret shared by the processes of a deployment. */
-export const internalToken = z
-  .string()
-  .min(SECRET_LENGTH)
-  .describe('The secret by which the processes of a deployment authenticate to each other');
+/** The services that others call, by the name in their settings: `LEDGER_URL`, `LEDGER_TOKEN`. */
+const CALLED = {
+  GATEWAY: 'api-gateway',
+  LEDGER: 'billing-ledger',
+  LIMITER: 'rate-limiter',
+  MEDIA_JOBS: 'media-worker',
+  PAYMENTS: 'x402-payments',
+  RETRIEVAL: 'retrieval-worker',
+  ROUTER: 'inference-router',
+} as const;
 
-/** The internal tokens that a process accepts from its callers. */
-export const internalTokens = {
-  SVC_INTERNAL_TOKEN: internalToken,
-  SVC_INTERNAL_TOKEN_SECOND: secondSecret('SVC_INTERNAL_TOKEN'),
-};
+type Called = keyof typeof CALLED;
+
+/** A setting that has the value of another one if it is unset. */
+interface Otherwise {
+  readonly name: string;
+  /** Only as long as this one is unset as well. */
+  readonly unless?: string;
+  /** An optional setting that is needed if this one is set. */
+  readonly neededWith?: string;
+}
+
+const SHARED = 'SVC_INTERNAL_TOKEN';
+const secret = z.string().min(SECRET_LENGTH);
+const otherwise = (other: Otherwise): { otherwise: Otherwise } => ({ otherwise: other });
+
+type InternalTokens<Accepts extends Called, Sends extends Called, MaySend extends Called> = Record<
+  `${Accepts | Sends}_TOKEN`,
+  z.ZodString
+> &
+  Record<
+    `${MaySend}_TOKEN` | `${Accepts}_TOKEN_SECOND` | typeof SHARED | `${typeof SHARED}_SECOND`,
+    z.ZodOptional<z.ZodString>
+  >;
+
+/**
+ * The internal tokens of a process: the one that it accepts from its callers, those that it sends, and those
+ * that it sends if it has the URL of the service. Each service has its own, so that no process can call
+ * services that it has no business with. A deployment may still have one token for all of them.
+ */
+export function internalTokens<
+  Accepts extends Called,
+  Sends extends Called = never,
+  MaySend extends Called = never,
+>(given: {
+  readonly accepts: Accepts;
+  readonly sends?: readonly Sends[];
+  readonly maySend?: readonly MaySend[];
+}): InternalTokens<Accepts, Sends, MaySend> {
+  const { accepts, sends = [], maySend = [] } = given;
+  const own = `${accepts}_TOKEN`;
+  const sent = (service: Called): string => `The token by which callers of ${CALLED[service]} authenticate`;
+  const tokens: Record<string, z.ZodType> = {
+    [SHARED]: secret.optional().describe('The token of all services that have none of their own'),
+    [`${SHARED}_SECOND`]: secondSecret(SHARED),
+    [own]: secret
+      .describe('The token by which callers of this process authenticate')
+      .meta(otherwise({ name: SHARED })),
+    [`${own}_SECOND`]: secondSecret(own).meta(otherwise({ name: `${SHARED}_SECOND`, unless: own })),
+  };
+  for (const one of sends)
+    tokens[`${one}_TOKEN`] = secret.describe(sent(one)).meta(otherwise({ name: SHARED }));
+  for (const one of maySend)
+    tokens[`${one}_TOKEN`] = secret
+      .optional()
+      .describe(sent(one))
+      .meta(otherwise({ name: SHARED, neededWith: `${one}_URL` }));
+  return tokens as InternalTokens<Accepts, Sends, MaySend>;
+}
+
+/** The setting whose value another one has by default. */
+export const otherwiseOf = (schema: unknown): Otherwise | undefined =>
+  schema instanceof z.ZodType ? (schema.meta()?.['otherwise'] as Otherwise | undefined) : undefined;
 
 /** Reads the settings of a process from its environment. Reports all faults at once. */
 export function loadConfig<Shape extends z.ZodRawShape>(
@@ -84,13 +146,24 @@ export function loadConfig<Shape extends z.ZodRawShape>(
 ): z.infer<z.ZodObject<Shape>> {
   // An empty variable counts as unset, as shells and charts write it.
   const given = Object.fromEntries(Object.keys(shape).map((name) => [name, env[name] || undefined]));
-  const result = z.object(shape).safeParse(given);
-  if (result.success) return result.data;
-  const faults = result.error.issues.map(({ path, message }) => {
-    const name = path.join('.');
-    if (given[name] !== undefined) return `${name}: ${message}`;
+  const missing: string[] = [];
+  for (const [name, schema] of Object.entries(shape)) {
+    const other = otherwiseOf(schema);
+    if (!other) continue;
+    if (!env[other.unless ?? name]) given[name] ??= env[other.name] || undefined;
+    if (given[name] === undefined && other.neededWith && env[other.neededWith]) missing.push(name);
+  }
+  const unset = (name: string): string => {
     const { description } = (shape[name] as z.ZodType | undefined) ?? {};
-    return description === undefined ? `${name} is not set` : `${name} is not set. ${description}`;
+    const other = otherwiseOf(shape[name]);
+    const text = `${name} is not set${other ? `, and neither is ${other.name}` : ''}`;
+    return description === undefined ? text : `${text}. ${description}`;
+  };
+  const result = z.object(shape).safeParse(given);
+  if (result.success && missing.length === 0) return result.data;
+  const faults = (result.error?.issues ?? []).map(({ path, message }) => {
+    const name = path.join('.');
+    return given[name] === undefined ? unset(name) : `${name}: ${message}`;
   });
-  throw new ConfigError(faults.join('\n'));
+  throw new ConfigError([...faults, ...missing.map(unset)].join('\n'));
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Cluster } from '@svc/cluster';
+import { Cluster, internalTokens } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
 import { startInstantBackend, startStreamBackend } from '../backends/backend.mjs';
 import { childrenPids } from '../cpu.mjs';
@@ -94,9 +94,9 @@ export async function startCluster(place, { profile, ...urls }) {
   // JSON is valid YAML.
   writeFileSync(catalogPath, JSON.stringify(catalog(urls)));
   const folder = join(place.dir, 'cluster');
-  const [operatorToken, internalToken] = [0, 1].map(() => randomBytes(32).toString('base64url'));
+  const operatorToken = randomBytes(32).toString('base64url');
   const cluster = await Cluster.start({
-    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: operatorToken, SVC_INTERNAL_TOKEN: internalToken },
+    shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: operatorToken, ...internalTokens() },
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

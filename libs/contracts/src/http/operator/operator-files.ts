@@ -31,7 +31,7 @@ export const OperatorFileView = z.object({
 export type OperatorFileView = z.infer<typeof OperatorFileView>;
 
 const description =
-  'Each process shows its own. One without a port for the operator shows it to any holder of the internal token.';
+  'Each process shows its own. One without a port for the operator shows it to any holder of its internal token.';
 
 export const fileRoutes = {
   showCatalog: {

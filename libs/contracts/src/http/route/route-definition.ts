@@ -9,7 +9,7 @@ import type { ProblemCode } from '../../problems/problems.js';
  * - `key`: the holder of an API key; `admin`: of an ADMIN key; `key-or-wallet`: of an API key or a wallet;
  * - `operator`: the operator, on a separate port;
  * - `internal`: processes of the same deployment;
- * - `process`: the operator or, in a process without an operator's port, any holder of the internal token;
+ * - `process`: the operator or, in a process without an operator's port, any holder of its internal token;
  * - `metrics`: metrics readers, on the operator's port or, in a process without one, on its only port.
  */
 export type Access =
