@@ -145,6 +145,7 @@ const shared = z
         brokers: z.string().regex(/^([^\s,:]+:\d+(,[^\s,:]+:\d+)*)?$/),
         tls: flag,
         ...authority,
+        clientSecret: z.strictObject({ name: objectName, certificate: text, key: text }).partial(),
         sasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
         username: text,
         password: text,

@@ -240,28 +240,6 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the certificate authority of the brokers', () => {
-  it('is a file in each process that connects to them, at the path in its setting', async () => {
-    const kafka = { ...EXTERNAL.kafka, tls: true, caSecret: { name: 'svc-data-cluster-ca-cert' } };
-    const given = await Release.of({ ...EXTERNAL, kafka });
-    const asking = given.pods().filter(({ name }) => 'KAFKA_BROKERS' in given.environment(name));
-    expect(asking.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['api-gateway', 'billing-ledger', 'topics']),
-    );
-    for (const { name, spec } of asking) {
-      const [{ mountPath }] = spec.containers[0].volumeMounts.filter((mount) => mount.name === 'kafka');
-      expect(given.environment(name).KAFKA_CA_FILE).toBe(`${mountPath}/ca.crt`);
-      expect(spec.volumes.find((volume) => volume.name === 'kafka').secret).toEqual({
-        secretName: 'svc-data-cluster-ca-cert',
-        defaultMode: 0o440,
-        items: [{ key: 'ca.crt', path: 'ca.crt' }],
-      });
-    }
-    const mounting = given.pods().filter(({ spec }) => spec.volumes?.some(({ name }) => name === 'kafka'));
-    expect(mounting.length).toBe(asking.length);
-  });
-});
-
 describe('the key that signs payments', () => {
   it('is a file from a Secret, only in x402-payments', async () => {
     const given = await Release.of({ ...EXTERNAL, payments: { existingSecret: 'payments' } });

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { loadConfig } from '@svc/runtime';
 import { localIdentity } from '@svc/testing';
-import { expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { kafkaConfig, kafkaConnection } from './events.config.js';
 import { CLIENT_ID, kafkaClient } from './kafka/kafka-client.js';
 
@@ -35,6 +38,33 @@ it('an invalid CA file is rejected with the name of its setting', () => {
   expect(() => connectionOf({ ...tls, KAFKA_CA_FILE: '/nowhere/ca.crt' })).toThrow(/KAFKA_CA_FILE: .*ENOENT/);
   expect(() => connectionOf({ ...tls, KAFKA_CA_FILE: import.meta.filename })).toThrow('KAFKA_CA_FILE: ');
   expect(() => connectionOf({ ...brokers, KAFKA_CA_FILE: '/ca.crt' })).toThrow('KAFKA_TLS=true');
+});
+
+describe('the certificate of a process', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-kafka-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each([
+    ['without its key', ['own.crt', undefined], 'KAFKA_KEY_FILE is not set, which KAFKA_CERT_FILE needs'],
+    ['without itself', [undefined, 'own.key'], 'KAFKA_CERT_FILE is not set, which KAFKA_KEY_FILE needs'],
+    ['with the key of another one', ['own.crt', 'other.key'], 'KAFKA_KEY_FILE: is not the key'],
+    ['that is a key', ['own.key', 'own.key'], /^KAFKA_CERT_FILE: /],
+    ['with a key that is a certificate', ['own.crt', 'own.crt'], /^KAFKA_KEY_FILE: /],
+    ['that does not exist', ['none.crt', 'own.key'], /^KAFKA_CERT_FILE: .*ENOENT/],
+  ] as const)('is rejected %s', async (_what, [cert, key], message) => {
+    for (const name of ['own', 'other']) {
+      const identity = await localIdentity();
+      writeFileSync(join(folder, `${name}.crt`), identity.cert);
+      writeFileSync(join(folder, `${name}.key`), identity.key);
+    }
+    const env = {
+      KAFKA_BROKERS: 'a:9092',
+      ...(cert && { KAFKA_CERT_FILE: join(folder, cert) }),
+      ...(key && { KAFKA_KEY_FILE: join(folder, key) }),
+    };
+    expect(() => connectionOf({ ...env, KAFKA_TLS: 'true' })).toThrow(message);
+    expect(() => connectionOf(env)).toThrow('requires KAFKA_TLS=true');
+  });
 });
 
 it('brokers are reached over TLS after their certificate is verified', async () => {

@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { StartFault, whole } from '@svc/runtime';
 import { z } from 'zod';
+import { brokerTls } from './kafka/broker-tls.js';
 import type { TopicTerms } from './kafka/create-topics.js';
 import type { KafkaConnection } from './kafka/kafka-client.js';
 
@@ -19,6 +18,18 @@ export const kafkaConfig = {
     .describe(
       "A PEM file with the certificates of the authority that signed the brokers' certificates; if unset, the authorities known to Node.js",
     ),
+  KAFKA_CERT_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A PEM file with the certificate by which this process authenticates to the brokers (mTLS), with its chain; read for each connection',
+    ),
+  KAFKA_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A PEM file with the private key of KAFKA_CERT_FILE, unencrypted'),
   KAFKA_USERNAME: z
     .string()
     .min(1)
@@ -47,15 +58,17 @@ export const topicsConfig = {
 type KafkaConfig = z.infer<z.ZodObject<typeof kafkaConfig>>;
 type TopicsConfig = z.infer<z.ZodObject<typeof topicsConfig>>;
 
+const TLS_FILES = ['KAFKA_CA_FILE', 'KAFKA_CERT_FILE', 'KAFKA_KEY_FILE'] as const;
+
 /** Builds the broker connection from the settings. */
 export function kafkaConnection(config: KafkaConfig): KafkaConnection {
   const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
   const user = username === undefined ? undefined : { username, password };
-  if (config.KAFKA_CA_FILE !== undefined && !config.KAFKA_TLS)
-    throw new StartFault('KAFKA_CA_FILE: requires KAFKA_TLS=true');
+  const file = TLS_FILES.find((name) => config[name] !== undefined);
+  if (file !== undefined && !config.KAFKA_TLS) throw new StartFault(`${file}: requires KAFKA_TLS=true`);
   return {
     brokers: config.KAFKA_BROKERS.split(','),
-    ...(config.KAFKA_TLS && { ssl: authorityOf(config) }),
+    ...(config.KAFKA_TLS && { ssl: file === undefined ? true : brokerTls(config) }),
     ...(user && { sasl: saslOf(mechanism, user) }),
   };
 }
@@ -67,17 +80,6 @@ export const topicTerms = (config: TopicsConfig): TopicTerms => ({
   minInSyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
   retentionDays: config.KAFKA_RETENTION_DAYS,
 });
-
-function authorityOf({ KAFKA_CA_FILE: file }: KafkaConfig): NonNullable<KafkaConnection['ssl']> {
-  if (file === undefined) return true;
-  try {
-    const ca = readFileSync(file, 'utf8');
-    new X509Certificate(ca);
-    return { ca };
-  } catch (error) {
-    throw new StartFault(`KAFKA_CA_FILE: ${error instanceof Error ? error.message : 'cannot be read'}`);
-  }
-}
 
 type Sasl = NonNullable<KafkaConnection['sasl']>;
 

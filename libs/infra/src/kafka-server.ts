@@ -46,6 +46,8 @@ export interface KafkaPlace {
   readonly member?: KafkaMember;
   /** With it, the broker accepts only TLS. */
   readonly identity?: KafkaIdentity;
+  /** With it, only clients whose certificates this authority has signed, as PEM. */
+  readonly clientAuthority?: string;
 }
 
 /** A Kafka broker that is its own controller, or one of several that form a quorum. */
@@ -54,11 +56,17 @@ export class KafkaServer extends DetachedServer {
   protected readonly portCount = 2;
   readonly #member: KafkaMember | undefined;
   readonly #identity: KafkaIdentity | undefined;
+  readonly #clientAuthority: string | undefined;
 
-  constructor(folder: string, env: ServerEnvironment, { member, identity }: KafkaPlace = {}) {
+  constructor(
+    folder: string,
+    env: ServerEnvironment,
+    { member, identity, clientAuthority }: KafkaPlace = {},
+  ) {
     super(folder, env);
     this.#member = member;
     this.#identity = identity;
+    this.#clientAuthority = clientAuthority;
   }
 
   protected async program(ports: readonly number[]): Promise<Program> {
@@ -129,7 +137,10 @@ export class KafkaServer extends DetachedServer {
     if (!this.#identity) return {};
     const { key, cert } = this.#identity;
     const [store, authorities] = [join(this.folder, 'store.pem'), join(this.folder, 'authorities.pem')];
-    await Promise.all([writeFile(store, `${key}\n${cert}\n`, { mode: 0o600 }), writeFile(authorities, cert)]);
+    await Promise.all([
+      writeFile(store, `${key}\n${cert}\n`, { mode: 0o600 }),
+      writeFile(authorities, `${cert}\n${this.#clientAuthority ?? ''}`),
+    ]);
     const [port, controllerPort] = ports[id - 1] ?? [];
     return {
       listeners: `SSL://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
@@ -140,6 +151,7 @@ export class KafkaServer extends DetachedServer {
       'ssl.keystore.location': store,
       'ssl.truststore.type': 'PEM',
       'ssl.truststore.location': authorities,
+      'ssl.client.auth': this.#clientAuthority === undefined ? 'none' : 'required',
     };
   }
 

@@ -33,10 +33,21 @@ export async function temporaryBrokers(count: number): Promise<TemporaryBrokers>
   return ended(folder, await kafkaBrokers(folder, count, process.env));
 }
 
-/** A broker for one test that accepts only TLS, not started yet. */
-export async function temporaryTlsBroker(identity: KafkaIdentity): Promise<TemporaryBrokers> {
+/**
+ * A broker for one test that accepts only TLS, and with `clientAuthority` only clients with a certificate of
+ * it; not started yet.
+ */
+export async function temporaryTlsBroker(
+  identity: KafkaIdentity,
+  clientAuthority?: string,
+): Promise<TemporaryBrokers> {
   const folder = await temporaryFolder();
-  return ended(folder, [new KafkaServer(join(folder, 'kafka-1'), process.env, { identity })]);
+  return ended(folder, [
+    new KafkaServer(join(folder, 'kafka-1'), process.env, {
+      identity,
+      ...(clientAuthority !== undefined && { clientAuthority }),
+    }),
+  ]);
 }
 
 const ended = (folder: string, brokers: readonly Server[]): TemporaryBrokers => ({

@@ -153,4 +153,21 @@ describe('the Kafka commands', () => {
       login('scram.Scram'),
     ]);
   });
+
+  it('use the certificate of the deployment, and keep its key out of their arguments', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-kafka-'));
+    const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    writeFileSync(cert, 'BEGIN\nabc=\nEND\n');
+    writeFileSync(key, 'BEGIN\nsecret\nEND\n');
+    const env = { KAFKA_BROKERS, KAFKA_TLS: 'true', KAFKA_CERT_FILE: cert, KAFKA_KEY_FILE: key };
+    expect(commandWith(env)).toEqual([
+      args,
+      'ssl.keystore.type=PEM',
+      // Java reads `\n` as a line break.
+      String.raw`ssl.keystore.certificate.chain=BEGIN\nabc=\nEND\n`,
+      String.raw`ssl.keystore.key=BEGIN\nsecret\nEND\n`,
+      'security.protocol=SSL',
+    ]);
+    rmSync(folder, { recursive: true });
+  });
 });

@@ -110,6 +110,10 @@ KAFKA_TLS: { value: {{ quote $values.kafka.tls }} }
 {{- if and $values.kafka.tls (include "platform.authority" $values.kafka) }}
 KAFKA_CA_FILE: { value: /etc/svc/kafka/ca.crt }
 {{- end }}
+{{- if $values.kafka.clientSecret.name }}
+KAFKA_CERT_FILE: { value: /etc/svc/kafka-client/tls.crt }
+KAFKA_KEY_FILE: { value: /etc/svc/kafka-client/tls.key }
+{{- end }}
 {{- if $values.kafka.username }}
 KAFKA_USERNAME: { value: {{ quote $values.kafka.username }} }
 KAFKA_SASL: { value: {{ $values.kafka.sasl }} }
@@ -239,6 +243,11 @@ postgres: {{ toJson . }}
 {{- end }}
 {{- with and $values.kafka.tls (has "KAFKA_CA_FILE" $settings) (include "platform.authority" $values.kafka | fromYaml) }}
 kafka: {{ toJson . }}
+{{- end }}
+{{- with $values.kafka.clientSecret }}
+{{- if and .name (has "KAFKA_CERT_FILE" $settings) }}
+kafka-client: { secret: { secretName: {{ .name }}, items: [{ key: {{ .certificate }}, path: tls.crt }, { key: {{ .key }}, path: tls.key }] } }
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -1,12 +1,13 @@
 import { Kafka, type RetryOptions, type SASLOptions } from 'kafkajs';
+import type { TlsOptions } from './broker-tls.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
   /** `host:port` of some brokers; they name the others. */
   readonly brokers: readonly string[];
-  /** Whether to use TLS, with Node's CA certificates or these; default: no. */
-  readonly ssl?: boolean | { readonly ca: string };
+  /** Whether to use TLS, with these options if given; default: no. */
+  readonly ssl?: boolean | TlsOptions;
   readonly sasl?: SASLOptions;
 }
 
@@ -47,7 +48,7 @@ export function kafkaClient({ brokers, ssl, sasl }: KafkaConnection, waits: Kafk
     authenticationTimeout: 2 * CONNECT_MS,
     requestTimeout: waits.requestTimeoutMs,
     retry: waits.retry,
-    ...(ssl !== undefined && { ssl: typeof ssl === 'boolean' ? ssl : { ...ssl } }),
+    ...(ssl !== undefined && { ssl }),
     ...(sasl !== undefined && { sasl }),
   });
 }

@@ -79,7 +79,7 @@ declare module 'kafkajs/src/cluster/index.js' {
       socketFactory: ISocketFactory;
       brokers: readonly string[];
       clientId: string;
-      ssl?: boolean | { readonly ca: string };
+      ssl?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
       sasl?: SASLOptions;
       connectionTimeout: number;
       authenticationTimeout: number;
