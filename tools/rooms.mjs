@@ -84,7 +84,7 @@ export const rooms = {
     auth: ['limits', 'accounts', 'wallets', 'http'],
     untrusted: ['json'],
     attachments: ['untrusted'],
-    paid: ['limits', 'wallets', 'http'],
+    paid: ['limits', 'wallets', 'http', 'models'],
   },
   text: {
     tokens: [],

@@ -29,12 +29,9 @@ export class PromptTokens {
   }
 
   private async prepared(plan: ChatPlan, pair: HttpPair): Promise<TokenCount> {
-    const { model, limits } = plan;
     const { result } = await this.paid.run(
       {
-        name: model.id,
-        limits,
-        resource: { kind: 'model', name: model.id },
+        sale: plan.sale,
         amounts: { tokens: 0 },
         hold: { amountNano: 0n },
         perform: async (_caller, signal) => {

@@ -114,9 +114,11 @@ export class AugmentController {
   ): Promise<Result> {
     const { GATEWAY_AUGMENT_PER_MINUTE: requestsPerMinute } = this.settings.config;
     const operation: WholeOperation<Result> = {
-      name,
-      resource: { kind: 'route', name: `/api/v1/${name}` },
-      limits: perMinute('user', { requestsPerMinute }),
+      sale: {
+        name,
+        resource: { kind: 'route', name: `/api/v1/${name}` },
+        limits: perMinute('user', { requestsPerMinute }),
+      },
       amounts: {},
       hold: { amountNano: chargeLine(prices.highest, 1).amountNano },
       perform: async (caller, signal) => {

@@ -8,11 +8,11 @@ import {
   chargeLine,
   usdToNano,
 } from '@svc/contracts';
-import { findModel } from '@svc/paid/models';
+import { sellModel } from '@svc/paid/paid';
 import type { ReadPicture } from './edit-pictures.js';
 import type { PictureSource } from './edit-plan.js';
 import type { PictureOrder } from './image-maker.js';
-import { FILE_QUALITY, type ImageSale, refusal, usable } from './image-plan.js';
+import { FILE_QUALITY, type ImageOffer, refusal } from './image-plan.js';
 import { imageLines } from './image-price.js';
 
 const MILLION = 1_000_000n;
@@ -26,7 +26,7 @@ const DOUBLE = 2;
 const PNG = { format: 'png', quality: FILE_QUALITY } as const;
 
 /** The plan for a request to change one picture without a prompt. */
-export interface ChangePlan extends ImageSale {
+export interface ChangePlan extends ImageOffer {
   readonly picture: PictureSource;
   /** The field that has it. */
   readonly field: 'image' | 'image_url';
@@ -38,11 +38,11 @@ export interface ChangePlan extends ImageSale {
  * PRO_ONLY_MODEL, UNAUTHORIZED. Its `orderFor` refuses pictures that can't become larger: INVALID_REQUEST.
  */
 export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalog: Catalog): ChangePlan {
-  const sale = usable(findModel(request.model ?? 'default', catalog.ofType('upscale')), caller, catalog);
+  const sale = sellModel(request.model ?? 'default', catalog.ofType('upscale'), { caller, catalog });
   const scale = request.scale ?? DOUBLE;
   const linesAt = (factor: number) => (images: number) => upscaleLines(sale.model, factor, images);
   return {
-    ...sale,
+    sale,
     count: 1,
     lines: linesAt(scale),
     output: PNG,
@@ -70,12 +70,12 @@ export function planCutout(request: ImageCutoutRequest, caller: Caller, catalog:
   const picture = image ?? url;
   if (!picture || (image && url))
     throw refusal('image', 'image or image_url is required, and not both of them');
-  const found = findModel(request.model ?? 'background-removal', catalog.ofType('image'));
-  const sale = usable(found, caller, catalog);
+  const name = request.model ?? 'background-removal';
+  const sale = sellModel(name, catalog.ofType('image'), { caller, catalog });
   const { defaultResolution, resolutions, defaultQuality } = sale.model.constraints;
   const tier = { resolution: defaultResolution ?? resolutions?.[0], quality: defaultQuality };
   return {
-    ...sale,
+    sale,
     count: 1,
     lines: (images) => imageLines(sale.model, tier, images),
     output: PNG,

@@ -9,10 +9,10 @@ import {
   ImageMultiEditRequest,
   type ImageTier,
 } from '@svc/contracts';
-import { findModel } from '@svc/paid/models';
+import { type ModelSale, sellModel } from '@svc/paid/paid';
 import {
   FILE_QUALITY,
-  type ImageSale,
+  type ImageOffer,
   openAiOutput,
   qualityOf,
   refusal,
@@ -21,7 +21,6 @@ import {
   resolutionOf,
   sizeIn,
   unknownIn,
-  usable,
 } from './image-plan.js';
 import { editLines } from './image-price.js';
 import { type ImageSize, editedSize, nearestSize, sizeOfRatio } from './image-size.js';
@@ -30,8 +29,8 @@ import { type ImageSize, editedSize, nearestSize, sizeOfRatio } from './image-si
 export type PictureSource = FormFile | string;
 
 /** The plan for a request to change pictures. */
-export interface EditPlan extends ImageSale {
-  readonly model: CatalogEditModel;
+export interface EditPlan extends ImageOffer {
+  readonly sale: ModelSale<CatalogEditModel>;
   readonly pictures: readonly PictureSource[];
   /** The field that has them. */
   readonly field: 'image' | 'images';
@@ -52,11 +51,10 @@ type Plan = Omit<EditPlan, 'lines' | 'edit'> & {
  * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
  */
 export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: Catalog): EditPlan {
-  const sale = usable(findModel(request.model ?? 'default', catalog.ofType('inpaint')), caller, catalog);
-  const { model, limits } = sale;
-  const { constraints } = model;
+  const sale = sellModel(request.model ?? 'default', catalog.ofType('inpaint'), { caller, catalog });
+  const { constraints } = sale.model;
   const count = request.n ?? 1;
-  refuseCount(count, 'n', { model, limits });
+  refuseCount(count, 'n', sale);
   const resolution = constraints.defaultResolution ?? constraints.resolutions?.[0];
   const quality =
     constraints.qualities?.find((each) => each === request.quality) ?? constraints.defaultQuality;
@@ -64,7 +62,7 @@ export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: C
   const { image, images, mask } = request;
   if (!image === !images) throw refusal('image', 'image or images is required, and not both of them');
   return checked({
-    ...sale,
+    sale,
     count,
     tier: { resolution, quality },
     output: openAiOutput(request),
@@ -80,13 +78,13 @@ export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: C
 /** Plans a request of `POST /image/edit`. Refuses the same. */
 export function planEdit(request: ImageEditRequest, caller: Caller, catalog: Catalog): EditPlan {
   const name = request.model ?? request.modelId ?? 'default';
-  const sale = usable(findModel(name, catalog.ofType('inpaint')), caller, catalog);
+  const sale = sellModel(name, catalog.ofType('inpaint'), { caller, catalog });
   const { id, constraints } = sale.model;
   if (request.resolution && !constraints.resolutions)
     throw refusal('resolution', `${id} has no resolutions.`);
   const resolution = resolutionOf(request.resolution, sale.model);
   return checked({
-    ...sale,
+    sale,
     count: 1,
     tier: { resolution, quality: constraints.defaultQuality },
     output: outputOf(request.output_format, resolution),
@@ -100,10 +98,10 @@ export function planEdit(request: ImageEditRequest, caller: Caller, catalog: Cat
 
 /** Plans a request of `POST /image/multi-edit`. Refuses the same. */
 export function planMultiEdit(request: ImageMultiEditRequest, caller: Caller, catalog: Catalog): EditPlan {
-  const sale = usable(findModel(request.modelId ?? 'default', catalog.ofType('inpaint')), caller, catalog);
+  const sale = sellModel(request.modelId ?? 'default', catalog.ofType('inpaint'), { caller, catalog });
   const resolution = resolutionOf(request.resolution, sale.model);
   return checked({
-    ...sale,
+    sale,
     count: 1,
     tier: { resolution, quality: qualityOf(request.quality, sale.model) },
     output: outputOf(request.output_format, resolution),
@@ -117,7 +115,8 @@ export function planMultiEdit(request: ImageMultiEditRequest, caller: Caller, ca
 
 /** The plan with its prices, if the model can follow it. */
 function checked({ tier, ...plan }: Plan): EditPlan {
-  const { model, pictures, field, mask, edit, count } = plan;
+  const { pictures, field, mask, edit, count } = plan;
+  const { model } = plan.sale;
   const { constraints } = model;
   refuseLongPrompt(edit.prompt, model);
   if (pictures.length > constraints.maxInputImages)
@@ -134,7 +133,7 @@ function checked({ tier, ...plan }: Plan): EditPlan {
 const outputOf = (
   format: ImageEditRequest['output_format'],
   resolution: ImageTier['resolution'],
-): ImageSale['output'] => ({
+): ImageOffer['output'] => ({
   format:
     format === 'jpg' ? 'jpeg' : (format ?? (resolution === '2K' || resolution === '4K' ? 'jpeg' : 'png')),
   quality: FILE_QUALITY,
@@ -142,7 +141,7 @@ const outputOf = (
 
 function sizeForRatio(
   ratio: string | null | undefined,
-  { id, constraints }: EditPlan['model'],
+  { id, constraints }: CatalogEditModel,
   resolution: ImageTier['resolution'],
 ): EditPlan['sizeFor'] {
   if (typeof ratio !== 'string' || ratio === 'auto')

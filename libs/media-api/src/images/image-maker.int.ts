@@ -2,7 +2,6 @@ import {
   type ChunkStream,
   type Completion,
   InferenceRouter,
-  type CatalogImageModel,
   type MadeImages,
   chargeLine,
 } from '@svc/contracts';
@@ -43,9 +42,7 @@ it('checks and charges images that had arrived when the client disconnected', as
   const router = new LastMomentRouter({ images: [picture.toString('base64'), 'bm90IGFuIGltYWdl'] });
   const maker = new ImageMaker(router, images, { log: createLogger('silent') });
   const sale = {
-    model: { id: 'm' } as CatalogImageModel,
-    deprecation: undefined,
-    limits: [],
+    sale: { name: 'm' },
     count: 2,
     lines: (count: number) => [chargeLine(price, count)],
     output: { format: 'png', quality: 90 },

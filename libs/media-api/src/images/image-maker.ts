@@ -14,7 +14,7 @@ import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import { type Performed } from '@svc/paid/paid';
-import type { ImageSale } from './image-plan.js';
+import type { ImageOffer } from './image-plan.js';
 import type { ImageSize } from './image-size.js';
 
 /** Images that were checked, at least one. */
@@ -38,7 +38,8 @@ export interface PictureOrder {
   readonly lines?: (images: number) => ChargeLine[];
 }
 
-type OrderedSale = ImageSale & PictureOrder;
+/** Images as they are made, whoever buys them. */
+type OrderedImages = Omit<ImageOffer, 'sale'> & PictureOrder & { readonly sale: { readonly name: string } };
 
 interface ImageCaller {
   readonly requestId: string;
@@ -59,7 +60,7 @@ export class ImageMaker {
    * delivered. The signal ends calls, but not the check of images that have arrived, which are charged.
    * Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
    */
-  async make(plan: OrderedSale, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
+  async make(plan: OrderedImages, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
     const { order } = plan;
     const first = await this.delivered(plan, order, { caller, signal });
     const missing = order.count - first.files.length;
@@ -79,13 +80,14 @@ export class ImageMaker {
         inferenceMs: first.inferenceMs + (second?.inferenceMs ?? 0),
       },
       backend,
+      retries: first.retries + (second?.retries ?? 0),
       lines: plan.lines(files.length),
     };
   }
 
   /** A failure is only passed on if there is nothing to deliver. */
   private async remainder(
-    plan: OrderedSale,
+    plan: OrderedImages,
     { files, missing }: { files: readonly ConvertedImage[]; missing: number },
     context: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures | undefined> {
@@ -106,11 +108,11 @@ export class ImageMaker {
   }
 
   private async delivered(
-    plan: OrderedSale,
+    plan: OrderedImages,
     order: PictureOrder['order'],
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures> {
-    const { id } = plan.model;
+    const id = plan.sale.name;
     const body = [Buffer.from(JSON.stringify(order))];
     const startedMs = performance.now();
     const call = {
@@ -140,7 +142,7 @@ export class ImageMaker {
   /** The file of an image; `undefined` if it cannot be sold. */
   private async checked(
     image: string,
-    { output, atLeast }: OrderedSale,
+    { output, atLeast }: OrderedImages,
     { accountId }: ImageCaller,
   ): Promise<ConvertedImage | undefined> {
     try {

@@ -9,14 +9,12 @@ import {
   type ImageOrder,
   ImageRequest,
   type ImageTier,
-  type Limit,
   Problem,
   invalidRequest,
 } from '@svc/contracts';
 import type { ImageOutput } from '@svc/media';
 import { refuseUrls } from '@svc/paid/json';
-import { limitsOf } from '@svc/paid/limits';
-import { type DeprecationNotice, findModel, refuseAnonymous } from '@svc/paid/models';
+import { type ModelSale, sellModel } from '@svc/paid/paid';
 import { type ImageSize, defaultSize, nearestSize, requestedSize } from './image-size.js';
 import { imageLines } from './image-price.js';
 import { styled } from './styles.js';
@@ -25,10 +23,8 @@ import { styled } from './styles.js';
 type DrawingModel = CatalogImageModel | CatalogEditModel;
 
 /** How images are sold. */
-export interface ImageSale {
-  readonly model: DrawingModel | CatalogUpscaleModel;
-  readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: readonly Limit[];
+export interface ImageOffer {
+  readonly sale: ModelSale<DrawingModel | CatalogUpscaleModel>;
   /** How many images are requested. */
   readonly count: number;
   /** What a number of images costs. */
@@ -37,7 +33,7 @@ export interface ImageSale {
 }
 
 /** The plan for a request for images. */
-export interface ImagePlan extends ImageSale {
+export interface ImagePlan extends ImageOffer {
   readonly order: ImageOrder;
 }
 
@@ -51,9 +47,10 @@ type Fields = Readonly<Record<string, unknown>>;
  * PRO_ONLY_MODEL, UNAUTHORIZED, INVALID_REQUEST.
  */
 export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = usable(findModel(request.model, catalog.ofType('image')), caller, catalog);
+  const sale = sellModel(request.model, catalog.ofType('image'), { caller, catalog });
+  const { model } = sale;
   const count = request.variants ?? 1;
-  refuseCount(count, 'variants', { model, limits: found.limits });
+  refuseCount(count, 'variants', sale);
   if (request.return_binary === true && count > 1)
     throw refusal('variants', 'variants must be 1 with return_binary, since a file has one picture');
   const prompt = promptOf(request, model);
@@ -72,8 +69,7 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
   };
   const exif = { ImageDescription: request.prompt, Software: model.id };
   return {
-    ...found,
-    model,
+    sale,
     order,
     count,
     lines: (images) => imageLines(model, tier, images),
@@ -87,14 +83,11 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
 
 /** Plans a request of `POST /images/generations`. Refuses the same. */
 export function planGeneration(request: ImageGenerationRequest, caller: Caller, catalog: Catalog): ImagePlan {
-  const { model, ...found } = usable(
-    findModel(request.model ?? 'default', catalog.ofType('image')),
-    caller,
-    catalog,
-  );
+  const sale = sellModel(request.model ?? 'default', catalog.ofType('image'), { caller, catalog });
+  const { model } = sale;
   const { constraints } = model;
   const count = request.n ?? 1;
-  refuseCount(count, 'n', { model, limits: found.limits });
+  refuseCount(count, 'n', sale);
   refuseLongPrompt(request.prompt, model);
   const resolution = constraints.defaultResolution ?? constraints.resolutions?.[0];
   const quality =
@@ -102,8 +95,7 @@ export function planGeneration(request: ImageGenerationRequest, caller: Caller, 
   const tier = { resolution, quality };
   const size = sizeIn(request.size);
   return {
-    ...found,
-    model,
+    sale,
     order: {
       ...shared(model, { prompt: request.prompt, count, tier }),
       ...(size ? nearestSize(size, constraints, resolution) : defaultSize(constraints, resolution)),
@@ -129,17 +121,6 @@ export const openAiOutput = ({
 export function sizeIn(size: string | null | undefined): ImageSize | undefined {
   const [width = 0, height = 0] = size?.split('x').map(Number) ?? [];
   return height > 0 ? { width, height } : undefined;
-}
-
-/** The model of a request, if the caller may use it. */
-export function usable<Model extends ImageSale['model']>(
-  { model, deprecation }: { readonly model: Model; readonly deprecation: DeprecationNotice | undefined },
-  caller: Caller,
-  catalog: Catalog,
-) {
-  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-  refuseAnonymous(caller, model);
-  return { model, deprecation, limits: limitsOf(caller, model, catalog) };
 }
 
 /** The backend gets a quality only if the model has several. */
@@ -204,7 +185,7 @@ function stepsOf({ steps }: ImageRequest, { id, constraints }: CatalogImageModel
 export function refuseCount(
   count: number,
   field: 'n' | 'variants',
-  { model, limits }: Pick<ImageSale, 'limits'> & { readonly model: DrawingModel },
+  { model, limits }: ModelSale<DrawingModel>,
 ): void {
   const most = limits.reduce(
     (least, { unit, max }) => (unit === 'requests' ? Math.min(least, max) : least),

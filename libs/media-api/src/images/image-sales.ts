@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { type Cost, usdNumber } from '@svc/contracts';
-import { type HeaderValues, modelHeaders } from '@svc/paid/http';
+import type { HeaderValues } from '@svc/paid/http';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { ImageMaker, type PictureOrder, type Pictures } from './image-maker.js';
-import type { ImageSale } from './image-plan.js';
+import type { ImageOffer } from './image-plan.js';
 
 /** No picture is moderated. */
 const CONTENT_HEADERS: HeaderValues = {
@@ -26,32 +26,30 @@ export class ImageSales {
 
   /** `order` is called once the money is held; if it throws, nothing is charged. */
   async sell(
-    sale: ImageSale,
+    offer: ImageOffer,
     pair: HttpPair,
     order: (accountId: string, signal: AbortSignal) => Promise<PictureOrder>,
   ): Promise<Sold> {
-    const { model, count } = sale;
+    const { sale, count, lines } = offer;
     const { request, reply } = pair;
     const { record, id: requestId } = request;
-    record.model = model.id;
     record.operation = 'image';
-    reply.headers(modelHeaders(model, sale.deprecation));
     const { result, cost } = await this.paid.run(
       {
-        name: model.id,
-        limits: sale.limits,
-        resource: { kind: 'model', name: model.id },
+        sale,
         // Each image counts as a request.
         amounts: { requests: count },
-        hold: { amountNano: sale.lines(count).reduce((sum, { amountNano }) => sum + amountNano, 0n) },
+        hold: { amountNano: lines(count).reduce((sum, { amountNano }) => sum + amountNano, 0n) },
         perform: async ({ accountId }, signal) =>
-          this.maker.make({ ...sale, ...(await order(accountId, signal)) }, { requestId, accountId }, signal),
+          this.maker.make(
+            { ...offer, ...(await order(accountId, signal)) },
+            { requestId, accountId },
+            signal,
+          ),
       },
       pair,
     );
-    const { backend, retries } = result;
-    reply.headers({ ...CONTENT_HEADERS, 'x-svc-model-router': backend });
-    if (retries > 0) reply.header('x-retry-count', retries);
+    reply.headers(CONTENT_HEADERS);
     return { ...result, cost: { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) } };
   }
 }

@@ -20,7 +20,7 @@ import { type HttpPair } from '@svc/paid/paid';
 import { type ChangePlan, planCutout, planUpscale } from './change-plan.js';
 import { EditPictures } from './edit-pictures.js';
 import { type EditPlan, planEdit, planEdits, planMultiEdit } from './edit-plan.js';
-import { type ImageSale, planGeneration, planImage } from './image-plan.js';
+import { type ImageOffer, planGeneration, planImage } from './image-plan.js';
 import { base64Of, generationReply } from './image-replies.js';
 import { ImageSales, type Sold } from './image-sales.js';
 import { STYLE_NAMES } from './styles.js';
@@ -148,7 +148,7 @@ export class ImagesController {
 }
 
 /** The first picture as a file. */
-function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageSale, reply: FastifyReply): Uint8Array {
+function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageOffer, reply: FastifyReply): Uint8Array {
   const [first] = files;
   assert(first, 'at least one picture is sold');
   reply.header('content-type', `image/${output.format}`);

@@ -42,9 +42,10 @@ export class MediaJobsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: VideoOrder,
   ): Promise<{ model: string; queue_id: string }> {
-    const plan = planVideo(body, this.catalog);
-    const id = await this.orders.place('video', plan, { request, reply, caller: callerOf(request) });
-    return { model: plan.model.id, queue_id: id };
+    const caller = callerOf(request);
+    const plan = planVideo(body, { caller, catalog: this.catalog });
+    const id = await this.orders.place('video', plan, { request, reply, caller });
+    return { model: plan.sale.name, queue_id: id };
   }
 
   @Serves(routes.retrieveVideo)
@@ -77,9 +78,10 @@ export class MediaJobsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: MusicOrder,
   ): Promise<{ model: string; queue_id: string; status: 'QUEUED' }> {
-    const plan = planMusic(body, this.catalog);
-    const id = await this.orders.place('music', plan, { request, reply, caller: callerOf(request) });
-    return { model: plan.model.id, queue_id: id, status: 'QUEUED' };
+    const caller = callerOf(request);
+    const plan = planMusic(body, { caller, catalog: this.catalog });
+    const id = await this.orders.place('music', plan, { request, reply, caller });
+    return { model: plan.sale.name, queue_id: id, status: 'QUEUED' };
   }
 
   @Serves(routes.retrieveMusic)

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Catalog } from '@svc/catalog';
 import {
   MEDIA_JOBS_BACKEND,
   type Caller,
@@ -14,9 +13,7 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import { RootLogger, whileConnected } from '@svc/runtime';
-import { modelHeaders, idempotencyKey } from '@svc/paid/http';
-import { limitsOf } from '@svc/paid/limits';
-import { refuseAnonymous } from '@svc/paid/models';
+import { idempotencyKey } from '@svc/paid/http';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
 import { PaymentDemands } from '@svc/paid/wallets';
@@ -32,19 +29,16 @@ export class MediaOrders {
     private readonly jobs: MediaJobs,
     private readonly attachments: Attachments,
     private readonly demands: PaymentDemands,
-    private readonly catalog: Catalog,
     private readonly logger: RootLogger,
   ) {}
 
   /** Returns the id of the job, which may be one of an earlier identical request. */
   async place(kind: MediaKind, plan: MediaPlan, pair: HttpPair & { caller: Caller }): Promise<string> {
     const { request, reply, caller } = pair;
-    const { model, deprecation } = plan;
-    if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-    refuseAnonymous(caller, model);
+    const { model, headers } = plan.sale;
     request.record.model = model.id;
     request.record.operation = 'generate_content';
-    reply.headers(modelHeaders(model, deprecation));
+    reply.headers(headers);
     const named = {
       kind,
       accountId: caller.accountId,
@@ -89,17 +83,11 @@ export class MediaOrders {
   /** Stores the job, charges it durably, then lets it begin. Whatever fails, it is not paid for. */
   private async charge(
     job: NewMediaJob,
-    { model, line }: MediaPlan,
+    { sale, line }: MediaPlan,
     { request, reply, caller }: HttpPair & { caller: Caller },
   ): Promise<void> {
     const startedMs = performance.now();
-    const operation = {
-      name: model.id,
-      resource: { kind: 'model' as const, name: model.id },
-      limits: limitsOf(caller, model, this.catalog),
-      amounts: {},
-      hold: { amountNano: line.amountNano },
-    };
+    const operation = { sale, amounts: {}, hold: { amountNano: line.amountNano } };
     const begun = await this.paid.begin(operation, { requestId: request.id, caller });
     reply.headers(begun.headers);
     if ('refusal' in begun) throw begun.refusal;

@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import { CatalogFile, type VideoOrder } from '@svc/contracts';
+import { type Caller, CatalogFile, type VideoOrder } from '@svc/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planMusic, planVideo, quoteMusic, quoteVideo } from './media-plan.js';
@@ -43,6 +43,9 @@ const catalog = new Catalog(
   }),
 );
 
+const caller = { accountId: 'a', tier: 'standard', paid: true, modelPrivacy: 'ALL' } as Caller;
+const buyer = { caller, catalog };
+
 const orders = fc.record(
   {
     duration: fc.constantFrom(...DURATIONS),
@@ -59,7 +62,7 @@ describe('the plan of a video', () => {
   it('costs its quote, whatever its options', () => {
     fc.assert(
       fc.property(orders, (options) => {
-        const { line } = planVideo({ ...ORDER, ...options }, catalog);
+        const { line } = planVideo({ ...ORDER, ...options }, buyer);
         expect(line).toEqual(quoteVideo({ model: 'clip', ...options }, catalog));
       }),
     );
@@ -90,7 +93,7 @@ describe('the plan of a video', () => {
   it('has sides of a multiple of 16, with the shorter one near the resolution', () => {
     fc.assert(
       fc.property(orders, (options) => {
-        const { order } = planVideo({ ...ORDER, ...options }, catalog);
+        const { order } = planVideo({ ...ORDER, ...options }, buyer);
         const { width = 0, height = 0 } = order;
         const [across = 0, down = 0] = options.aspect_ratio.split(':').map(Number);
         expect([width % 16, height % 16]).toEqual([0, 0]);
@@ -111,7 +114,7 @@ describe('the plan of a video', () => {
         negative_prompt: 'dogs',
         none: null,
       },
-      catalog,
+      buyer,
     );
     expect(order.fields).toEqual({ negative_prompt: 'dogs', audio: 'true' });
     expect(order.others).toEqual({ seed: '7', guidance: '{"scale":3}' });
@@ -130,14 +133,14 @@ describe('the plan of a video', () => {
     'reference_video_urls',
     'upscale_factor',
   ])('refuses %j by its name, since it is known to be wrong', (field) => {
-    expect(() => planVideo({ ...ORDER, [field]: '9' }, catalog)).toThrow(
+    expect(() => planVideo({ ...ORDER, [field]: '9' }, buyer)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', param: field }) as Error,
     );
   });
 
   it('passes no URL to a model server', () => {
     const field = { reference: { url: 'http://169.254.169.254/' } };
-    expect(() => planVideo({ ...ORDER, ...field }, catalog)).toThrow(
+    expect(() => planVideo({ ...ORDER, ...field }, buyer)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', param: 'reference' }) as Error,
     );
   });
@@ -160,7 +163,7 @@ describe('the plan of a track', () => {
           };
           const count = [...order.prompt, ...lyrics].length;
           const quote = { model, duration_seconds: seconds, character_count: count };
-          expect(planMusic(order, catalog).line).toEqual(quoteMusic(quote, catalog));
+          expect(planMusic(order, buyer).line).toEqual(quoteMusic(quote, catalog));
         },
       ),
     );

@@ -16,12 +16,12 @@ import {
   videoPrice,
 } from '@svc/contracts';
 import { refuseUrls } from '@svc/paid/json';
-import { type DeprecationNotice, findModel } from '@svc/paid/models';
+import { findModel } from '@svc/paid/models';
+import { type Buyer, type ModelSale, sellModel } from '@svc/paid/paid';
 
 /** What a job costs and makes. */
 export interface MediaPlan {
-  readonly model: CatalogVideoModel | CatalogMusicModel;
-  readonly deprecation: DeprecationNotice | undefined;
+  readonly sale: ModelSale<CatalogVideoModel | CatalogMusicModel>;
   /** The charge: also what is quoted and held. */
   readonly line: ChargeLine;
   /** Without its picture. */
@@ -161,9 +161,10 @@ export function quoteVideo(request: VideoQuote, catalog: Catalog): ChargeLine {
   return videoLine(model, videoShape(model, request, true));
 }
 
-/** Plans a job. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
-export function planVideo(request: VideoOrder, catalog: Catalog): MediaPlan {
-  const { model, deprecation } = findModel(request.model, catalog.ofType('video'));
+/** Plans a job. Refuses: INVALID_REQUEST and the refusals of `sellModel`. */
+export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
+  const sale = sellModel(request.model, buyer.catalog.ofType('video'), buyer);
+  const { model } = sale;
   const { promptCharacterLimit: most, modelType } = model.constraints;
   const unsupported = UNSUPPORTED.find((field) => (request[field] ?? undefined) !== undefined);
   if (unsupported !== undefined) throw fault(unsupported, 'The model does not support it.');
@@ -178,8 +179,7 @@ export function planVideo(request: VideoOrder, catalog: Catalog): MediaPlan {
   const shape = videoShape(model, request, false);
   const { negative_prompt: negative } = request;
   return {
-    model,
-    deprecation,
+    sale,
     line: videoLine(model, shape),
     pictureUrl,
     order: {
@@ -227,16 +227,16 @@ const MUSIC_OPTIONS = [
   ['speed', 'supportsSpeed'],
 ] as const satisfies readonly (readonly [keyof MusicOrder, keyof CatalogMusicModel['constraints']])[];
 
-/** Plans a job. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
-export function planMusic(request: MusicOrder, catalog: Catalog): MediaPlan {
-  const { model, deprecation } = findModel(request.model, catalog.ofType('music'));
+/** Plans a job. Refuses: INVALID_REQUEST and the refusals of `sellModel`. */
+export function planMusic(request: MusicOrder, buyer: Buyer): MediaPlan {
+  const sale = sellModel(request.model, buyer.catalog.ofType('music'), buyer);
+  const { model } = sale;
   refuseOptions(request, model);
   const characters = [...request.prompt, ...(request.lyrics_prompt ?? '')].length;
   const seconds = trackSeconds(model, request);
   const { price, units } = musicPrice(model, { seconds, characters });
   return {
-    model,
-    deprecation,
+    sale,
     line: chargeLine(price, units),
     pictureUrl: undefined,
     order: {

@@ -63,8 +63,8 @@ describe('the limits of speech', () => {
     ['standard', 60],
     ['partner', 120],
   ] as const)('of an account of the tier %s are %i requests per minute', (tier, max) => {
-    const { limits } = planSpeech({ model: 'voice', input: 'a' }, { ...CALLER, tier }, catalogOf(1));
-    expect(limits).toEqual([{ scope: 'user', unit: 'requests', windowMs: 60_000, max }]);
+    const { sale } = planSpeech({ model: 'voice', input: 'a' }, { ...CALLER, tier }, catalogOf(1));
+    expect(sale.limits).toEqual([{ scope: 'user', unit: 'requests', windowMs: 60_000, max }]);
   });
 });
 

@@ -2,7 +2,6 @@ import type { Catalog, SpeechModel } from '@svc/catalog';
 import {
   type Caller,
   type ChargeLine,
-  type Limit,
   Problem,
   SpeechRequest,
   type SpokenText,
@@ -11,14 +10,11 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import { unknownFieldsOf } from '@svc/paid/json';
-import { limitsOf } from '@svc/paid/limits';
-import { type DeprecationNotice, findModel, refuseAnonymous } from '@svc/paid/models';
+import { type ModelSale, sellModel } from '@svc/paid/paid';
 
 /** The plan for a speech request. */
 export interface SpeechPlan {
-  readonly model: SpeechModel;
-  readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: readonly Limit[];
+  readonly sale: ModelSale<SpeechModel>;
   readonly text: SpokenText;
   /** Known before the call, so it is the quote, the hold and the charge. */
   readonly line: ChargeLine;
@@ -35,18 +31,11 @@ const othersOf = unknownFieldsOf(SpeechRequest.shape);
  * INVALID_REQUEST.
  */
 export function planSpeech(request: SpeechRequest, caller: Caller, catalog: Catalog): SpeechPlan {
-  const { model, deprecation } = findModel(request.model, catalog.ofType('tts'));
-  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-  refuseAnonymous(caller, model);
+  const sale = sellModel(request.model, catalog.ofType('tts'), { caller, catalog });
+  const { model } = sale;
   const { input } = request;
   const text = { input, ...spokenBy(model, request), ...optionsOf(request), others: othersOf(request) };
-  return {
-    model,
-    deprecation,
-    limits: limitsOf(caller, model, catalog),
-    text,
-    line: speechLine(model, input),
-  };
+  return { sale, text, line: speechLine(model, input) };
 }
 
 /** The price of speaking a text. */

@@ -10,7 +10,7 @@ import {
 } from '@svc/contracts';
 import type { RequestRecord } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
-import { type ResponseWriter, modelHeaders } from '@svc/paid/http';
+import { type ResponseWriter, servedBy } from '@svc/paid/http';
 import { type PaidOperation, PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
 import { GatheredBytes } from './gathered-bytes.js';
 import { SpeechDelivery } from './speech-delivery.js';
@@ -43,8 +43,8 @@ export class SpeechPipeline {
   async speak(context: SpeechContext): Promise<void> {
     const { client, record, asked, caller } = context;
     const plan = planSpeech(asked, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
-    Object.assign(record, { model: plan.model.id, operation: 'speech', stream: plan.text.isStreamed });
-    Object.assign(client.headers, modelHeaders(plan.model, plan.deprecation));
+    Object.assign(record, { model: plan.sale.name, operation: 'speech', stream: plan.text.isStreamed });
+    Object.assign(client.headers, plan.sale.headers);
     const begun = await this.paid.begin(operationOf(plan), context);
     Object.assign(client.headers, begun.headers);
     if ('refusal' in begun) throw begun.refusal; //                       RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
@@ -74,24 +74,17 @@ export class SpeechPipeline {
   ): Promise<ChunkStream> {
     const { accountId } = caller;
     const body = [Buffer.from(JSON.stringify(plan.text))];
-    const call = { kind: 'speech' as const, requestId, accountId, model: plan.model.id, body };
+    const call = { kind: 'speech' as const, requestId, accountId, model: plan.sale.name, body };
     const source = await traced('infer', () => this.router.stream(call, client.signal));
     record.backend = source.backend;
-    client.headers['x-svc-model-router'] = source.backend;
-    if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
+    Object.assign(client.headers, servedBy(source.backend, source.retries));
     return source;
   }
 }
 
 /** Speech has an exact price, which depends on the text alone. */
-function operationOf({ model, limits, line }: SpeechPlan): PaidOperation {
-  return {
-    name: model.id,
-    limits,
-    resource: { kind: 'model', name: model.id },
-    amounts: {},
-    hold: { amountNano: line.amountNano },
-  };
+function operationOf({ sale, line }: SpeechPlan): PaidOperation {
+  return { sale, amounts: {}, hold: { amountNano: line.amountNano } };
 }
 
 /**

@@ -138,7 +138,7 @@ describe('the plan for a file', () => {
   });
 
   it('has the limits for audio of the catalogue', () => {
-    expect(planOf().limits).toEqual([{ scope: 'user', unit: 'requests', windowMs: 60_000, max: 60 }]);
+    expect(planOf().sale.limits).toEqual([{ scope: 'user', unit: 'requests', windowMs: 60_000, max: 60 }]);
   });
 
   it('refuses audio that is longer than the model takes', () => {

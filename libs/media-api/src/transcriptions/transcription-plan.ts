@@ -4,7 +4,6 @@ import {
   type Caller,
   type ChargeLine,
   type FormFile,
-  type Limit,
   Problem,
   type Transcript,
   TranscriptionRequest,
@@ -13,17 +12,14 @@ import {
   invalidRequest,
 } from '@svc/contracts';
 import { unknownFieldsOf } from '@svc/paid/json';
-import { limitsOf } from '@svc/paid/limits';
-import { type DeprecationNotice, findModel, refuseAnonymous } from '@svc/paid/models';
+import { type ModelSale, sellModel } from '@svc/paid/paid';
 
 /** A request to transcribe or translate a file. Only the former has a language. */
 export type AudioRequest = TranslationRequest & Pick<TranscriptionRequest, 'language'>;
 
 /** The plan for a file. */
 export interface TranscriptionPlan {
-  readonly model: TranscriptionModel;
-  readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: readonly Limit[];
+  readonly sale: ModelSale<TranscriptionModel>;
   readonly audio: AudioToTranscribe;
   readonly file: FormFile;
 }
@@ -39,9 +35,7 @@ export function planTranscription(
   caller: Caller,
   catalog: Catalog,
 ): TranscriptionPlan {
-  const { model, deprecation } = findModel(request.model, catalog.ofType('asr'));
-  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-  refuseAnonymous(caller, model);
+  const sale = sellModel(request.model, catalog.ofType('asr'), { caller, catalog });
   const { file, language, prompt, temperature } = request;
   const audio = AudioToTranscribe.parse({
     ...(language !== undefined && { language }),
@@ -50,7 +44,7 @@ export function planTranscription(
     timestamps: timesOf(request),
     others: othersOf(request),
   });
-  return { model, deprecation, limits: limitsOf(caller, model, catalog), audio, file };
+  return { sale, audio, file };
 }
 
 /** The times that the response has. Those of words are requested only if needed, since they cost time. */

@@ -16,7 +16,6 @@ import { type AudioFile, AudioFiles, AudioRejected } from '@svc/media';
 import { Serves, RootLogger, whileConnected } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { modelHeaders } from '@svc/paid/http';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { type FinishedTranscript, inFormat } from './transcript-formats.js';
 import {
@@ -68,8 +67,8 @@ export class TranscriptionsController {
     const { record, caller } = request;
     assert(caller, 'the route requires a key or a wallet');
     const plan = planTranscription(body, caller, this.catalog);
-    Object.assign(record, { model: plan.model.id, operation: kind });
-    reply.headers(modelHeaders(plan.model, plan.deprecation));
+    Object.assign(record, { model: plan.sale.name, operation: kind });
+    reply.headers(plan.sale.headers);
     const file = await whileConnected(request, (signal) =>
       traced('measure audio', () => this.measured(plan, { account: caller.accountId, signal })),
     );
@@ -86,7 +85,7 @@ export class TranscriptionsController {
 
   /** Refuses: INVALID_REQUEST, and UNAVAILABLE while too many files are being read. */
   private async measured(
-    { model, file }: TranscriptionPlan,
+    { sale: { model }, file }: TranscriptionPlan,
     caller: { readonly account: string; readonly signal: AbortSignal },
   ): Promise<AudioFile> {
     try {
@@ -107,27 +106,22 @@ export class TranscriptionsController {
     audio: { readonly plan: TranscriptionPlan; readonly file: AudioFile },
     pair: HttpPair,
   ): Promise<{ readonly transcript: Transcript; readonly milliseconds: number }> {
-    const { model, limits } = audio.plan;
-    const { reply } = pair;
+    const { sale } = audio.plan;
+    const { model } = sale;
     const { id: requestId } = pair.request;
     const { result } = await this.paid.run(
       {
-        name: model.id,
-        limits,
-        resource: { kind: 'model', name: model.id },
+        sale,
         amounts: {},
         hold: { amountNano: audioLine(model, audio.file.milliseconds).amountNano },
         perform: async ({ accountId }, signal) => {
           const response = await this.transcribed({ kind, requestId, accountId }, audio, signal);
-          const { backend, milliseconds } = response;
-          return { result: response, backend, lines: [audioLine(model, milliseconds)] };
+          const { backend, retries, milliseconds } = response;
+          return { result: response, backend, retries, lines: [audioLine(model, milliseconds)] };
         },
       },
       pair,
     );
-    const { backend, retries } = result;
-    reply.header('x-svc-model-router', backend);
-    if (retries > 0) reply.header('x-retry-count', retries);
     return result;
   }
 
@@ -141,7 +135,7 @@ export class TranscriptionsController {
     signal: AbortSignal,
   ) {
     const { format, milliseconds: measuredMs } = audio;
-    const model = plan.model.id;
+    const model = plan.sale.name;
     // The file's own name is the caller's, and not needed.
     const file = { name: `audio.${format}`, type: AUDIO_MEDIA_TYPES[format], bytes: audio.bytes };
     const body = [Buffer.from(JSON.stringify(plan.audio))];

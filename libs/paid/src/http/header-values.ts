@@ -25,6 +25,12 @@ export function modelHeaders(
   };
 }
 
+/** Headers about the backend that served a model, if one did, and the calls that failed before. */
+export const servedBy = (backend: string, retries = 0): HeaderValues => ({
+  ...(backend !== '' && { 'x-svc-model-router': backend }),
+  ...(retries > 0 && { 'x-retry-count': retries }),
+});
+
 /** Headers about the limits. For a caller blocked for its failures, the reset is the end of the block. */
 export function limitHeaders({ tightest, scope, blockedForMs }: Admission): HeaderValues {
   const { requests, tokens } = tightest;

@@ -9,7 +9,7 @@ export {
   faultyHeaders,
   MODEL_KEY,
 } from './encryption-headers.js';
-export { type HeaderValues, limitHeaders, modelHeaders } from './header-values.js';
+export { type HeaderValues, limitHeaders, modelHeaders, servedBy } from './header-values.js';
 export { idempotencyKey } from './idempotency-key.js';
 export { PublishedText } from './published-text.js';
 export { KEEP_ALIVE_FRAME, ResponseWriter } from './response-writer.js';

@@ -1,4 +1,3 @@
 export { characterNotFound } from './character-search.js';
-export { type DeprecationNotice, findModel, findTextModel } from './model-lookup.js';
-export { refuseAnonymous } from './model-privacy.js';
+export { findModel, findTextModel } from './model-lookup.js';
 export { effectiveParameters, refuseUnavailable } from './svc-parameters.js';

@@ -11,7 +11,7 @@ export interface DeprecationNotice {
   readonly replacement: string | undefined;
 }
 
-interface FoundModel<Offered> {
+export interface FoundModel<Offered> {
   readonly model: Offered;
   readonly deprecation: DeprecationNotice | undefined;
 }

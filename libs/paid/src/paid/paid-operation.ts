@@ -1,4 +1,5 @@
-import type { Amounts, Caller, ChargeLine, HoldRequest, Limit, LimitedResource, Usage } from '@svc/contracts';
+import type { Amounts, Caller, ChargeLine, HoldRequest, Usage } from '@svc/contracts';
+import type { ModelSale, RouteSale } from './model-sale.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,11 +10,9 @@ declare module 'fastify' {
 
 /** Something that costs money: what it needs before it begins. */
 export interface PaidOperation {
-  /** The name in charges: the id of a model, or the path of the route. */
-  readonly name: string;
-  /** What is limited, the limits that apply, and the estimated amounts beside one request. */
-  readonly resource: LimitedResource;
-  readonly limits: readonly Limit[];
+  /** What is sold: its name in charges, what is limited, and the limits that apply. */
+  readonly sale: ModelSale | RouteSale;
+  /** The estimated amounts beside one request. */
   readonly amounts: Amounts;
   /**
    * The money to hold at first: all that the operation can cost, or the beginning of a stream that extends
@@ -43,4 +42,6 @@ export interface WholeOperation<Result> extends PaidOperation {
 
 export interface Performed<Result> extends Delivery {
   readonly result: Result;
+  /** Calls of a model that failed before this one. */
+  readonly retries?: number;
 }

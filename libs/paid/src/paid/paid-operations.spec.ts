@@ -20,9 +20,11 @@ import type { PaidOperation } from './paid-operation.js';
 import { type HttpPair, PaidOperations } from './paid-operations.js';
 
 const operation: PaidOperation = {
-  name: 'm',
-  resource: { kind: 'model', name: 'm' },
-  limits: perMinute('user', { requestsPerMinute: 1, tokensPerMinute: 1 }),
+  sale: {
+    name: 'm',
+    resource: { kind: 'route', name: 'm' },
+    limits: perMinute('user', { requestsPerMinute: 1, tokensPerMinute: 1 }),
+  },
   amounts: { tokens: 1 },
   hold: { amountNano: 1n },
 };
@@ -31,6 +33,7 @@ const admitRequest: AdmitRequest = {
   accountId: 'a',
   keyId: 'k',
   subject: 'key:k',
+  ...operation.sale,
   ...operation,
 };
 const refused = new Problem('RATE_LIMIT_EXCEEDED');

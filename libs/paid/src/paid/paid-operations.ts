@@ -16,11 +16,18 @@ import {
 import { RootLogger, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
-import { type HeaderValues, balanceHeaders, limitHeaders, walletHeaders } from '../http/header-values.js';
+import {
+  type HeaderValues,
+  balanceHeaders,
+  limitHeaders,
+  servedBy,
+  walletHeaders,
+} from '../http/header-values.js';
 import { LimitGate } from '../limits/limit-gate.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { leftOf } from './charge.js';
 import { type ClaimOutcome, Claims } from './claims.js';
+import { ModelSale } from './model-sale.js';
 import type { PaidOperation, WholeOperation } from './paid-operation.js';
 import { Reservation, isUnserved } from './reservation.js';
 
@@ -72,7 +79,8 @@ export class PaidOperations {
    */
   async begin(operation: PaidOperation, entrant: Entrant): Promise<OperationStart> {
     const { limiter, ledger, background } = this;
-    const { name, resource, limits, amounts } = operation;
+    const { sale, amounts } = operation;
+    const { name, resource, limits } = sale;
     const { requestId, caller } = entrant;
     const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
     const claim = await this.claims.claim({ request, hold: holdRequest(operation, entrant) });
@@ -132,16 +140,21 @@ export class PaidOperations {
     { caller, signal }: { caller: Caller; signal: AbortSignal },
   ): Promise<PaidResult<Result>> {
     const startedMs = performance.now();
+    const { sale } = operation;
+    if (sale instanceof ModelSale) {
+      request.record.model = sale.name;
+      reply.headers(sale.headers);
+    }
     const begun = await this.begin(operation, { requestId: operation.requestId ?? request.id, caller });
     reply.headers(begun.headers);
     if ('refusal' in begun) throw begun.refusal;
     const { reservation } = begun;
     try {
       signal.throwIfAborted();
-      const { result, ...delivery } = await operation.perform(caller, signal);
+      const { result, retries, ...delivery } = await operation.perform(caller, signal);
       const durationMs = performance.now() - startedMs;
       const { cost, headers } = await reservation.settle({ ...delivery, durationMs });
-      reply.headers(headers);
+      reply.headers({ ...headers, ...(sale instanceof ModelSale && servedBy(delivery.backend, retries)) });
       Object.assign(request.record, {
         backend: delivery.backend,
         costUsd: formatUsd(cost.usdNano),

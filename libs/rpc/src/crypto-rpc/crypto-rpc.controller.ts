@@ -93,9 +93,7 @@ export class CryptoRpcController {
     try {
       const { result } = await this.paid.run(
         {
-          name: ROUTE,
-          resource: { kind: 'route', name: ROUTE },
-          limits: plan.limits,
+          sale: { name: ROUTE, resource: { kind: 'route', name: ROUTE }, limits: plan.limits },
           amounts: { credits: most },
           hold: { amountNano: plan.creditNano * BigInt(most) },
           outlastsClient: claimed !== undefined || plan.sent.length > 0,

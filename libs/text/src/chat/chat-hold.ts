@@ -38,15 +38,13 @@ export function holdSizes(plan: ChatPlan, trancheTokensPerChoice: number): HoldS
  * small compared to the balance.
  */
 export function chatOperation(plan: ChatPlan, sizes: HoldSizes): PaidOperation {
-  const { model, limits, stream, outputTokensAtMost } = plan;
+  const { model, sale, stream, outputTokensAtMost } = plan;
   const promptTokens = promptTokensOf(plan);
   const costNano = (outputTokens: number): bigint =>
     costAtMostNano(model, promptTokens, outputTokens) + (plan.web?.priceAtMostNano ?? 0n);
   const expectedTokens = stream ? Math.min(outputTokensAtMost, sizes.trancheTokens) : outputTokensAtMost;
   return {
-    name: model.id,
-    limits,
-    resource: { kind: 'model', name: model.id },
+    sale,
     amounts: { tokens: promptTokens + expectedTokens },
     hold: {
       amountNano: costNano(sizes.firstTokens),

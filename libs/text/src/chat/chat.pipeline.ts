@@ -4,7 +4,6 @@ import { Problem, type Usage, formatUsd } from '@svc/contracts';
 import { type ChargedOutput, isAbort } from '../output/output-relay.js';
 import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '@svc/paid';
-import { modelHeaders } from '@svc/paid/http';
 import { PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
 import { planChat } from '../request/chat-plan.js';
 import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
@@ -37,8 +36,8 @@ export class ChatPipeline {
   async complete(exchange: ChatExchange): Promise<void> {
     const { client, record } = exchange;
     const plan = planChat(exchange.asked, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
-    record.model = plan.model.id;
-    Object.assign(client.headers, modelHeaders(plan.model, plan.deprecation));
+    record.model = plan.sale.name;
+    Object.assign(client.headers, plan.sale.headers);
     const sizes = holdSizes(plan, this.settings.config.GATEWAY_TRANCHE_TOKENS);
     const begun = await this.paid.begin(chatOperation(plan, sizes), exchange);
     Object.assign(client.headers, begun.headers);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InferenceRouter, type Usage } from '@svc/contracts';
 import { RootLogger } from '@svc/runtime';
 import { LabelNames, inference, traced } from '@svc/telemetry';
+import { servedBy } from '@svc/paid/http';
 import { OutputRelay, type BackendOutput, type Ending } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import { InternalTool } from '../output/internal-tool.js';
@@ -95,8 +96,7 @@ export class Inference {
     );
     const source = await (plan.stream ? client.beginWith(asked) : asked);
     record.backend = source.backend;
-    client.headers['x-svc-model-router'] = source.backend;
-    if (source.retries > 0) client.headers['x-retry-count'] = source.retries;
+    Object.assign(client.headers, servedBy(source.backend, source.retries));
     const normaliser = new OutputNormaliser({
       thinking: plan.thinking,
       tokenizer: prompt.tokenizer,

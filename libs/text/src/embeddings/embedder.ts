@@ -18,9 +18,6 @@ export interface Embedded {
   /** In the format of `EmbeddingVectors`. */
   readonly vectors: readonly string[];
   readonly promptTokens: number;
-  readonly backend: string;
-  /** Calls that failed before this response. */
-  readonly retries: number;
 }
 
 /** Gets the vectors of a plan's texts and counts their tokens. */
@@ -37,7 +34,8 @@ export class Embedder {
     { requestId, accountId }: { requestId: string; accountId: string },
     signal: AbortSignal,
   ): Promise<Performed<Embedded>> {
-    const { model, texts, dimensions, others } = plan;
+    const { texts, dimensions, others } = plan;
+    const { model } = plan.sale;
     const asked: EmbeddingTexts = {
       inputs: [...texts],
       dimensions,
@@ -51,8 +49,9 @@ export class Embedder {
     const { vectors, promptTokens: reported = 0 } = EmbeddingVectors.parse(JSON.parse(response.body));
     const promptTokens = this.promptTokens(plan, reported, { requestId, backend });
     return {
-      result: { vectors, promptTokens, backend, retries },
+      result: { vectors, promptTokens },
       backend,
+      retries,
       lines: [lineOf(plan, promptTokens)],
       usage: { ...NO_USAGE, promptTokens },
     };
@@ -60,14 +59,14 @@ export class Embedder {
 
   /** The backend's count if plausible, otherwise an estimate or the lower bound. */
   private promptTokens(
-    { texts, model, tokens, tokensAtMost }: EmbeddingPlan,
+    { texts, sale, tokens, tokensAtMost }: EmbeddingPlan,
     reported: number,
     { requestId, backend }: { requestId: string; backend: string },
   ): number {
     const bounds = { tokens, tokensAtMost, tokensAtLeast: () => leastTokens(texts) };
     const { tokens: trusted = Math.max(tokens, 1), doubt } = trustedPrompt(reported, bounds);
     if (doubt !== undefined) {
-      inference.doubted.add(1, model.id, backend, doubt);
+      inference.doubted.add(1, sale.name, backend, doubt);
       this.logger.log.warn(
         { requestId, backend, doubted: [doubt], reported },
         'implausible token counts of a backend were replaced',
@@ -78,7 +77,7 @@ export class Embedder {
 }
 
 /** The charge line for this number of tokens. */
-export function lineOf({ model }: EmbeddingPlan, tokens: number): ChargeLine {
+export function lineOf({ sale: { model } }: EmbeddingPlan, tokens: number): ChargeLine {
   const sku = `${model.id}-embedding-input-mtoken`;
   return chargeLine({ sku, unit: 'token', priceNanoPerMillion: model.inputNano }, tokens);
 }

@@ -1,14 +1,11 @@
 import type { Catalog, EmbeddingModel } from '@svc/catalog';
-import { type Caller, EmbeddingRequest, type Limit, Problem, invalidRequest } from '@svc/contracts';
+import { type Caller, EmbeddingRequest, Problem, invalidRequest } from '@svc/contracts';
 import { withoutSteering, unknownFieldsOf } from '@svc/paid/json';
-import { limitsOf } from '@svc/paid/limits';
-import { type DeprecationNotice, findModel, refuseAnonymous } from '@svc/paid/models';
+import { type ModelSale, sellModel } from '@svc/paid/paid';
 
 /** The plan for an embeddings request. */
 export interface EmbeddingPlan {
-  readonly model: EmbeddingModel;
-  readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: readonly Limit[];
+  readonly sale: ModelSale<EmbeddingModel>;
   readonly texts: readonly string[];
   /** The length of each vector. */
   readonly dimensions: number;
@@ -43,9 +40,8 @@ function othersOf(request: EmbeddingRequest, model: EmbeddingModel): Record<stri
  * INVALID_REQUEST.
  */
 export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalog: Catalog): EmbeddingPlan {
-  const { model, deprecation } = findModel(request.model, catalog.ofType('embedding'));
-  if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-  refuseAnonymous(caller, model);
+  const sale = sellModel(request.model, catalog.ofType('embedding'), { caller, catalog });
+  const { model } = sale;
   const texts = typeof request.input === 'string' ? [request.input] : request.input;
   let tokens = 0;
   let tokensAtMost = 0;
@@ -56,9 +52,7 @@ export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalo
     tokensAtMost += Math.min(Buffer.byteLength(text) + SPECIAL_TOKENS_AT_MOST, model.maxInputTokens);
   }
   return {
-    model,
-    deprecation,
-    limits: limitsOf(caller, model, catalog),
+    sale,
     texts,
     dimensions: dimensionsOf(request, model),
     format: request.encoding_format ?? 'float',

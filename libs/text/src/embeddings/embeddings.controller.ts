@@ -4,7 +4,7 @@ import { Catalog } from '@svc/catalog';
 import { type EmbeddingRequest, routes, usdNumber } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { chooseEncoding, encode, modelHeaders } from '@svc/paid/http';
+import { chooseEncoding, encode } from '@svc/paid/http';
 import { PaidOperations } from '@svc/paid/paid';
 import { Embedder, lineOf } from './embedder.js';
 import { embeddingJson } from './embedding-body.js';
@@ -27,27 +27,21 @@ export class EmbeddingsController {
     const { record, caller, id: requestId } = request;
     assert(caller, 'the route requires a key or a wallet');
     const plan = planEmbeddings(body, caller, this.catalog);
-    const { model, format } = plan;
-    record.model = model.id;
+    const { sale, format } = plan;
     record.operation = 'embeddings';
-    reply.headers(modelHeaders(model, plan.deprecation));
     const { result, cost } = await this.paid.run(
       {
-        name: model.id,
-        limits: plan.limits,
-        resource: { kind: 'model', name: model.id },
+        sale,
         amounts: { tokens: plan.tokens },
         hold: { amountNano: lineOf(plan, plan.tokensAtMost).amountNano },
         perform: ({ accountId }, signal) => this.embedder.embed(plan, { requestId, accountId }, signal),
       },
       { request, reply },
     );
-    const { vectors, promptTokens, backend, retries } = result;
+    const { vectors, promptTokens } = result;
     record.promptTokens = promptTokens;
-    reply.header('x-svc-model-router', backend);
-    if (retries > 0) reply.header('x-retry-count', retries);
     const json = await embeddingJson(vectors, format, {
-      model: model.id,
+      model: sale.name,
       usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
       cost: { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) },
     });

@@ -4,21 +4,13 @@ import {
   type ChatRequest,
   type EncryptionKeys,
   type InferenceCall,
-  type Limit,
-  Problem,
   type SvcParametersEcho,
 } from '@svc/contracts';
 import { boundedJson, type JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject, dropSteering } from '@svc/paid/json';
-import { limitsOf } from '@svc/paid/limits';
-import {
-  type DeprecationNotice,
-  findTextModel,
-  refuseAnonymous,
-  effectiveParameters,
-  refuseUnavailable,
-} from '@svc/paid/models';
+import { type ModelSale, sellTextModel } from '@svc/paid/paid';
+import { effectiveParameters, refuseUnavailable } from '@svc/paid/models';
 import { type EncryptionHeaders } from '@svc/paid/http';
 import { encryptedParameters, planEncryption } from './encryption.js';
 import { RequestText } from './request-text.js';
@@ -39,9 +31,7 @@ import {
 export interface ChatPlan {
   readonly accountId: string;
   readonly model: Model;
-  /** The notice for a client that requested a deprecated or retired model. */
-  readonly deprecation: DeprecationNotice | undefined;
-  readonly limits: readonly Limit[];
+  readonly sale: ModelSale<Model>;
   readonly parameters: SvcParametersEcho;
   readonly thinking: ThinkingPlan;
   readonly stream: boolean;
@@ -93,9 +83,8 @@ export function planChat(
   catalog: Catalog,
 ): ChatPlan {
   const text = RequestText.checked(from.json, request);
-  const { model, suffix, deprecation } = findTextModel(request.model, catalog);
-  if (model.paidOnly && !from.caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
-  refuseAnonymous(from.caller, model);
+  const { sale, suffix } = sellTextModel(request.model, { caller: from.caller, catalog });
+  const { model } = sale;
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
@@ -110,8 +99,7 @@ export function planChat(
   return {
     accountId: from.caller.accountId,
     model,
-    deprecation,
-    limits: limitsOf(from.caller, model, catalog),
+    sale,
     parameters: encryption ? encryptedParameters(parameters) : parameters,
     // Nothing can be removed from ciphertexts.
     thinking: encryption ? { ...thinking, strip: false } : thinking,

@@ -1,0 +1,68 @@
+import type { Catalog, Model, NamedModels } from '@svc/catalog';
+import { type Caller, type CatalogEntry, type Limit, Problem } from '@svc/contracts';
+import { type HeaderValues, modelHeaders } from '../http/header-values.js';
+import { limitsOf } from '../limits/limits-of.js';
+import { type FoundModel, findModel, findTextModel } from '../models/model-lookup.js';
+import { refuseAnonymous } from '../models/model-privacy.js';
+
+/** Who buys, and the catalogue that sells. */
+export interface Buyer {
+  readonly caller: Caller;
+  readonly catalog: Catalog;
+}
+
+/**
+ * A model that its caller may use, with the limits that apply. Only `sellModel` and `sellTextModel` make one,
+ * and an operation of a model takes nothing else, so no endpoint can go around what they refuse.
+ */
+export class ModelSale<Offered extends CatalogEntry = CatalogEntry> {
+  /** So that nothing else can pose as a sale. */
+  declare protected readonly isSold: true;
+  /** The name in charges. */
+  readonly name: string;
+  readonly resource: { readonly kind: 'model'; readonly name: string };
+
+  private constructor(
+    readonly model: Offered,
+    readonly limits: readonly Limit[],
+    /** About the model and its deprecation, for the response. */
+    readonly headers: HeaderValues,
+  ) {
+    this.name = model.id;
+    this.resource = { kind: 'model', name: model.id };
+  }
+
+  /** Refuses: PRO_ONLY_MODEL, UNAUTHORIZED. */
+  static of<Offered extends CatalogEntry>(
+    { model, deprecation }: FoundModel<Offered>,
+    { caller, catalog }: Buyer,
+  ): ModelSale<Offered> {
+    if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
+    refuseAnonymous(caller, model);
+    return new ModelSale(model, limitsOf(caller, model, catalog), modelHeaders(model, deprecation));
+  }
+}
+
+/** Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED. */
+export const sellModel = <Offered extends CatalogEntry>(
+  name: string,
+  models: NamedModels<Offered>,
+  buyer: Buyer,
+): ModelSale<Offered> => ModelSale.of(findModel(name, models), buyer);
+
+/** A text model, with the parameters after its name. Refuses the same. */
+export function sellTextModel(
+  name: string,
+  buyer: Buyer,
+): { readonly sale: ModelSale<Model>; readonly suffix: Record<string, unknown> } {
+  const found = findTextModel(name, buyer.catalog);
+  return { sale: ModelSale.of(found, buyer), suffix: found.suffix };
+}
+
+/** A route that is sold without a model. */
+export interface RouteSale {
+  /** The name in charges. */
+  readonly name: string;
+  readonly resource: { readonly kind: 'route'; readonly name: string };
+  readonly limits: readonly Limit[];
+}
