@@ -1,5 +1,6 @@
 import { createPool } from '@svc/storage';
 import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
+import { LOGGED_EVENT } from '../postgres/postgres-events.store.js';
 import {
   BATCH,
   type DeadEvents,
@@ -19,7 +20,7 @@ export class PostgresDeadLetters implements DeadLetters {
 
   async list(event: ReplayableEvent): Promise<DeadEvents> {
     const { rows } = await this.#pool.query<LoggedEvent>(
-      'SELECT id, key, payload, traceparent FROM events.log WHERE topic = $1 ORDER BY id',
+      `SELECT ${LOGGED_EVENT} FROM events.log WHERE topic = $1 ORDER BY id`,
       [deadTopic(event.topic)],
     );
     return divide(rows, event);

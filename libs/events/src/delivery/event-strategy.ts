@@ -22,6 +22,8 @@ export interface Consumer {
   readonly topic: string;
   readonly group: string;
   readonly state: ConsumerState;
+  /** When the oldest event was stored that it has read and not handled yet, as Unix time. */
+  readonly unhandledSinceMs: number | undefined;
   drained(deadlineMs: number): Promise<void>;
   /** The positions of the topic's end and of the group. */
   positions(): Promise<Positions>;

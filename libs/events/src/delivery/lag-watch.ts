@@ -11,6 +11,8 @@ export interface Positions {
 interface Watched {
   readonly topic: string;
   readonly group: string;
+  /** When the oldest event was stored that this process has read and not handled yet, as Unix time. */
+  readonly unhandledSinceMs: number | undefined;
   positions(): Promise<Positions>;
 }
 
@@ -19,7 +21,7 @@ interface Sight {
   readonly ends: Positions['ends'];
 }
 
-/** How often a group's position is read; also the precision of an age. */
+/** How often a group's position is read. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
@@ -29,12 +31,21 @@ const LOOK_EVERY_MS = 5_000;
 const MOST_SIGHTS = 720;
 
 /**
- * Measures how far a group is behind, and since when: until the group reaches what was the log's end at some
- * moment, some event of that moment is waiting. While the log can't be read, the age keeps growing.
+ * Measures how far a group is behind, and since when. The age of an event that this process has read is exact
+ * at every moment, since the log says when it was stored. The positions of the log and the group, which are
+ * read regularly, limit it from both sides: until the group reaches what was the log's end at some moment, an
+ * event of that moment is waiting, wherever it is; once it has, all waiting events are younger. While the log
+ * can't be read, the age keeps growing.
  */
 export class LagWatch {
   readonly #watched: Watched;
+  /** Ends that the group had not reached when they were last compared, oldest first. */
   #sights: Sight[] = [];
+  /** When the log's last end was read that the group has reached. */
+  #reachedAtMs = -Infinity;
+  /** When the positions were last read. */
+  #lookedAtMs = -Infinity;
+  #isBlind = false;
   #lag = 0n;
   #isLooking = false;
   #timer: NodeJS.Timeout | undefined;
@@ -61,8 +72,14 @@ export class LagWatch {
 
   /** The age of the oldest waiting event in ms; 0 if no event waits. */
   get oldestMs(): number {
+    const nowMs = performance.now();
+    const sinceMs = this.#watched.unhandledSinceMs;
+    // The clock of the log may differ from ours.
+    const ownMs = sinceMs === undefined ? 0 : Math.max(0, Date.now() - sinceMs);
     const [oldest] = this.#sights;
-    return oldest ? performance.now() - oldest.atMs : 0;
+    const untilMs = this.#isBlind ? nowMs : this.#lookedAtMs;
+    const leastMs = oldest ? untilMs - oldest.atMs : 0;
+    return Math.min(Math.max(ownMs, leastMs), nowMs - this.#reachedAtMs);
   }
 
   async look(): Promise<void> {
@@ -71,12 +88,19 @@ export class LagWatch {
     try {
       const atMs = performance.now();
       const { ends, handled } = await this.#watched.positions();
+      const isWaiting = (sight: Sight): boolean => lagOf(sight.ends, handled) > 0n;
+      const sights = [...this.#sights, { atMs, ends }];
+      // Ends only grow, so those that the group has reached come first.
+      this.#reachedAtMs = sights.findLast((sight) => !isWaiting(sight))?.atMs ?? this.#reachedAtMs;
+      this.#sights = sights.filter(isWaiting);
       this.#lag = lagOf(ends, handled);
-      this.#sights = [...this.#sights, { atMs, ends }].filter((sight) => lagOf(sight.ends, handled) > 0n);
+      this.#lookedAtMs = atMs;
+      this.#isBlind = false;
       if (this.#sights.length > MOST_SIGHTS)
         this.#sights = this.#sights.filter((_sight, index) => index % 2 === 0);
     } catch {
       // The log is down, which its own metrics report.
+      this.#isBlind = true;
     } finally {
       this.#isLooking = false;
     }

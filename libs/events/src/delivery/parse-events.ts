@@ -6,6 +6,8 @@ export interface LoggedEvent {
   readonly id: bigint;
   readonly key: string;
   readonly payload: string;
+  /** When it was stored, as Unix time. */
+  readonly atMs: number;
   /** The step that published it, if its trace is recorded. */
   readonly traceparent?: string | null;
 }

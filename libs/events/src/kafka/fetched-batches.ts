@@ -20,6 +20,12 @@ export class FetchedBatches {
     this.size = payloads.reduce((sum, { batch }) => sum + batch.messages.length, 0);
   }
 
+  /** When the oldest event was stored that is not taken yet; undefined when all are. */
+  get oldestMs(): number | undefined {
+    const nexts = this.#parts.flatMap(({ payload, taken }) => payload.batch.messages[taken] ?? []);
+    return nexts.length === 0 ? undefined : Math.min(...nexts.map(({ timestamp }) => Number(timestamp)));
+  }
+
   /** The next events, at most `max`; empty when all are taken. */
   next(max: number): Chunk {
     const events: LoggedEvent[] = [];
@@ -42,12 +48,13 @@ export class FetchedBatches {
 }
 
 /** A message without a value is passed on as an unreadable event. */
-export function eventOf({ offset, key, value, headers }: KafkaMessage): LoggedEvent {
+export function eventOf({ offset, key, value, headers, timestamp }: KafkaMessage): LoggedEvent {
   const traceparent = headers?.['traceparent']?.toString();
   return {
     id: BigInt(offset),
     key: key?.toString() ?? '',
     payload: value?.toString() ?? '',
+    atMs: Number(timestamp),
     ...(traceparent !== undefined && { traceparent }),
   };
 }

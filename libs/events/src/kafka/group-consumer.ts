@@ -86,6 +86,7 @@ export class GroupConsumer implements Consumer {
   #handled = 0;
   #dead = 0;
   #failures = 0;
+  #unhandledSinceMs: number | undefined;
   /** How often the group was joined. */
   #joins = 0;
   /** Since when the group's coordinator has not responded to commits. */
@@ -103,6 +104,10 @@ export class GroupConsumer implements Consumer {
   get state(): ConsumerState {
     const { group, topic } = this;
     return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+  }
+
+  get unhandledSinceMs(): number | undefined {
+    return this.#unhandledSinceMs;
   }
 
   /** Joins the group in the background, and again whenever it has dropped out. */
@@ -247,7 +252,10 @@ export class GroupConsumer implements Consumer {
     const heartbeat = (this.#heartbeat = new MemberHeartbeat(first));
     const batches = new FetchedBatches(payloads);
     try {
-      for (let chunk = batches.next(batchMax); chunk.events.length > 0; chunk = batches.next(batchMax)) {
+      for (;;) {
+        this.#unhandledSinceMs = batches.oldestMs;
+        const chunk = batches.next(batchMax);
+        if (chunk.events.length === 0) break;
         const { events, unreadable } = parseEvents(chunk.events, this.#options.subscription.event);
         if (!(await this.#handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
         // After another join, kafkajs would commit old offsets under the new generation, where another member
@@ -265,6 +273,8 @@ export class GroupConsumer implements Consumer {
       }
       if (batches.size < batchMax) await pause(GATHER_MS, this.#stop.signal, hurry.promise);
     } finally {
+      // What is left is read again, here or by another member.
+      this.#unhandledSinceMs = undefined;
       heartbeat.stop();
     }
   }

@@ -59,6 +59,7 @@ export class TopicConsumer implements Consumer {
   #handled = 0;
   #dead = 0;
   #failures = 0;
+  #unhandledSinceMs: number | undefined;
 
   constructor(options: TopicConsumerOptions) {
     this.#options = options;
@@ -69,6 +70,10 @@ export class TopicConsumer implements Consumer {
   get state(): ConsumerState {
     const { group, topic } = this;
     return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+  }
+
+  get unhandledSinceMs(): number | undefined {
+    return this.#unhandledSinceMs;
   }
 
   start(): void {
@@ -113,6 +118,8 @@ export class TopicConsumer implements Consumer {
       const claimed = await this.#claim(client);
       return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max }) : [];
     });
+    // Another consumer has the group's events, if this one may not read them.
+    this.#unhandledSinceMs = rows[0]?.atMs;
     const lastId = rows.at(-1)?.id;
     if (lastId === undefined) return { idleMs: pollMs, gatherMs: GATHER_MS };
     const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
@@ -124,6 +131,7 @@ export class TopicConsumer implements Consumer {
       if (client !== this.#claimedOn) throw new Error('the connection broke meanwhile');
       return commitOffset(client, this, { lastId, dead });
     });
+    this.#unhandledSinceMs = undefined;
     this.#lastId = lastId;
     this.#handled += batch.length;
     this.#dead += dead.length;

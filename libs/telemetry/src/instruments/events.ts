@@ -71,7 +71,7 @@ export const events = {
   oldest: new Gauge({
     name: 'svc.events.oldest_unhandled.age',
     unit: 's',
-    help: 'The age of the oldest event that a group has not handled, accurate to the interval of its measurement.',
+    help: 'The age of the oldest event that a group has not handled: exact for events that this process has read, accurate to 10 s for others.',
     labels: ['messaging.destination.name', 'messaging.consumer.group.name'],
   }),
   jobDuration: new Histogram(
