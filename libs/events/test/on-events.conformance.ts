@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineEvent } from '@svc/contracts';
+import { events } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Counted, upTo } from './counted-events.js';
@@ -234,6 +235,28 @@ export function onEventsConformance(name: string, startServer: () => Promise<Log
         expect(heard.numbers).toContain(3);
       });
       await early.close();
+    });
+
+    it('measures the age of an event from when it was stored until it is handled', async () => {
+      const age = (): number =>
+        events.oldest
+          .points()
+          .find(({ values: [topic, group] }) => topic === harness.topic && group === 'first')?.value ??
+        Number.NaN;
+      const release = Promise.withResolvers<void>();
+      const { log, strategy } = await harness.start({ first: () => release.promise });
+      const beforeMs = Date.now();
+      await harness.publish(log, 1, 1);
+      const storedMs = Date.now();
+      await eventually(() => expect(age()).toBeGreaterThan(0.3));
+      const least = Date.now() - storedMs;
+      const measured = age() * 1_000;
+      // Clocks count whole milliseconds.
+      expect(measured).toBeGreaterThanOrEqual(least - 5);
+      expect(measured).toBeLessThanOrEqual(Date.now() - beforeMs + 5);
+      release.resolve();
+      await strategy.drained(harness.topic, 'first');
+      await eventually(() => expect(age()).toBe(0));
     });
 
     it('keeps topics apart', async () => {
