@@ -16,6 +16,8 @@ const COLUMNS = 24;
 /** A chart with its legend, and a single number. */
 const HEIGHT = { timeseries: 9, stat: 4 };
 const MOST_IN_LINE = { timeseries: 3, stat: 6 };
+/** The width of a number beside charts. */
+const NUMBER_COLUMNS = 6;
 
 /** A number that a person can take in at once. */
 const MOST_ON_FIRST_SCREEN = 12;
@@ -84,14 +86,31 @@ function rowsOf({ title, panels }) {
 
 const kindOf = ({ kind = 'timeseries' }) => kind;
 
-/** A row's single numbers, then its charts, in lines that are full and about equally long. */
+/**
+ * A row's single numbers, then its charts, in lines that are full and about equally long. A number that would
+ * have a line of its own is beside the first charts instead.
+ */
 function linesOf(panels) {
-  return ['stat', 'timeseries'].flatMap((kind) => {
+  const [numbers, charts] = ['stat', 'timeseries'].map((kind) => {
     const left = panels.filter((panel) => kindOf(panel) === kind);
     const lines = [];
     for (let count = Math.ceil(left.length / MOST_IN_LINE[kind]); count > 0; count -= 1)
       lines.push(left.splice(0, Math.ceil(left.length / count)));
     return lines;
+  });
+  if (numbers.length !== 1 || numbers[0].length > 1 || charts.length === 0) return [...numbers, ...charts];
+  const [first, ...others] = charts;
+  return [[...numbers[0], ...first], ...others];
+}
+
+/** Where the panels of a line begin and end. */
+function columnsOf(line) {
+  const narrow = line.length > 1 && kindOf(line[0]) !== kindOf(line[1]) ? NUMBER_COLUMNS : 0;
+  const even = narrow > 0 ? line.length - 1 : line.length;
+  return line.map((_panel, index) => {
+    const at = (count) => narrow + Math.floor((count * (COLUMNS - narrow)) / even);
+    if (narrow === 0) return [at(index), at(index + 1)];
+    return index === 0 ? [0, narrow] : [at(index - 1), at(index)];
   });
 }
 
@@ -109,9 +128,10 @@ function placed(rows, matchers) {
     y += 1;
     const inRow = [];
     for (const line of linesOf(panels)) {
-      const height = HEIGHT[kindOf(line[0])];
+      const height = HEIGHT[kindOf(line.at(-1))];
+      const columns = columnsOf(line);
       line.forEach((panel, index) => {
-        const [x, end] = [index, index + 1].map((at) => Math.floor((at * COLUMNS) / line.length));
+        const [x, end] = columns[index];
         inRow.push({ ...panelOf(panel, matchers), gridPos: { x, y, w: end - x, h: height } });
       });
       y += height;

@@ -155,7 +155,7 @@ export const limits = {
       title: 'Refused by type',
       unit: 'reqps',
       bad: 'A sudden increase of one type.',
-      todo: 'GET /api/v1/api_keys/rate_limits/log of the account, or the log lines with status 429.',
+      todo: 'The accounts with the most refusals: `npx svcctl spenders --from DAY --until DAY --by refusals`. Then GET /api/v1/api_keys/rate_limits/log of the account, or the log lines with status 429.',
       queries: [[rate(m.limits.refusals, 'svc_limits_type'), '{{svc_limits_type}}', '0']],
     },
     {

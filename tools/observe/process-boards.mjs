@@ -220,11 +220,11 @@ export const runtime = {
     {
       title: 'Disk that is left in seven days, at the pace of the last six hours',
       unit: 'bytes',
-      bad: 'Below 0: it is full by then.',
+      bad: '0: it is full by then.',
       todo: 'Runbook disk-fills-up.',
       queries: [
         [
-          `min by (${EACH}, svc_disk) (predict_linear(${m.runtime.diskAvailable}[6h], ${7 * 86_400}))`,
+          `clamp_min(min by (${EACH}, svc_disk) (predict_linear(${m.runtime.diskAvailable}[6h], ${7 * 86_400})), 0)`,
           '{{job}} {{instance}} {{svc_disk}}',
           'any',
         ],

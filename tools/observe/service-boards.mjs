@@ -68,7 +68,7 @@ export const overview = {
       title: 'Requests by status',
       unit: 'reqps',
       bad: '5xx, even a few; 429 or 402 that increase quickly.',
-      todo: 'For 5xx open Gateway, Problems by code. For 429 open Limits, for 402 Money.',
+      todo: 'For 5xx open Gateway, Problems by code. For 429 open Limits, for 402 Money. The accounts with the most refusals, requests, tokens or cost: `npx svcctl spenders --from DAY --until DAY --by refusals`.',
       queries: [[rate(`${m.requests.duration}_count`, STATUS, FOR_CLIENTS), `{{${STATUS}}}`, '+']],
     },
     {

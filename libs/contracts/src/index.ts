@@ -205,7 +205,13 @@ export {
   type TransferKind,
   type TransferPage,
 } from './ports/ledger.js';
-export { type AccountBalances, Accounting, BALANCES_AT_ONCE, type Spender } from './accounting/accounting.js';
+export {
+  type AccountBalances,
+  Accounting,
+  BALANCES_AT_ONCE,
+  type Spender,
+  type SpendingPeriod,
+} from './accounting/accounting.js';
 export { type AccountingEntry, STATEMENT_ENTRIES, type StatementEntry } from './accounting/accounting.js';
 export { ACCOUNTING_WIRE } from './accounting/accounting-wire.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ports/ledger-wire.js';

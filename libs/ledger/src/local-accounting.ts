@@ -4,9 +4,10 @@ import {
   Accounting,
   type AccountingEntry,
   type Spender,
+  type SpendingPeriod,
   type StatementEntry,
 } from '@svc/contracts';
-import { SpendersStore, type SpendingPeriod } from './accounting/spenders.store.js';
+import { SpendersStore } from './accounting/spenders.store.js';
 import { StatementsStore } from './accounting/statements.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
 

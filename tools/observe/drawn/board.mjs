@@ -28,6 +28,7 @@ i { display: inline-block; width: 12px; height: 3px; margin-right: 6px; vertical
 .stat, .stats { text-align: center; }
 .stat { font-size: 36px; padding-top: 24px; margin: 0; }
 .stats { display: flex; flex-wrap: wrap; gap: 4px 26px; justify-content: center; align-content: center; }
+.stats > * { min-width: 0; overflow-wrap: anywhere; }
 .stats small { display: block; font-size: 12px; color: #52545c; }
 `;
 

@@ -33,7 +33,7 @@ function rangeOf(series, exemplars) {
 }
 
 /** Boolean axes have no intermediate ticks. */
-const marksOf = (unit, least, most) => (unit === 'bool_yes_no' ? [0, 1] : ticks(least, most));
+const marksOf = (unit, least, most) => (unit === 'bool_yes_no' ? [0, 1] : ticks(least, most, unit));
 
 function axes({ x, y, width, height }, { least, most, unit, period }) {
   const format = formatOf(unit);

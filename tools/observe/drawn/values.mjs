@@ -38,6 +38,9 @@ const FORMATS = {
 
 const SUFFIX = 'suffix:';
 
+/** The number of parts that an axis is divided into, about. */
+const TICKS = 4;
+
 /** Formats values of a unit. */
 export function formatOf(unit = 'short') {
   if (unit.startsWith(SUFFIX)) return (value) => `${FORMATS.short(value)}${unit.slice(SUFFIX.length)}`;
@@ -46,11 +49,14 @@ export function formatOf(unit = 'short') {
   return format;
 }
 
-/** Round values that divide a range. */
-export function ticks(least, most, parts = 4) {
-  const raw = (most - least) / parts || 1;
+/** Round values that divide a range: of bytes, powers of two. */
+export function ticks(least, most, unit) {
+  const raw = (most - least) / TICKS || 1;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= raw);
+  const step =
+    unit === 'bytes'
+      ? 2 ** Math.ceil(Math.log2(raw))
+      : [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= raw);
   const first = Math.ceil(least / step - 1e-9);
   return Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, at) =>
     Number(((first + at) * step).toPrecision(12)),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
+import { eventually } from '../response-bodies.js';
 
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] };
 
@@ -160,4 +161,23 @@ describe('the operator sees what accounts have and spend', () => {
     const charged = (spender as unknown as { charged: { usd: string } }).charged.usd;
     expect((Number(charged) + Number(usd)).toFixed(9)).toBe('10.000000000');
   });
+
+  it.each(['cost', 'tokens', 'requests', 'refusals'])(
+    'in the list of the accounts with the most %s, with all four of each',
+    async (by) => {
+      const { id, apiKey } = await platform.account('10.00', { name: `Most ${by}` });
+      await (await platform.chat(apiKey, HELLO)).text();
+      expect((await platform.chat(apiKey, { ...HELLO, model: 'no-such-model' })).status).toBe(404);
+      const today = new Date().toISOString().slice(0, 10);
+      // Refusals are recorded every two seconds.
+      await eventually('the account is listed', async () => {
+        const { body } = await platform.operator(
+          'GET',
+          `/spenders?from=${today}&until=${today}&limit=1000&by=${by}`,
+        );
+        const found = (body['data'] as { accountId: string }[]).find(({ accountId }) => accountId === id);
+        return JSON.stringify(found)?.includes('"requests":1,"refusals":1,') ?? false;
+      });
+    },
+  );
 });

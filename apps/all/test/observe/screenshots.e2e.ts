@@ -38,6 +38,14 @@ it(
       env: {
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
         OTEL_TRACES_SAMPLER_ARG: '0.05',
+        SVC_OPERATOR_TOKENS: JSON.stringify([
+          {
+            name: 'ann',
+            scopes: ['read'],
+            expires: new Date(Date.now() + 30 * 86_400_000).toISOString(),
+            sha256: '0'.repeat(64),
+          },
+        ]),
       },
     });
     const { prometheus, apiUrl, operatorUrl, chain } = harness;

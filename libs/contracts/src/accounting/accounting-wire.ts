@@ -20,9 +20,23 @@ export const ACCOUNTING_WIRE: PortWire<Accounting> = {
     result: z.array(BalancesOnWire.extend({ accountId: Name })),
   },
   spenders: {
-    arguments: z.tuple([z.object({ from: z.iso.date(), until: z.iso.date(), limit: Count })]),
+    arguments: z.tuple([
+      z.object({
+        from: z.iso.date(),
+        until: z.iso.date(),
+        limit: Count,
+        by: z.enum(['cost', 'tokens', 'requests']).optional(),
+        accountIds: z.array(Name).optional(),
+      }),
+    ]),
     result: z.array(
-      z.object({ accountId: Name, tokens: Whole, charged: BalancesOnWire, refunded: BalancesOnWire }),
+      z.object({
+        accountId: Name,
+        requests: Whole.optional(),
+        tokens: Whole,
+        charged: BalancesOnWire,
+        refunded: BalancesOnWire,
+      }),
     ),
   },
   month: { arguments: z.tuple([Month]), result: z.array(EntryOnWire) },

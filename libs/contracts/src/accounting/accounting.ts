@@ -11,9 +11,20 @@ export interface AccountBalances extends Balances {
 /** The most transfers in a statement, not counting charges. */
 export const STATEMENT_ENTRIES = 10_000;
 
+export interface SpendingPeriod {
+  readonly from: string;
+  readonly until: string;
+  readonly limit: number;
+  /** `cost` by default: what was charged in both currencies together, less refunds. */
+  readonly by?: 'cost' | 'tokens' | 'requests' | undefined;
+  readonly accountIds?: readonly string[] | undefined;
+}
+
 /** What an account spent in a period. */
 export interface Spender {
   readonly accountId: string;
+  /** Undefined if they are too many to count in time. Those of closed months are not counted. */
+  readonly requests?: bigint | undefined;
   readonly tokens: bigint;
   readonly charged: Balances;
   readonly refunded: Balances;
@@ -47,14 +58,10 @@ export abstract class Accounting {
   abstract balances(accountIds: readonly string[]): Promise<readonly AccountBalances[]>;
 
   /**
-   * The accounts that spent most from one day to another, such as `2026-11-21`, both included. Rejects with
-   * UNAVAILABLE; REQUEST_TIMEOUT.
+   * The accounts with the most of `by` from one day to another, such as `2026-11-21`, both included; or of
+   * these accounts in their order, with or without spending. Rejects with UNAVAILABLE; REQUEST_TIMEOUT.
    */
-  abstract spenders(period: {
-    readonly from: string;
-    readonly until: string;
-    readonly limit: number;
-  }): Promise<readonly Spender[]>;
+  abstract spenders(period: SpendingPeriod): Promise<readonly Spender[]>;
 
   /**
    * The sums of a UTC month, such as `2026-11`, between the balances of all customers at its beginning and at

@@ -1,6 +1,5 @@
 import { createPool } from '@svc/storage';
 import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
-import { LOGGED_EVENT } from '../postgres/postgres-events.store.js';
 import {
   BATCH,
   type DeadEvents,
@@ -20,7 +19,8 @@ export class PostgresDeadLetters implements DeadLetters {
 
   async list(event: ReplayableEvent): Promise<DeadEvents> {
     const { rows } = await this.#pool.query<LoggedEvent>(
-      `SELECT ${LOGGED_EVENT} FROM events.log WHERE topic = $1 ORDER BY id`,
+      `SELECT id, key, payload, traceparent, (1000 * extract(epoch FROM at))::float8 AS "atMs"
+       FROM events.log WHERE topic = $1 ORDER BY id`,
       [deadTopic(event.topic)],
     );
     return divide(rows, event);

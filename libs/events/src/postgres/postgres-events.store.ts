@@ -7,10 +7,6 @@ const DIVIDER = '\u001e';
 // Joined texts cost the client a fraction of an array, where it would have to escape every value.
 const split = (parameter: number): string => `string_to_array($${parameter}, E'\\x1e')`;
 
-/** The columns of a `LoggedEvent`. */
-export const LOGGED_EVENT =
-  'id, key, payload, traceparent, (1000 * extract(epoch FROM at))::float8 AS "atMs"';
-
 export interface ConsumerName {
   readonly group: string;
   readonly topic: string;
@@ -77,7 +73,8 @@ export async function readEvents(
 ): Promise<LoggedEvent[]> {
   const { rows } = await client.query<LoggedEvent>({
     name: 'events-read',
-    text: `SELECT ${LOGGED_EVENT} FROM events.log WHERE topic = $1 AND id > $2 ORDER BY id LIMIT $3`,
+    text: `SELECT id, key, payload, traceparent, (1000 * extract(epoch FROM at))::float8 AS "atMs"
+           FROM events.log WHERE topic = $1 AND id > $2 ORDER BY id LIMIT $3`,
     values: [topic, after, max],
   });
   return rows;

@@ -2,6 +2,7 @@ import { Controller, Param, Query, Res } from '@nestjs/common';
 import {
   Accounting,
   type LedgerMonth,
+  Problem,
   type SpenderList,
   SpenderQuery,
   type AccountStatement,
@@ -9,7 +10,7 @@ import {
 } from '@svc/contracts';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore, FailedRequestStore } from '@svc/paid/accounts';
 import { isCsvFile } from '@svc/paid/http';
 import { entryView, monthCsv, statementCsv } from './statement-view.js';
 import { amounts } from './transfer-view.js';
@@ -20,20 +21,36 @@ export class StatementsController {
   constructor(
     private readonly accounts: AccountStore,
     private readonly accounting: Accounting,
+    private readonly failed: FailedRequestStore,
   ) {}
 
   @Serves(routes.listSpenders)
-  async spenders(@Query() query: SpenderQuery): Promise<SpenderList> {
-    const spenders = await this.accounting.spenders(query);
-    const names = await this.accounts.names(spenders.map(({ accountId }) => accountId));
-    const data = spenders.map(({ accountId, tokens, charged, refunded }) => ({
+  async spenders(@Query() { by, ...period }: SpenderQuery): Promise<SpenderList> {
+    const most = by === 'refusals' ? await this.mostRefused(period) : undefined;
+    const spenders = await this.accounting.spenders(
+      by === 'refusals' ? { ...period, accountIds: [...(most?.keys() ?? [])] } : { ...period, by },
+    );
+    const ids = spenders.map(({ accountId }) => accountId);
+    const [names, refusals] = await Promise.all([
+      this.accounts.names(ids),
+      most ?? this.failed.refusals(period, ids),
+    ]);
+    const data = spenders.map(({ accountId, requests, tokens, charged, refunded }) => ({
       accountId,
       name: names.get(accountId) ?? null,
+      requests: requests === undefined ? null : Number(requests),
+      refusals: refusals ? (refusals.get(accountId) ?? 0) : null,
       tokens: Number(tokens),
       charged: amounts(charged),
       refunded: amounts(refunded),
     }));
     return { object: 'list', data };
+  }
+
+  private async mostRefused(period: Omit<SpenderQuery, 'by'>): Promise<ReadonlyMap<string, number>> {
+    const most = await this.failed.refusals(period);
+    if (!most) throw new Problem('REQUEST_TIMEOUT');
+    return most;
   }
 
   @Serves(routes.getLedgerMonth)

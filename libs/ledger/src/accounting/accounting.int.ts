@@ -62,8 +62,42 @@ describe('the top spenders', () => {
     await expect(running.accounting.spenders({ from: today, until: today, limit: 1 })).resolves.toHaveLength(
       1,
     );
+    expect(list.map(({ requests }) => requests)).toEqual([1n, 1n, 1n]);
     await expect(
       running.accounting.spenders({ from: '2020-01-01', until: '2020-01-02', limit: 1 }),
     ).resolves.toEqual([]);
+  });
+
+  it('are also those with the most tokens or requests, or accounts of choice in their order', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const period = { from: today, until: today, limit: 2 };
+    const made = async (requests: number, tokens: number): Promise<string> => {
+      const accountId = randomUUID();
+      await running.books.credit({ accountId, usdNano: usd(100), reference: 'r' });
+      await running.poster.post(
+        Array.from({ length: requests }, (_, index) => {
+          const charge = chargeOf(accountId, usd(1), { requestId: `chatcmpl-${accountId}-${index}` });
+          return { ...charge, lines: charge.lines.map((line) => ({ ...line, units: tokens })) };
+        }),
+      );
+      return accountId;
+    };
+    const most = await made(30, 20);
+    const fewer = await made(20, 20);
+    const wordy = await made(1, 1_000_000);
+    const byRequests = await running.accounting.spenders({ ...period, by: 'requests' });
+    expect(byRequests).toMatchObject([
+      { accountId: most, requests: 30n },
+      { accountId: fewer, requests: 20n },
+    ]);
+    const [byTokens] = await running.accounting.spenders({ ...period, by: 'tokens' });
+    expect(byTokens?.accountId).toBe(wordy);
+    const unknown = randomUUID();
+    const chosen = await running.accounting.spenders({ ...period, accountIds: [unknown, fewer, wordy] });
+    expect(chosen).toMatchObject([
+      { accountId: unknown, requests: 0n, tokens: 0n },
+      { accountId: fewer, requests: 20n },
+      { accountId: wordy, requests: 1n },
+    ]);
   });
 });

@@ -1,19 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountBalances, NO_MONEY, type Spender } from '@svc/contracts';
+import { type AccountBalances, NO_MONEY, Problem, type Spender, type SpendingPeriod } from '@svc/contracts';
 import { Database } from '@svc/storage';
 import { SnapshotStore } from '../usage/snapshot.store.js';
-
-/** Days such as `2026-11-21`, both included. */
-export interface SpendingPeriod {
-  readonly from: string;
-  readonly until: string;
-  readonly limit: number;
-}
 
 interface BalancesRow {
   readonly id: string;
   readonly usd_nano: bigint;
   readonly diem_nano: bigint;
+}
+
+interface RequestsRow {
+  readonly account_id: string;
+  readonly requests: bigint;
 }
 
 interface SpenderRow {
@@ -45,35 +43,93 @@ export class SpendersStore {
     return accountIds.map((accountId) => ({ accountId, ...(known.get(accountId) ?? NO_MONEY) }));
   }
 
-  /** Those who spent most, highest first. */
-  async spenders({ from, until, limit }: SpendingPeriod): Promise<Spender[]> {
+  /** Those with the most, highest first; or these accounts in their order. */
+  async spenders(period: SpendingPeriod): Promise<Spender[]> {
+    const most = period.by === 'requests' ? await this.requests(period) : undefined;
+    const spent = await this.spent(most ? { ...period, accountIds: [...most.keys()] } : period);
+    const accountIds = period.accountIds ?? [...(most ?? spent).keys()];
+    const requests = most ?? (await this.requests({ ...period, accountIds }).catch(unlessLate));
+    return accountIds.map((accountId) => spenderOf(accountId, spent, requests));
+  }
+
+  private async spent({
+    from,
+    until,
+    limit,
+    by,
+    accountIds,
+  }: SpendingPeriod): Promise<ReadonlyMap<string, SpenderRow>> {
     const { rows } = await this.snapshots.read((client) =>
-      client.query<SpenderRow>(SPENDERS, [from, until, limit]),
+      client.query<SpenderRow>(by === 'tokens' ? MOST_TOKENS : MOST_COST, [
+        from,
+        until,
+        accountIds?.length ?? limit,
+        accountIds ?? null,
+      ]),
     );
-    return rows.map((row) => ({
-      accountId: row.account_id,
-      tokens: row.tokens,
-      charged: { usdNano: row.usd_nano, diemNano: row.diem_nano },
-      refunded: { usdNano: row.refunded_usd_nano, diemNano: row.refunded_diem_nano },
-    }));
+    return new Map(rows.map((row) => [row.account_id, row]));
+  }
+
+  /** The number of charged requests, highest first. */
+  private async requests({
+    from,
+    until,
+    limit,
+    accountIds,
+  }: SpendingPeriod): Promise<ReadonlyMap<string, bigint>> {
+    const { rows } = await this.snapshots.read((client) =>
+      client.query<RequestsRow>(REQUESTS, [from, until, accountIds?.length ?? limit, accountIds ?? null]),
+    );
+    return new Map(rows.map(({ account_id: accountId, requests }) => [accountId, requests]));
   }
 }
 
+/** Counting reads every charge, where the sums of days are enough for the rest. */
+function unlessLate(error: unknown): undefined {
+  if (error instanceof Problem && error.code === 'REQUEST_TIMEOUT') return;
+  throw error;
+}
+
+function spenderOf(
+  accountId: string,
+  spent: ReadonlyMap<string, SpenderRow>,
+  requests: ReadonlyMap<string, bigint> | undefined,
+): Spender {
+  const row = spent.get(accountId);
+  return {
+    accountId,
+    ...(requests && { requests: requests.get(accountId) ?? 0n }),
+    tokens: row?.tokens ?? 0n,
+    charged: row ? { usdNano: row.usd_nano, diemNano: row.diem_nano } : NO_MONEY,
+    refunded: row ? { usdNano: row.refunded_usd_nano, diemNano: row.refunded_diem_nano } : NO_MONEY,
+  };
+}
+
+const WITHIN = `at >= $1::date::timestamp AT TIME ZONE 'UTC' AND at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'`;
+const OF_ACCOUNTS = '($4::uuid[] IS NULL OR account_id = ANY($4::uuid[]))';
+
+const REQUESTS = `
+  SELECT account_id, count(*) AS requests FROM ledger.charges WHERE ${WITHIN} AND ${OF_ACCOUNTS}
+  GROUP BY account_id ORDER BY requests DESC, account_id LIMIT $3`;
+
 /** Lines of earlier releases have no unit; their SKU ends with it. */
-const SPENDERS = `
+const spendersBy = (order: string): string => `
   WITH spent AS (
     SELECT account_id, sum(usd_nano) AS usd_nano, sum(diem_nano) AS diem_nano,
       sum(units) FILTER (WHERE unit = 'token' OR (unit IS NULL AND sku LIKE '%-mtoken')) AS tokens
-    FROM ledger.usage_days WHERE day BETWEEN $1::date AND $2::date GROUP BY account_id
+    FROM ledger.usage_days WHERE day BETWEEN $1::date AND $2::date AND ${OF_ACCOUNTS} GROUP BY account_id
   ), refunded AS (
     SELECT account_id, sum(usd_nano) AS refunded_usd_nano, sum(diem_nano) AS refunded_diem_nano
     FROM ledger.refunds
-    WHERE at >= $1::date::timestamp AT TIME ZONE 'UTC' AND at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'
+    WHERE ${WITHIN}
     GROUP BY account_id
   )
   SELECT account_id, coalesce(tokens, 0)::bigint AS tokens, coalesce(usd_nano, 0)::bigint AS usd_nano,
     coalesce(diem_nano, 0)::bigint AS diem_nano, coalesce(refunded_usd_nano, 0)::bigint AS refunded_usd_nano,
     coalesce(refunded_diem_nano, 0)::bigint AS refunded_diem_nano
   FROM spent LEFT JOIN refunded USING (account_id)
-  ORDER BY usd_nano + diem_nano - coalesce(refunded_usd_nano + refunded_diem_nano, 0) DESC, account_id
+  ORDER BY ${order} DESC, account_id
   LIMIT $3`;
+
+const MOST_COST = spendersBy('usd_nano + diem_nano - coalesce(refunded_usd_nano + refunded_diem_nano, 0)');
+const MOST_TOKENS = spendersBy('tokens');

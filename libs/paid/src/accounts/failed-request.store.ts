@@ -1,9 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@svc/storage';
+import { DatabaseError } from 'pg';
 
 const KEPT = "interval '30 days'";
 /** Rows deleted by one statement. */
 const FORGOTTEN_AT_ONCE = 10_000;
+
+/** Deadline for counting, as for other sums that operators read. */
+const COUNTING_MS = 4_000;
+const CANCELED = '57014';
+
+/** Days such as `2026-11-21`, both included. */
+interface RefusalPeriod {
+  readonly from: string;
+  readonly until: string;
+  readonly limit: number;
+}
 
 /** A request that was refused or that failed. */
 export interface FailedRequest {
@@ -51,6 +63,30 @@ export class FailedRequestStore {
     return row;
   }
 
+  /**
+   * How many requests were refused, by account, from one day to another: of these accounts, or of those with
+   * the most. Undefined if they are too many to count in time.
+   */
+  async refusals(
+    { from, until, limit }: RefusalPeriod,
+    accountIds?: readonly string[],
+  ): Promise<ReadonlyMap<string, number> | undefined> {
+    const rows = await this.database
+      .transaction(async (client) => {
+        await client.query(`SET LOCAL statement_timeout = ${COUNTING_MS}`);
+        const found = await client.query<{ readonly accountId: string; readonly refusals: bigint }>(
+          REFUSALS,
+          [from, until, accountIds?.length ?? limit, accountIds ?? null],
+        );
+        return found.rows;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof DatabaseError && error.code === CANCELED) return undefined;
+        throw error;
+      });
+    return rows && new Map(rows.map(({ accountId, refusals }) => [accountId, Number(refusals)]));
+  }
+
   /** Deletes a limited number of old ones. Returns how many were deleted. */
   async forget(): Promise<number> {
     const rows = await this.database.query(
@@ -62,6 +98,14 @@ export class FailedRequestStore {
     return rows.length;
   }
 }
+
+/** Without those whose client left. */
+const REFUSALS = `
+  SELECT account_id AS "accountId", count(*) AS refusals FROM gateway.failed_requests
+  WHERE at >= $1::date::timestamp AT TIME ZONE 'UTC' AND at < ($2::date + 1)::timestamp AT TIME ZONE 'UTC'
+    AND status BETWEEN 400 AND 498 AND account_id IS NOT NULL
+    AND ($4::uuid[] IS NULL OR account_id = ANY($4::uuid[]))
+  GROUP BY account_id ORDER BY refusals DESC, account_id LIMIT $3`;
 
 const ADD = `
   INSERT INTO gateway.failed_requests

@@ -9,6 +9,10 @@ export const SpenderQuery = z.strictObject({
   from: z.iso.date().describe('The first UTC day.'),
   until: z.iso.date().describe('The last UTC day, included.'),
   limit: z.coerce.number().int().min(1).max(1000).default(20),
+  by: z
+    .enum(['cost', 'tokens', 'requests', 'refusals'])
+    .default('cost')
+    .describe('What the accounts have most of. `cost` is in both currencies together, less refunds.'),
 });
 
 export const SpenderList = z.object({
@@ -17,6 +21,18 @@ export const SpenderList = z.object({
     z.object({
       accountId: z.uuid(),
       name: z.string().nullable().describe('Null for a wallet whose account was not opened by an operator.'),
+      requests: z
+        .int()
+        .nullable()
+        .describe(
+          'Charged requests, except those of closed months; null if they are too many to count in time.',
+        ),
+      refusals: z
+        .int()
+        .nullable()
+        .describe(
+          'Requests refused with a 4xx status, as far as they were recorded: for 30 days, and of a flood a part; null if they are too many to count in time.',
+        ),
       tokens: z.int().describe('Input and output tokens, cached ones included.'),
       charged: Amounts.describe('What its requests of these days cost.'),
       refunded: Amounts.describe('What was refunded in these days, whenever it was charged.'),
@@ -81,8 +97,8 @@ export const accountingRoutes = {
     path: '/operator/v1/spenders',
     operationId: 'listSpenders',
     tag: 'Ledger',
-    summary: 'Lists the accounts that spent most in a period, highest first',
-    description: 'They are ordered by what they were charged in both currencies together, less refunds.',
+    summary: 'Lists the accounts with the most cost, tokens, requests or refusals in a period, highest first',
+    description: 'From the books, and refusals from the record of failed requests.',
     access: 'operator',
     status: 200,
     query: SpenderQuery,
