@@ -52,6 +52,23 @@ it('applies every migration of the repository, in order and once', async () => {
   expect(await migrate(url)).toEqual([]);
 });
 
+it('repeats a migration that ended in a deadlock with a process at work', async () => {
+  await query(url, 'CREATE TABLE one (n int); CREATE TABLE two (n int)');
+  await write('0002_both', 'ALTER TABLE one ADD m int; ALTER TABLE two ADD m int;');
+  // The migration is the one that detects the deadlock, and is ended.
+  const asleep = (seconds: number): string => `${url}?options=-c%20deadlock_timeout%3D${seconds}s`;
+  const working = new Client({ connectionString: asleep(600) });
+  await working.connect();
+  await working.query('BEGIN; INSERT INTO two VALUES (1)');
+  const migrating = migrate(asleep(5), { dir });
+  const waiting = `SELECT FROM pg_locks WHERE relation = 'two'::regclass AND NOT granted`;
+  while ((await query(url, waiting)).length === 0);
+  await working.query('INSERT INTO one VALUES (1); COMMIT');
+  await working.end();
+  expect(await migrating).toEqual(['0001_first', '0002_both']);
+  expect(await query(url, 'SELECT one.n, one.m, two.m FROM one, two')).toEqual([{ n: 1, m: null }]);
+});
+
 it('records a migration as Prisma does', async () => {
   await migrate(url, { dir });
   const rows = await query<{ id: string; started_at: Date; finished_at: Date }>(

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { StartFault, databaseUrl } from '@svc/runtime';
 import { Client } from 'pg';
 import { type StorageLogger, silent } from '../logger.js';
+import { repeating } from './transaction.js';
 
 /** The advisory lock of `prisma migrate deploy`, so that the two never run at once. */
 const PRISMA_LOCK = 72_707_369;
@@ -194,7 +195,18 @@ function pendingOf(migrations: readonly Migration[], applied: readonly AppliedRo
   return [...known.values()];
 }
 
-async function apply(client: Client, { name, sql }: Migration): Promise<void> {
+/** Processes of the last release go on meanwhile, so it may meet them in a deadlock. */
+async function apply(client: Client, migration: Migration): Promise<void> {
+  try {
+    await repeating(() => applyOnce(client, migration));
+  } catch (error) {
+    throw new MigrationError(`Migration ${migration.name} failed: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+async function applyOnce(client: Client, { name, sql }: Migration): Promise<void> {
   const startedAt = new Date();
   try {
     await client.query('BEGIN');
@@ -210,7 +222,7 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
-    throw new MigrationError(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+    throw error;
   }
 }
 

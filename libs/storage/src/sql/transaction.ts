@@ -14,9 +14,14 @@ export function withTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
+  return repeating(() => runOnce(pool, work));
+}
+
+/** Repeats work that is a whole transaction after a deadlock or a serialization failure. */
+export function repeating<Result>(work: () => Promise<Result>): Promise<Result> {
   const isFinal = (error: unknown): boolean =>
     !(error instanceof DatabaseError && RERUN_CODES.has(error.code ?? ''));
-  return retrying(() => runOnce(pool, work), { ...RERUNS, isFinal });
+  return retrying(work, { ...RERUNS, isFinal });
 }
 
 async function runOnce<Result>(pool: Pool, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
