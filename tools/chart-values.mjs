@@ -166,9 +166,10 @@ const shared = z
       .partial(),
     redis: z
       .strictObject({
-        url: z.string().regex(/^(rediss?:\/\/.+)?$/),
+        url: z.string().regex(/^(rediss?(\+sentinel)?:\/\/.+)?$/),
         existingSecret: secretKey,
         port: tcpPort,
+        sentinelPort: z.union([tcpPort, z.literal(0)]),
         peers,
       })
       .partial(),

@@ -22,18 +22,24 @@ describe('the chart accepts', () => {
 const { kafka } = EXTERNAL;
 const bucket = { url: 'https://s3', bucket: 'media' };
 
-/** What operators want and the chart still refuses, because of what the processes can do. */
+/** What operators want and the chart still refuses, because of what the processes can do; see its README. */
 const REFUSED = [
-  // They authenticate to brokers by user and password.
-  ['Kafka by client certificate', { kafka: { ...kafka, clientCertificate: {} } }, 'clientCertificate'],
+  // They authenticate to brokers by user and password or by certificate.
   ['Kafka by OAuth or IAM', { kafka: { ...kafka, sasl: 'oauthbearer' } }, 'sasl'],
-  // They connect to a server or to a Redis Cluster.
-  ['Redis Sentinel', { redis: { url: 'redis+sentinel://a:26379/mymaster' } }, 'redis/url'],
   // The media worker signs requests with keys.
   ['a bucket by workload identity', { mediaStorage: bucket }, 'needs mediaStorage.existingSecret.name'],
   // Limits and alerts count replicas.
   ['a service as a DaemonSet', { services: { 'api-gateway': { kind: 'DaemonSet' } } }, 'kind'],
 ];
+
+it('pods may reach Sentinels and the servers that they name', async () => {
+  const redis = { url: 'redis+sentinel://:p@a:26379,b:26379/main', sentinelPort: 26_379 };
+  const release = await Release.of({ ...EXTERNAL, redis });
+  const { egress } = release.get('NetworkPolicy', 'rate-limiter').spec;
+  expect(egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual(
+    expect.arrayContaining([6379, 26_379]),
+  );
+});
 
 it.each(REFUSED)('the chart still refuses %s', async (_what, values, word) => {
   await expect(renderText({ ...EXTERNAL, ...values })).rejects.toThrow(word);

@@ -21,7 +21,7 @@ export const retrievalWorkerConfig = {
   REDIS_URL: redisUrl
     .optional()
     .describe(
-      'The Redis server, or nodes of a Redis Cluster separated by commas, in which processes share cached search results; if unset, each process has its own cache',
+      'The Redis server, or nodes of a Redis Cluster separated by commas, or Sentinels as for the rate-limiter, in which processes share cached search results; if unset, each process has its own cache',
     ),
   ...internalTokens({ accepts: 'RETRIEVAL', maySend: ['GATEWAY'] }),
 };

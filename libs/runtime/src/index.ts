@@ -26,6 +26,7 @@ export { newId, uuidOf } from './http/request-id.js';
 export { networkOf } from './process/client-network.js';
 export { whileConnected } from './http/while-connected.js';
 export { Serves, routeOf } from './http/route.js';
+export { type SentinelAddress, sentinelAddress } from './process/sentinels.js';
 export { InternalToken, SECRET_LENGTH, bearer } from './http/secrets.js';
 export {
   type Environment,

@@ -91,14 +91,19 @@ function running({ dir, url, start }: Started, first: ChildProcess): TestRedis {
   };
 }
 
-async function launch(dir: string, port: number, more: readonly string[] = []): Promise<ChildProcess> {
+function launch(dir: string, port: number, more: readonly string[] = []): Promise<ChildProcess> {
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', dir, ...more];
+  return launchProgram(settings, 'Ready to accept connections');
+}
+
+/** Starts the program, and waits until its log contains a text. */
+async function launchProgram(settings: readonly string[], ready: string): Promise<ChildProcess> {
   const child = spawn(PROGRAM, settings, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-10_000)));
   const deadline = Date.now() + START_MS;
-  while (!output.includes('Ready to accept connections')) {
+  while (!output.includes(ready)) {
     if (child.exitCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL');
       throw new Error(`${PROGRAM} did not start:\n${output}`);
@@ -106,6 +111,55 @@ async function launch(dir: string, port: number, more: readonly string[] = []): 
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return child;
+}
+
+/** A master and a replica. If the master is gone, a Sentinel makes the replica the master. */
+export interface TestSentinel {
+  readonly url: string;
+  readonly master: TestRedis;
+  readonly replica: TestRedis;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startTestSentinel(): Promise<TestSentinel> {
+  const [master, replica] = await Promise.all([startTestRedis(), startTestRedis()]);
+  const dir = await mkdtemp(join(tmpdir(), `svc-test-sentinel-${process.pid}-`));
+  const port = await freePort();
+  const watched = Number(new URL(master.url).port);
+  await follow(replica.url, watched);
+  const path = join(dir, 'sentinel.conf');
+  const lines = [
+    `sentinel monitor main 127.0.0.1 ${watched} 1`,
+    'sentinel down-after-milliseconds main 2000',
+    'sentinel failover-timeout main 3000',
+    '',
+  ];
+  await writeFile(path, lines.join('\n'));
+  const settings = [path, '--sentinel', '--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
+  // It logs each replica that the master has.
+  const child = await launchProgram(settings, '+slave slave');
+  const abandon = (): void => void child.kill('SIGKILL');
+  process.once('exit', abandon);
+  return {
+    url: `redis+sentinel://127.0.0.1:${port}/main`,
+    master,
+    replica,
+    stop: async () => {
+      process.off('exit', abandon);
+      child.kill('SIGKILL');
+      await ended(child);
+      await Promise.all([master.stop(), replica.stop(), rm(dir, { recursive: true, force: true })]);
+    },
+  };
+}
+
+/** Makes a server the replica of another one, and waits until it has its data. */
+async function follow(url: string, masterPort: number): Promise<void> {
+  const connection = new Redis(url);
+  await connection.replicaof('127.0.0.1', masterPort);
+  while (!(await connection.info('replication')).includes('master_link_status:up'))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  connection.disconnect();
 }
 
 /** A local Redis Cluster of three primaries, without persistence or replicas. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SECRET_LENGTH } from '../http/secrets.js';
+import { sentinelAddress } from './sentinels.js';
 import { StartFault } from '../start-fault.js';
 
 /** The environment is invalid. The message has a line for each fault. */
@@ -18,18 +19,21 @@ const isRedisUrl = (url: string): boolean => /^rediss?:\/\/[^\s/]/.test(url) && 
 /** The URL of PostgreSQL. */
 export const databaseUrl = z.url({ protocol: /^postgres(ql)?$/ });
 
-/** The URL of Redis: a server, or comma-separated nodes of a Redis Cluster. */
+/** The URL of Redis: a server, comma-separated nodes of a Redis Cluster, or Sentinels. */
 export const redisUrl = z
   .string()
   .refine(
     (urls) =>
+      sentinelAddress(urls) !== undefined ||
       urls
         .split(',')
         .filter((url) => url !== '')
         .every(isRedisUrl),
     'must be a Redis URL',
   )
-  .describe('The URL of the Redis server, or those of Redis Cluster nodes, separated by commas');
+  .describe(
+    'The URL of the Redis server, or those of Redis Cluster nodes, separated by commas, or of Sentinels: `redis+sentinel://:PASSWORD@host:26379,host:26379/MASTER`',
+  );
 
 /** A duration in milliseconds, up to a day. */
 export const durationMs = whole(1, 86_400_000);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from './redis.js';
 import { RedisScript } from './redis-script.js';
-import { type TestRedis, startTestRedis } from '../../test/redis-server.js';
+import { type TestRedis, startTestRedis, startTestSentinel } from '../../test/redis-server.js';
 import { withRedis } from '../../test/testing.js';
 
 const { skipped, note } = withRedis();
@@ -74,4 +74,26 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     ]);
     client.disconnect();
   });
+});
+
+describe.skipIf(skipped)(`connectRedis with Sentinels${note}`, () => {
+  it('is connected to the master, and after its loss to the server that became the master', async () => {
+    const { url, master, replica, stop } = await startTestSentinel();
+    const client = connectRedis({ url, name: 'test' });
+    try {
+      const portOf = async (): Promise<string> =>
+        /tcp_port:(\d+)/.exec(await client.info('server'))?.[1] ?? '';
+      while (client.status !== 'ready') await sleep(5);
+      expect(await portOf()).toBe(new URL(master.url).port);
+      expect(await client.set('key', 'before')).toBe('OK');
+      await client.wait(1, 5_000);
+      master.signal('SIGKILL');
+      await expect.poll(() => client.set('key', 'after').catch(() => ''), { timeout: 30_000 }).toBe('OK');
+      expect(await portOf()).toBe(new URL(replica.url).port);
+      expect(await client.get('key')).toBe('after');
+    } finally {
+      client.disconnect();
+      await stop();
+    }
+  }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { type SentinelAddress, sentinelAddress } from '@svc/runtime';
 import { neighbours } from '@svc/telemetry';
 import { type StorageLogger, silent } from '../logger.js';
 
@@ -23,7 +24,8 @@ export type RedisConnection = Redis | Cluster;
 export interface RedisConfig {
   /**
    * `redis://[user:password@]host:port[/database]`, or `rediss:` over TLS. Several URLs, separated by commas,
-   * are nodes of a Redis Cluster; a single URL with a comma at the end is one too.
+   * are nodes of a Redis Cluster; a single URL with a comma at the end is one too. `redis+sentinel:` lists
+   * Sentinels, which name the master.
    */
   readonly url: string;
   /** Shown in the server's client list. */
@@ -47,7 +49,7 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
     protocol: 2,
     retryStrategy: retryMs,
   };
-  const redis = isCluster(url) ? connectCluster(url, options) : new GatheringRedis(url, options);
+  const redis = isCluster(url) ? connectCluster(url, options) : connectServer(url, options);
   const endWatch = neighbours.redisUp.observe(() => [[redis.status === 'ready' ? 1 : 0, name]]);
   redis.on('end', endWatch);
   let isReported = false;
@@ -69,10 +71,6 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
 class GatheringRedis extends Redis {
   #isGathering = false;
 
-  constructor(url: string, options: RedisOptions) {
-    super(url, { ...options, replyMapping: 'legacy' });
-  }
-
   override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
     if (!this.#isGathering && stream) {
@@ -87,11 +85,37 @@ class GatheringRedis extends Redis {
   }
 }
 
+function connectServer(url: string, options: RedisOptions): Redis {
+  const address = sentinelAddress(url);
+  return address
+    ? new GatheringRedis({ ...options, ...sentinelOptions(address), replyMapping: 'legacy' })
+    : new GatheringRedis(url, { ...options, replyMapping: 'legacy' });
+}
+
+/** The connection is always to the master that a Sentinel names. */
+function sentinelOptions(address: SentinelAddress): RedisOptions {
+  const { sentinels, master, database, username, password, sentinelPassword, isTls } = address;
+  return {
+    sentinels: [...sentinels],
+    name: master,
+    role: 'master',
+    db: database,
+    // A server that has lost the role of master, without its connections being closed. ioredis's own detector
+    // of failovers may end the connection for ever if it reconnects at that moment.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    sentinelRetryStrategy: retryMs,
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
+    ...(sentinelPassword !== '' && { sentinelPassword }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  };
+}
+
 const retryMs = (): number => RETRY_MS * (1 + Math.random());
 
 /** Whether the URL is that of a cluster. */
 export function isCluster(url: string): boolean {
-  return url.includes(',');
+  return url.includes(',') && !sentinelAddress(url);
 }
 
 /** How often a command is redirected to the right node when slots move. */
