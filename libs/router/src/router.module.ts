@@ -13,6 +13,7 @@ import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
+import { PodAddresses } from './pod-addresses.js';
 
 /** Checks nodes, reports the state of the backends as metrics, and closes their connections at the end. */
 @Injectable()
@@ -24,6 +25,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
     @Inject(BackendPool) private readonly pool: BackendPool,
     @Inject(InferenceRouter) { nodes }: LocalRouter,
     catalog: Catalog,
+    private readonly pods: PodAddresses,
   ) {
     this.nodes = nodes;
     const each =
@@ -52,6 +54,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     for (const end of this.ends) end();
     this.nodes.stop();
+    this.pods.close();
     await this.pool.close();
   }
 }
@@ -64,10 +67,14 @@ export class RouterModule {
       module: RouterModule,
       providers: [
         BackendWatch,
+        { provide: PodAddresses, useFactory: () => new PodAddresses() },
         {
           provide: BackendPool,
-          useFactory: () =>
-            new BackendPool(settings.ROUTER_CONNECT_TIMEOUT_MS, settings.ROUTER_SIMULATOR_URL),
+          useFactory: (pods: PodAddresses) =>
+            new BackendPool(settings.ROUTER_CONNECT_TIMEOUT_MS, settings.ROUTER_SIMULATOR_URL, (hostname) =>
+              pods.of(hostname),
+            ),
+          inject: [PodAddresses],
         },
         {
           provide: InferenceRouter,

@@ -5,7 +5,7 @@ import { Catalog } from '@svc/catalog';
 import { CatalogFile, type ChunkStream } from '@svc/contracts';
 import { createLogger } from '@svc/runtime';
 import { expect } from 'vitest';
-import { BackendPool } from '../src/backends/backend-pool.js';
+import { BackendPool, type PodSlots } from '../src/backends/backend-pool.js';
 import { LocalRouter, type RouterSettings } from '../src/local-router.js';
 import type { CheckSettings } from '../src/nodes/node-checks.js';
 
@@ -70,8 +70,9 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
 export function quickRouter(
   catalog: Catalog,
   settings: Partial<RouterSettings & CheckSettings> = {},
+  addressesOf?: (hostname: string) => PodSlots,
 ): { router: LocalRouter; stop: () => Promise<void> } {
-  const pool = new BackendPool(1_000, undefined);
+  const pool = new BackendPool(1_000, undefined, addressesOf);
   const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
   const router = new LocalRouter(catalog, pool, quick);
   router.nodes.start();

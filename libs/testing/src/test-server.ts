@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 export class TestServer {
   private constructor(private readonly server: Server) {}
 
-  static async start(listener: RequestListener): Promise<TestServer> {
-    const server = createServer(listener).listen(0, '127.0.0.1');
+  static async start(listener: RequestListener, host = '127.0.0.1'): Promise<TestServer> {
+    const server = createServer(listener).listen(0, host);
     await once(server, 'listening');
     return new TestServer(server);
   }

@@ -35,6 +35,12 @@ export const Backend = z
       .optional(),
     /** The base of an OpenAI-compatible API, such as `http://127.0.0.1:4000/v1`. */
     url: z.url({ protocol: /^https?$/ }).optional(),
+    /**
+     * Whether `url` names a headless service, each of whose addresses is a backend of its own: with slots,
+     * cooldown and metrics, and the `weight` and `maxInFlight` of this entry. Over HTTP only, since pods have
+     * no certificates for their addresses.
+     */
+    eachAddress: z.boolean().optional(),
     /** The model's name at the backend. */
     model: z.string().min(1),
     /** The API that it has. */
@@ -74,6 +80,10 @@ export const Backend = z
   .refine((backend) => backend.url !== undefined || backend.kind === 'simulator', {
     path: ['url'],
     message: 'is required for every backend but the simulator',
+  })
+  .refine(({ eachAddress = false, url = '' }) => !eachAddress || url.startsWith('http://'), {
+    path: ['eachAddress'],
+    message: 'needs a `url` with http',
   })
   .refine(({ kind, workflow }) => (kind === 'comfyui') === (workflow !== undefined), {
     path: ['workflow'],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { Backend, InferenceCall } from '@svc/contracts';
 import { type Connections, connections } from '@svc/runtime';
 import type { Dialect } from '../dialects/dialect.js';
@@ -20,10 +21,10 @@ export class LiveBackend {
   constructor(
     readonly backend: Backend,
     private readonly load: BackendLoad,
-    at: { readonly url: URL; readonly position: number },
+    { url, name }: { readonly url: URL; readonly name: string },
   ) {
-    const { host, origin, pathname } = at.url;
-    this.name = backend.name ?? `backend-${at.position + 1}`;
+    const { host, origin, pathname } = url;
+    this.name = name;
     this.host = host;
     this.origin = origin;
     this.basePath = pathname.replace(/\/$/, '');
@@ -53,16 +54,33 @@ export class LiveBackend {
   }
 }
 
+/**
+ * The addresses of a name. Each has the same position as long as it exists; a position may be free.
+ */
+export type PodSlots = readonly (string | undefined)[];
+
+const NO_SLOTS: PodSlots = [];
+
+/** The backends of an entry of the catalogue, for these addresses. */
+interface Resolved {
+  readonly slots: PodSlots;
+  readonly live: ReadonlyMap<string, LiveBackend>;
+}
+
 /** The backends of all models. A load survives catalogue reloads; backend entries do not. */
 export class BackendPool {
   private readonly loads = new Map<string, BackendLoad>();
-  private readonly live = new WeakMap<Backend, LiveBackend>();
+  private readonly resolved = new WeakMap<Backend, Resolved>();
+  /** The loads of addresses that were in use when they vanished. */
+  private readonly vanished = new Set<string>();
   /** Those to all backends. */
   readonly connections: Connections;
 
   constructor(
     connectTimeoutMs: number,
     private readonly simulatorUrl: string | undefined,
+    /** The addresses of a name for which each is a backend; it may be called often. */
+    private readonly addressesOf: (hostname: string) => PodSlots = () => NO_SLOTS,
   ) {
     // Below the five seconds after which common model servers close an idle connection.
     this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000 });
@@ -73,10 +91,9 @@ export class BackendPool {
     backends: readonly Backend[],
     { cacheKey, accountId }: Partial<Pick<InferenceCall, 'cacheKey' | 'accountId'>> = {},
   ): LiveBackend[] {
-    const only = backends.length === 1 ? backends[0] : undefined;
-    if (only) return this.resolve(only, 0);
-    return backends
-      .flatMap((backend, position) => this.resolve(backend, position))
+    const all = backends.flatMap((backend, position) => [...this.resolve(backend, position)]);
+    if (all.length < 2) return all;
+    return all
       .map((live) => ({ live, rank: rank(live, cacheKey), isCooling: live.cooldown.isOn(accountId) }))
       .toSorted((a, b) => Number(a.isCooling) - Number(b.isCooling) || b.rank - a.rank)
       .map(({ live }) => live);
@@ -84,7 +101,7 @@ export class BackendPool {
 
   /** Drops the loads of backends other than these, unless in use. */
   keep(backends: readonly Backend[]): void {
-    const named = new Set(backends.flatMap((backend) => this.keyOf(backend) ?? []));
+    const named = new Set(backends.flatMap((backend) => this.placesOf(backend).map(({ key }) => key)));
     for (const [key, load] of this.loads) if (load.isIdle && !named.has(key)) this.loads.delete(key);
   }
 
@@ -92,22 +109,57 @@ export class BackendPool {
     return this.connections.close();
   }
 
-  private resolve(backend: Backend, position: number): LiveBackend[] {
-    const known = this.live.get(backend);
-    if (known) return [known];
-    const url = this.urlOf(backend);
-    const key = this.keyOf(backend);
-    if (url === undefined || key === undefined) return [];
-    const load = this.loads.get(key) ?? new BackendLoad();
-    this.loads.set(key, load);
-    const live = new LiveBackend(backend, load, { url: new URL(url), position });
-    this.live.set(backend, live);
-    return [live];
+  private resolve(backend: Backend, position: number): Iterable<LiveBackend> {
+    const slots = this.slotsOf(backend);
+    const known = this.resolved.get(backend);
+    if (known?.slots === slots) return known.live.values();
+    const live = new Map<string, LiveBackend>();
+    const entryName = backend.name ?? `backend-${position + 1}`;
+    for (const { key, url, suffix } of this.placesOf(backend, slots)) {
+      const name = `${entryName}${suffix}`;
+      const load = this.loads.get(key) ?? new BackendLoad();
+      this.loads.set(key, load);
+      const before = known?.live.get(key);
+      live.set(key, before?.name === name ? before : new LiveBackend(backend, load, { url, name }));
+    }
+    this.resolved.set(backend, { slots, live });
+    for (const key of known?.live.keys() ?? []) if (!live.has(key)) this.vanished.add(key);
+    this.dropVanished(live);
+    return live.values();
   }
 
-  private keyOf(backend: Backend): string | undefined {
+  private dropVanished(present: ReadonlyMap<string, unknown>): void {
+    for (const key of this.vanished) {
+      const isIdle = this.loads.get(key)?.isIdle ?? true;
+      if (isIdle && !present.has(key)) this.loads.delete(key);
+      if (isIdle || present.has(key)) this.vanished.delete(key);
+    }
+  }
+
+  private slotsOf(backend: Backend): PodSlots {
     const url = this.urlOf(backend);
-    return url === undefined ? undefined : `${new URL(url).href.replace(/\/$/, '')} ${backend.model}`;
+    return backend.eachAddress === true && url !== undefined
+      ? this.addressesOf(new URL(url).hostname)
+      : NO_SLOTS;
+  }
+
+  /** The URLs of an entry: those of its addresses, or its own if none is known. */
+  private placesOf(backend: Backend, slots = this.slotsOf(backend)) {
+    const text = this.urlOf(backend);
+    if (text === undefined) return [];
+    const placeAt = (url: URL, suffix: string) => ({
+      url,
+      suffix,
+      key: `${url.href.replace(/\/$/, '')} ${backend.model}`,
+    });
+    const places = slots.flatMap((address, at) => {
+      if (address === undefined) return [];
+      const url = new URL(text);
+      url.hostname = isIPv6(address) ? `[${address}]` : address;
+      // No entry may have such a name itself.
+      return [placeAt(url, `#${at + 1}`)];
+    });
+    return places.length > 0 ? places : [placeAt(new URL(text), '')];
   }
 
   private urlOf(backend: Backend): string | undefined {

@@ -1,0 +1,113 @@
+import { Catalog } from '@svc/catalog';
+import { TestServer } from '@svc/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { catalogFile, eventually, quickRouter } from '../test/routing.js';
+import { PodAddresses, placed } from './pod-addresses.js';
+
+describe('positions of addresses', () => {
+  it.each([
+    [[], ['a', 'b'], ['a', 'b']],
+    [
+      ['a', 'b', 'c'],
+      ['c', 'a'],
+      ['a', undefined, 'c'],
+    ],
+    [
+      ['a', undefined, 'c'],
+      ['c', 'a', 'd', 'e'],
+      ['a', 'd', 'c', 'e'],
+    ],
+    [['a', 'b'], ['a', 'a'], ['a']],
+    [['a', 'b'], [], []],
+  ])('%j become %j with the addresses %j', (before, found, after) => {
+    expect(placed(before, found)).toEqual(after);
+  });
+
+  it('are the same array as long as nothing changes', () => {
+    const before = ['a', undefined, 'c'];
+    expect(placed(before, ['c', 'a'])).toBe(before);
+  });
+});
+
+describe('pods of a headless service', () => {
+  /** A name whose addresses a test changes; each lookup fails while there is an error. */
+  function service() {
+    const found = { addresses: ['127.0.0.1'], error: undefined as Error | undefined };
+    const pods = new PodAddresses(
+      () => (found.error ? Promise.reject(found.error) : Promise.resolve(found.addresses)),
+      5,
+    );
+    onTestFinished(() => pods.close());
+    return { found, pods, all: () => pods.of('pods').filter((one) => one !== undefined) };
+  }
+
+  it('are found as they come and go, and remain if a lookup fails', async () => {
+    const { found, all } = service();
+    await eventually('one is found', () => all().length === 1);
+    found.addresses = ['127.0.0.2', '127.0.0.1'];
+    await eventually('two are found', () => all().length === 2);
+    expect(all()).toEqual(['127.0.0.1', '127.0.0.2']);
+    found.error = Object.assign(new Error('later'), { code: 'EAI_AGAIN' });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(all()).toHaveLength(2);
+    found.error = Object.assign(new Error('none'), { code: 'ENOTFOUND' });
+    await eventually('none is left', () => all().length === 0);
+  });
+
+  it('are the addresses of its name', async () => {
+    const pods = new PodAddresses();
+    onTestFinished(() => pods.close());
+    await eventually('it is found', () => pods.of('localhost').length > 0);
+    expect(pods.of('localhost')).toContain('127.0.0.1');
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'are backends of their own, with their own slots; a new one is called, and one that is gone is not',
+    async () => {
+      const { found, pods, all } = service();
+      const asked: string[] = [];
+      const held: (() => void)[] = [];
+      // Every address of the loopback network reaches it.
+      const server = await TestServer.start((request, response) => {
+        asked.push(request.socket.localAddress ?? '');
+        response.setHeader('content-type', 'application/json');
+        held.push(() =>
+          response.end('{"choices":[{"index":0,"message":{"role":"assistant","content":"x"}}]}'),
+        );
+      }, '0.0.0.0');
+      onTestFinished(() => server.close());
+      const url = `http://pods:${new URL(server.url).port}/v1`;
+      const entry = { name: 'vllm', url, model: 'x', eachAddress: true, maxInFlight: 1 };
+      const { router, stop } = quickRouter(
+        new Catalog(catalogFile({ id: 'm', backends: [entry] })),
+        {},
+        (name) => pods.of(name),
+      );
+      onTestFinished(stop);
+      const ask = () =>
+        router.complete(
+          { requestId: 'r', accountId: `a${asked.length}`, model: 'm', body: [Buffer.from('{}')] },
+          new AbortController().signal,
+        );
+      const answer = (): void => {
+        for (const each of held.splice(0)) each();
+      };
+      found.addresses = ['127.0.0.2', '127.0.0.3'];
+      await eventually('both are found', () => all().length === 2);
+      const two = [ask(), ask()];
+      await eventually('both are called', () => held.length === 2);
+      expect(asked.splice(0).toSorted((a, b) => a.localeCompare(b))).toEqual(['127.0.0.2', '127.0.0.3']);
+      await expect(ask()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
+      answer();
+      const names = (await Promise.all(two)).map(({ backend }) => backend);
+      expect(new Set(names)).toEqual(new Set(['vllm#1', 'vllm#2']));
+      found.addresses = ['127.0.0.4'];
+      await eventually('they are replaced', () => all().join() === '127.0.0.4');
+      const last = ask();
+      await eventually('the new one is called', () => held.length === 1);
+      answer();
+      expect((await last).backend).toBe('vllm#1');
+      expect(asked).toEqual(['127.0.0.4']);
+    },
+  );
+});
