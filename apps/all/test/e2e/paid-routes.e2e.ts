@@ -1,0 +1,161 @@
+import { routes } from '@svc/contracts';
+import { type Simulator, startSimulator } from '@svc/simulator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountKeys } from '../account-keys.js';
+import { PAID, UNPAID, modelsFor, routeNamed } from '../paid-requests.js';
+import { Platform, type TestAccount } from '../platform.js';
+import { errorOf, eventually } from '../response-bodies.js';
+import { evmWallet, signedInAt } from '../wallets.js';
+
+const NAMES = Object.keys(PAID);
+const WITH_MODEL = NAMES.filter((name) => PAID[name]?.type !== undefined);
+const CHARGED = WITH_MODEL.filter((name) => PAID[name]?.isFree !== true);
+
+const COSTLY = NAMES.filter((name) => PAID[name]?.isFree !== true);
+
+let backend: Simulator;
+let platform: Platform;
+/** Accounts whose requests are refused, each for its own reason. */
+let unpaid: TestAccount;
+let suspended: TestAccount;
+let poor: TestAccount;
+let privateKey: string;
+
+beforeAll(async () => {
+  backend = await startSimulator({ port: 0 });
+  const { url } = backend;
+  platform = await Platform.start({
+    models: [
+      ...modelsFor(url, 'open', {}),
+      ...modelsFor(url, 'paid', { paidOnly: true }),
+      ...modelsFor(url, 'anonymous', { privacy: 'anonymized' }),
+    ],
+    web: {
+      extras: { webPage: 0.02, webSearch: 0.01, textParser: 0.03 },
+      search: { providers: [{ kind: 'searxng', url }] },
+    },
+    cryptoRpc: {
+      limits: { standard: { requestsPerMinute: 1_000, creditsPerMinute: 1_000_000 } },
+      networks: { chain: { family: 'evm', nodes: [{ url }] } },
+    },
+  });
+  unpaid = await platform.account('1.00', { paid: false });
+  suspended = await platform.account('1.00');
+  await platform.operator('PUT', `/accounts/${suspended.id}/suspension`, { reason: 'unpaid' });
+  poor = await platform.account('0');
+  privateKey = (await (await AccountKeys.of(platform)).create({ modelPrivacy: 'PRIVATE_ONLY' })).apiKey;
+});
+afterAll(async () => {
+  await platform.stop();
+  await backend.close();
+});
+
+interface Call {
+  readonly ending?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Calls a route with a request that works but for what is given. */
+function call(name: string, { ending = 'open', headers }: Call): Promise<Response> {
+  const paid = PAID[name];
+  if (!paid) throw new Error(`there is no request for ${name}`);
+  const { path } = routeNamed(name);
+  const body = paid.body(`${paid.type ?? ''}-${ending}`);
+  const isForm = body instanceof FormData;
+  return fetch(`${platform.rootUrl}${path.replace(/:\w+/, paid.name ?? '')}`, {
+    method: 'POST',
+    headers: { ...headers, ...(!isForm && { 'content-type': 'application/json' }) },
+    body: isForm ? body : JSON.stringify(body),
+  });
+}
+
+const bearer = (apiKey: string): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
+
+/** Expects a refusal. The errors of other dialects have a body of their own, without this service's codes. */
+async function expectRefused(
+  name: string,
+  response: Response,
+  [status, code]: [number, string],
+): Promise<void> {
+  const { error } = await errorOf(response);
+  const isOther = routeNamed(name).errors !== undefined;
+  expect([response.status, error.code]).toEqual([status, isOther ? undefined : code]);
+}
+
+interface Transfer {
+  readonly kind: string;
+  readonly amount: string;
+  readonly reference: string;
+}
+
+async function charges(id: string): Promise<readonly Transfer[]> {
+  const { body } = await platform.operator('GET', `/accounts/${id}/transfers?limit=1000`);
+  return (body['data'] as Transfer[]).filter(({ kind }) => kind === 'charge');
+}
+
+it('every route that takes payment has a request here, or says that it costs nothing', () => {
+  const takesPayment = Object.entries(routes).filter(([, { access }]) => access === 'key-or-wallet');
+  expect([...NAMES, ...UNPAID].toSorted()).toEqual(takesPayment.map(([name]) => name).toSorted());
+});
+
+describe('an account with money', () => {
+  it.each(CHARGED)('is charged once, by exactly what its balance loses: %s', async (name) => {
+    const account = await platform.account('1.00');
+    const response = await call(name, { headers: bearer(account.apiKey) });
+    const text = await response.text();
+    expect([response.status, response.headers.get('x-svc-model-id')], text.slice(0, 500)).toEqual([
+      200,
+      `${PAID[name]?.type}-open`,
+    ]);
+    let made: readonly Transfer[] = [];
+    await eventually('the charge is posted', async () => (made = await charges(account.id)).length > 0);
+    expect(made.map(({ reference }) => reference)).toEqual([response.headers.get('x-request-id')]);
+    const { usd } = await platform.balances(account.id);
+    expect(Number(usd)).toBeLessThan(1);
+    expect(1 - Number(usd)).toBeCloseTo(Number(made[0]?.amount), 9);
+  });
+});
+
+describe('a model', () => {
+  it.each(WITH_MODEL)('for accounts that have paid is refused to one that has not: %s', async (name) => {
+    const response = await call(name, { ending: 'paid', headers: bearer(unpaid.apiKey) });
+    await expectRefused(name, response, [401, 'PRO_ONLY_MODEL']);
+  });
+
+  it.each(WITH_MODEL)('that is not private is refused to a key for private ones: %s', async (name) => {
+    const response = await call(name, { ending: 'anonymous', headers: bearer(privateKey) });
+    await expectRefused(name, response, [403, 'UNAUTHORIZED']);
+  });
+
+  it.each(WITH_MODEL)('that does not exist is refused: %s', async (name) => {
+    const response = await call(name, { ending: 'nothing', headers: bearer(unpaid.apiKey) });
+    await expectRefused(name, response, [404, 'MODEL_NOT_FOUND']);
+  });
+});
+
+describe('a request', () => {
+  it.each(NAMES)('with a wrong key is refused: %s', async (name) => {
+    const headers = bearer(`SVC_INFERENCE_KEY_${'x'.repeat(43)}`);
+    await expectRefused(name, await call(name, { headers }), [401, 'AUTHENTICATION_FAILED']);
+  });
+
+  it.each(NAMES)('of a suspended account is refused: %s', async (name) => {
+    const response = await call(name, { headers: bearer(suspended.apiKey) });
+    await expectRefused(name, response, [403, 'ACCOUNT_SUSPENDED']);
+  });
+
+  it.each(COSTLY)('of an account without money is refused: %s', async (name) => {
+    const response = await call(name, { headers: bearer(poor.apiKey) });
+    await expectRefused(name, response, [402, 'INSUFFICIENT_BALANCE']);
+  });
+
+  it.each(COSTLY)('of a wallet without money is told how to pay: %s', async (name) => {
+    const signedIn = await signedInAt(`${platform.rootUrl}${routeNamed(name).path}`, evmWallet());
+    const response = await call(name, { headers: signedIn });
+    expect([response.status, Object.keys((await response.json()) as object)]).toEqual([402, []]);
+  });
+});
+
+it('what was refused is not charged', async () => {
+  for (const { id } of [unpaid, suspended, poor]) expect(await charges(id)).toEqual([]);
+});
