@@ -2,8 +2,7 @@ import { type RouteDefinition, routes } from '@svc/contracts';
 import sharp from 'sharp';
 
 /** A type of models, for which the platform of the tests has models named after it. */
-export type ModelType =
-  'text' | 'embedding' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
+type ModelType = 'text' | 'embedding' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
 
 /** What is sold by a route, with a request that works. */
 export interface PaidRoute {

@@ -29,7 +29,7 @@ const DEAD_DAYS = 90;
  */
 export async function createTopics(
   connection: KafkaConnection,
-  events: readonly EventDefinition[],
+  events: readonly Omit<EventDefinition, 'key'>[],
   terms: TopicTerms,
 ): Promise<string[]> {
   // Loaded here, so that other processes do not load the Kafka client.
@@ -51,7 +51,7 @@ export async function createTopics(
   }
 }
 
-function topicsOf(event: EventDefinition, terms: TopicTerms): ITopicConfig[] {
+function topicsOf(event: Omit<EventDefinition, 'key'>, terms: TopicTerms): ITopicConfig[] {
   const { partitions = terms.partitions, retentionDays = terms.retentionDays } = event;
   const topic = (name: string, parts: number, days: number): ITopicConfig => ({
     topic: name,
