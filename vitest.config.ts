@@ -155,7 +155,8 @@ export default defineConfig(({ mode }) => {
     test: {
       globalSetup: 'libs/storage/test/run-setup.ts',
       env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
-      testTimeout: 60_000,
+      // Long forms repeat far more in one test.
+      testTimeout: isLong ? 600_000 : 60_000,
       hookTimeout: 120_000,
       // By default it is 1 s, which a busy machine may need for anything.
       expect: { poll: { timeout: 30_000 } },
