@@ -10,7 +10,7 @@ import {
 import type { RootLogger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import { LRUCache } from 'lru-cache';
-import { type ClaimRefusal, Contention } from './contention.js';
+import { type ClaimRefusal, Contention, type Pause } from './contention.js';
 
 /** What a request needs before it can begin. */
 export interface Needs {
@@ -44,6 +44,7 @@ export class Claims {
     private readonly limiter: Limiter,
     private readonly ledger: Ledger,
     private readonly logger: RootLogger,
+    private readonly pause?: Pause,
   ) {}
 
   async claim(needs: Needs): Promise<ClaimOutcome> {
@@ -59,7 +60,7 @@ export class Claims {
   private contention(name: string): Contention {
     const known = this.contentions.get(name);
     if (known) return known;
-    const contention = new Contention();
+    const contention = new Contention(this.pause);
     this.contentions.set(name, contention);
     return contention;
   }

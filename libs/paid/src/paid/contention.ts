@@ -27,6 +27,9 @@ const LAST_PAUSE_MS = 160;
 /** Requests that wait at once. Further ones get their first refusal. */
 const MAX_WAITING = 1_000;
 
+/** Resolves after this time. */
+export type Pause = (ms: number) => Promise<unknown>;
+
 /** A turn to try until the outcome is known, or to try once because it is known for the request before. */
 type Turn = 'next' | 'last';
 
@@ -40,6 +43,8 @@ export class Contention {
   private endsAtMs = 0;
   private isBusy = false;
   private readonly waiting: ((turn: Turn) => void)[] = [];
+
+  constructor(private readonly pause: Pause = sleep) {}
 
   get isOver(): boolean {
     return !this.isBusy && performance.now() > this.endsAtMs;
@@ -72,7 +77,7 @@ export class Contention {
     let claim: Claim | undefined;
     try {
       do {
-        await sleep(pauseMs);
+        await this.pause(pauseMs);
         claim = await attempt();
         pauseMs = Math.min(Math.max(FIRST_PAUSE_MS, 2 * pauseMs), LAST_PAUSE_MS);
       } while (isProvisional(claim) && performance.now() + pauseMs < untilMs);
