@@ -90,7 +90,8 @@ describe('SIGTERM', () => {
   it('lets streams finish, refuses new requests, and exits with 0', async () => {
     const platform = await ownPlatform();
     const { apiKey } = await platform.account();
-    const messages = [{ role: 'user', content: 'go [[sim tokens=100 itl-ms=10]]' }];
+    // Long enough for each probe to be answered meanwhile, also on a busy machine.
+    const messages = [{ role: 'user', content: 'go [[sim tokens=800 itl-ms=10]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
     const stopped = platform.service.stop();
     const probes = probesUntil(platform, stopped);
@@ -102,7 +103,7 @@ describe('SIGTERM', () => {
     });
     const { chunks, done } = await chunksOf(response);
     expect(done).toBe(true);
-    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(100);
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(800);
     expect(await stopped).toBe(0);
     expect(await probes).toEqual({ healthz: [200], readyz: [503], metrics: [200] });
   });
