@@ -1,5 +1,6 @@
 import { type RouteDefinition, routes } from '@svc/contracts';
 import sharp from 'sharp';
+import { silentWav } from './silent-wav.js';
 
 /** A type of models, for which the platform of the tests has models named after it. */
 type ModelType = 'text' | 'embedding' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
@@ -21,27 +22,9 @@ const PICTURE = (
 ).toString('base64');
 const IMAGE = `data:image/png;base64,${PICTURE}`;
 
-/** A second of silence: 16 bits, 8,000 Hz. */
-function silence(): Buffer {
-  const [head, data] = [Buffer.alloc(44), Buffer.alloc(16_000)];
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(8_000, 24);
-  head.writeUInt32LE(16_000, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return Buffer.concat([head, data]);
-}
-
 function spoken(model: string): FormData {
   const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(silence())]), 'a.wav');
+  form.append('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
   form.append('model', model);
   return form;
 }
@@ -81,7 +64,7 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   callRpc: { name: 'chain', body: () => ({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }) },
 };
 
-/** Routes for whoever may pay that cost nothing and name no model that could be refused. */
+/** Routes for keys and wallets that cost nothing and sell no model. */
 export const UNPAID: ReadonlySet<string> = new Set([
   'retrieveVideo',
   'completeVideo',

@@ -66,7 +66,7 @@ it('reads a name without a verb as what is to be shown', () => {
     expect(withVerb(args, commands)).toEqual(args);
 });
 
-it('has no name that is also a verb, which could not be told apart', () => {
+it('has no name that is also a verb, since the two could not be distinguished', () => {
   const commands = routeCommands();
   const verbs = new Set([...commands.map(({ verb }) => verb), 'customer', 'completion']);
   expect(commands.filter(({ name }) => verbs.has(name))).toEqual([]);

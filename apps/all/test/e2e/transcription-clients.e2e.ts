@@ -8,6 +8,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { transcribe } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
+import { silentWav } from '../silent-wav.js';
 
 const PRICE = 0.0001;
 
@@ -16,23 +17,6 @@ let account: TestAccount;
 let folder: string;
 /** A second of silence. */
 let path: string;
-
-function silentWav(): Buffer {
-  const file = Buffer.alloc(44 + 16_000);
-  file.write('RIFF');
-  file.writeUInt32LE(36 + 16_000, 4);
-  file.write('WAVEfmt ', 8);
-  file.writeUInt32LE(16, 16);
-  file.writeUInt16LE(1, 20);
-  file.writeUInt16LE(1, 22);
-  file.writeUInt32LE(8_000, 24);
-  file.writeUInt32LE(16_000, 28);
-  file.writeUInt16LE(2, 32);
-  file.writeUInt16LE(16, 34);
-  file.write('data', 36);
-  file.writeUInt32LE(16_000, 40);
-  return file;
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-audio-'));

@@ -38,7 +38,7 @@ export interface PictureOrder {
   readonly lines?: (images: number) => ChargeLine[];
 }
 
-/** Images as they are made, whoever buys them. */
+/** An order of images. Only the name of its model matters here. */
 type OrderedImages = Omit<ImageOffer, 'sale'> & PictureOrder & { readonly sale: { readonly name: string } };
 
 interface ImageCaller {
@@ -72,15 +72,16 @@ export class ImageMaker {
     if (files.length === 0)
       throw new Problem('INFERENCE_FAILED', { cause: new Error('the backend makes no usable images') });
     const { backend } = first.files.length > 0 || !second ? first : second;
+    const retries = first.retries + (second?.retries ?? 0);
     return {
       result: {
         files,
         backend,
-        retries: first.retries + (second?.retries ?? 0),
+        retries,
         inferenceMs: first.inferenceMs + (second?.inferenceMs ?? 0),
       },
       backend,
-      retries: first.retries + (second?.retries ?? 0),
+      retries,
       lines: plan.lines(files.length),
     };
   }

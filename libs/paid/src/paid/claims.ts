@@ -10,7 +10,7 @@ import {
 import type { RootLogger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import { LRUCache } from 'lru-cache';
-import { type ClaimRefusal, Contention, type Pause } from './contention.js';
+import { type ClaimRefusal, Contention, type ClaimPause } from './contention.js';
 
 /** What a request needs before it can begin. */
 export interface Needs {
@@ -44,7 +44,7 @@ export class Claims {
     private readonly limiter: Limiter,
     private readonly ledger: Ledger,
     private readonly logger: RootLogger,
-    private readonly pause?: Pause,
+    private readonly pause?: ClaimPause,
   ) {}
 
   async claim(needs: Needs): Promise<ClaimOutcome> {

@@ -28,7 +28,7 @@ const LAST_PAUSE_MS = 160;
 const MAX_WAITING = 1_000;
 
 /** Resolves after this time. */
-export type Pause = (ms: number) => Promise<unknown>;
+export type ClaimPause = (ms: number) => Promise<unknown>;
 
 /** A turn to try until the outcome is known, or to try once because it is known for the request before. */
 type Turn = 'next' | 'last';
@@ -44,7 +44,7 @@ export class Contention {
   private isBusy = false;
   private readonly waiting: ((turn: Turn) => void)[] = [];
 
-  constructor(private readonly pause: Pause = sleep) {}
+  constructor(private readonly pause: ClaimPause = sleep) {}
 
   get isOver(): boolean {
     return !this.isBusy && performance.now() > this.endsAtMs;

@@ -6,7 +6,7 @@ import { type AddedTool, setTools } from './tool-members.js';
 
 const tool = { type: 'function', function: { name: 'f', parameters: {} } };
 
-function told(body: object, offered?: AddedTool): unknown {
+function toolsSent(body: object, offered?: AddedTool): unknown {
   const text = JSON.stringify(body);
   const members = jsonMembers(text);
   const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...body };
@@ -16,7 +16,7 @@ function told(body: object, offered?: AddedTool): unknown {
 
 describe('setTools', () => {
   it('removes tools of the service', () => {
-    expect(told({ tools: [{ type: 'web_search' }, tool], tool_choice: 'auto' })).toEqual({
+    expect(toolsSent({ tools: [{ type: 'web_search' }, tool], tool_choice: 'auto' })).toEqual({
       tools: [tool],
       tool_choice: 'auto',
     });
@@ -26,27 +26,27 @@ describe('setTools', () => {
     const ours = searchTool({ messages: [] });
     const open = { tool: ours, isCalled: false };
     const called = { tool: ours, isCalled: true };
-    expect(told({ tools: [tool], parallel_tool_calls: false }, open)).toEqual({
+    expect(toolsSent({ tools: [tool], parallel_tool_calls: false }, open)).toEqual({
       tools: [tool, ours],
       parallel_tool_calls: false,
     });
-    expect(told({ tools: [{ type: 'web_search' }] }, open)).toEqual({ tools: [ours] });
-    expect(told({ seed: 1 }, open)).toEqual({ tools: [ours], seed: 1 });
-    expect(told({ tools: [tool], tool_choice: 'auto' }, called)).toEqual({
+    expect(toolsSent({ tools: [{ type: 'web_search' }] }, open)).toEqual({ tools: [ours] });
+    expect(toolsSent({ seed: 1 }, open)).toEqual({ tools: [ours], seed: 1 });
+    expect(toolsSent({ tools: [tool], tool_choice: 'auto' }, called)).toEqual({
       tools: [tool],
       tool_choice: 'auto',
     });
-    expect(told({ seed: 1 }, called)).toEqual({ tools: [ours], tool_choice: 'none', seed: 1 });
+    expect(toolsSent({ seed: 1 }, called)).toEqual({ tools: [ours], tool_choice: 'none', seed: 1 });
   });
 
   it('removes the tool choice when no tools remain', () => {
     expect(
-      told({ tools: [{ type: 'x_search' }], tool_choice: 'auto', parallel_tool_calls: true, seed: 1 }),
+      toolsSent({ tools: [{ type: 'x_search' }], tool_choice: 'auto', parallel_tool_calls: true, seed: 1 }),
     ).toEqual({ seed: 1 });
   });
 
   it('replaces a choice object that has only a type by its string', () => {
-    expect(told({ tools: [tool], tool_choice: { type: 'required' } })).toEqual({
+    expect(toolsSent({ tools: [tool], tool_choice: { type: 'required' } })).toEqual({
       tools: [tool],
       tool_choice: 'required',
     });
@@ -54,7 +54,7 @@ describe('setTools', () => {
 
   it('changes nothing else', () => {
     const body = { tools: [tool], tool_choice: { type: 'function', function: { name: 'f' } } };
-    expect(told(body)).toEqual(body);
+    expect(toolsSent(body)).toEqual(body);
   });
 
   it.each([
@@ -65,7 +65,7 @@ describe('setTools', () => {
     [{ name: 'f', description: 'd', input_schema: { a: 1 } }, { parameters: { a: 1 } }],
     [{ type: 'custom', name: 'f', description: 'd', input_schema: {} }, { parameters: {} }],
   ])("converts functions of other interfaces to this one's format: %j", (given, rest) => {
-    const { tools } = told({ tools: [given] }) as { tools: unknown };
+    const { tools } = toolsSent({ tools: [given] }) as { tools: unknown };
     expect(tools).toEqual([{ type: 'function', function: { name: 'f', description: 'd', ...rest } }]);
   });
 
@@ -80,7 +80,7 @@ describe('setTools', () => {
   });
 
   it("converts a flat choice to this interface's format", () => {
-    expect(told({ tools: [tool], tool_choice: { type: 'function', name: 'f' } })).toMatchObject({
+    expect(toolsSent({ tools: [tool], tool_choice: { type: 'function', name: 'f' } })).toMatchObject({
       tool_choice: { type: 'function', function: { name: 'f' } },
     });
   });
@@ -92,6 +92,6 @@ describe('setTools', () => {
       allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'f' } }] },
     },
   ])('keeps the choice %j', (choice) => {
-    expect(told({ tools: [tool], tool_choice: choice })).toEqual({ tools: [tool], tool_choice: choice });
+    expect(toolsSent({ tools: [tool], tool_choice: choice })).toEqual({ tools: [tool], tool_choice: choice });
   });
 });
