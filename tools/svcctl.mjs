@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // The operator's API from a shell: `npx svcctl --help`, or `npm run operator --`. OPERATOR_URL is where the
-// API listens. SVC_OPERATOR_TOKEN is the operator's token; by default that of the platform in this folder.
+// API listens; by default on this machine, on the OPERATOR_PORT of the environment. SVC_OPERATOR_TOKEN is the
+// operator's token; by default that of the platform in this folder. So it needs no settings in the image.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '@svc/operator-cli';
 
 const {
-  OPERATOR_URL: url = 'http://127.0.0.1:3001',
+  OPERATOR_PORT: port = '3001',
+  OPERATOR_URL: url = `http://127.0.0.1:${port}`,
   SVC_DATA_DIR: folder = '.svc',
   SVC_OPERATOR_TOKEN,
 } = process.env;

@@ -26,6 +26,7 @@ const COMMANDS = [
   'tools/close-month.mjs',
   'tools/first-account.mjs',
   'tools/catalog.mjs',
+  'tools/svcctl.mjs',
 ];
 
 /** Files that are read by path, and entry points of threads. Folders are copied completely. */

@@ -88,6 +88,9 @@ export async function makeRoot(folder) {
   const node = join(folder, 'usr/bin/node');
   await run('strip', ['-o', node, join(root, 'node_modules/node/bin/node')]);
   await chmod(node, 0o755);
+  // For `kubectl exec`. The image has no `env`, with which the program itself begins.
+  const svcctl = '#!/bin/sh\nexec node /svc/tools/svcctl.mjs "$@"\n';
+  await writeFile(join(folder, 'usr/bin/svcctl'), svcctl, { mode: 0o755 });
   const sbom = await collect(join(folder, 'svc'));
   sbom.components.push(...system);
   await writeFile(join(folder, 'svc/sbom.cdx.json'), JSON.stringify(sbom));

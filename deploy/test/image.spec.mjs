@@ -141,6 +141,7 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
     ['tools/first-account.mjs', 'OPERATOR_URL is not set'],
     ['tools/catalog.mjs', 'Usage: catalog check'],
     ['tools/dead-letters.mjs list', 'Set KAFKA_BROKERS, or DATABASE_URL'],
+    ['tools/svcctl.mjs accounts', 'Set SVC_OPERATOR_TOKEN'],
   ])('%s finds all of its imports, and reports a missing setting', async (main, need) => {
     const container = new Container(root, { command: `node ${main}`, data });
     expect(await container.ended).toBe(1);
@@ -166,6 +167,19 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
       env: { ...process.env, ...paid },
     });
     expect(stdout).toContain('the books say the same');
+
+    // What `kubectl exec` runs beside it, with its environment.
+    const own = { OPERATOR_PORT: new URL(operator).port, SVC_OPERATOR_TOKEN: TOKEN };
+    const svcctl = async (args) => {
+      const beside = new Container(root, { command: `svcctl ${args}`, env: own, data });
+      expect([await beside.ended, beside.output]).toEqual([0, expect.any(String)]);
+      return beside.output;
+    };
+    const made = JSON.parse(await svcctl('customer Acme --usd 50.00 --reference invoice-17 --json'));
+    expect(made).toMatchObject({ name: 'Acme', balance: '50.00', apiKey: expect.any(String) });
+    expect(await svcctl('accounts --search Acme')).toMatch(/^ID +NAME.*\n.*Acme.*50\.00/);
+    expect(await svcctl('--help')).toContain('Show help');
+    expect(await svcctl('completion')).toContain('complete');
 
     const pid = await container.pid();
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
