@@ -11,7 +11,7 @@ import { COMMANDS, PROCESSES, isNeeded, settingsOf } from './processes.mjs';
 const root = join(import.meta.dirname, '..');
 const chart = 'deploy/charts/platform';
 /** Secrets must not be given as values. */
-const SECRETS = new Set(['X402_EVM_SIGNER_KEY', 'X402_SOLANA_SIGNER_KEY']);
+const isSecret = (name) => /^X402_\w+_SIGNER_KEY$/.test(name);
 const faults = [];
 
 /** Variables set by the templates. */
@@ -62,7 +62,7 @@ const free = Object.fromEntries(
   PROCESSES.map(([app]) => [
     app,
     Object.keys(all[app])
-      .filter((name) => !owned.has(name) && !SECRETS.has(name))
+      .filter((name) => !owned.has(name) && !isSecret(name))
       .toSorted(),
   ]),
 );

@@ -161,6 +161,7 @@ export const rooms = {
     facilitator: ['header', 'chains'],
     settlement: ['header', 'records', 'chains', 'facilitator'],
     solana: ['header', 'records', 'chains', 'facilitator', 'settlement'],
+    rails: ['header', 'records', 'chains', 'facilitator', 'settlement', 'solana'],
     operator: ['records', 'chains', 'settlement'],
     audit: ['records', 'chains'],
   },

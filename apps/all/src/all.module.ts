@@ -9,7 +9,7 @@ import { JobsModule } from '@svc/jobs';
 import { type ImagesConfig, ImagesModule } from '@svc/media';
 import { LimitLogModule, LimiterModule } from '@svc/limiter';
 import { type MediaJobsConfig, MediaJobsModule, type MediaStore } from '@svc/media-jobs';
-import { type PaymentsConfig, PaymentsModule } from '@svc/payments';
+import { type PaymentsConfig, PaymentsModule, type RailKind } from '@svc/payments';
 import { RetrievalModule, type RetrievalSettings } from '@svc/retrieval';
 import { RouterModule, type RouterSettings } from '@svc/router';
 import type { Logger } from '@svc/runtime';
@@ -25,7 +25,7 @@ export interface AllParts {
   readonly ledger: LedgerConfig;
   readonly retrieval: RetrievalSettings;
   readonly images: ImagesConfig;
-  readonly payments: PaymentsConfig;
+  readonly payments: { readonly config: PaymentsConfig; readonly rails: readonly RailKind[] };
   readonly mediaJobs: { readonly config: MediaJobsConfig; readonly files: MediaStore };
 }
 
@@ -49,7 +49,7 @@ export class AllModule {
           ledger,
           LimitLogModule,
           LimiterModule,
-          PaymentsModule.with(parts.payments, ledger),
+          PaymentsModule.with(parts.payments.config, ledger, parts.payments.rails),
           RetrievalModule.with(parts.retrieval),
           router,
           MediaJobsModule.with(parts.mediaJobs, [ledger, router]),

@@ -13,7 +13,7 @@ import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
 import { imagesConfig } from '@svc/media';
 import { FileMediaStore, mediaJobsConfig } from '@svc/media-jobs';
-import { paymentsConfig } from '@svc/payments';
+import { RAILS, type RailKind, paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
 import { type StartingProcess, operatorToken } from '@svc/runtime';
@@ -41,7 +41,7 @@ export const settings = {
 type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 
 /** Starts every service in this process, in the order of their dependencies, and returns their addresses. */
-export async function start(starting: Starting): Promise<string> {
+export async function start(starting: Starting, rails: readonly RailKind[] = RAILS): Promise<string> {
   const { env, logger } = starting;
   const dataDir = await makeDataDir(starting.config.SVC_DATA_DIR);
   starting.undo(watchDisk('data', dataDir));
@@ -74,7 +74,7 @@ export async function start(starting: Starting): Promise<string> {
         secret: (name) => env[name],
       },
       images: config,
-      payments: config,
+      payments: { config, rails },
       mediaJobs: { config, files: await FileMediaStore.at(join(dataDir, 'media')) },
     }),
     operator: { host: config.HOST, port: config.OPERATOR_PORT },

@@ -16,7 +16,9 @@ import {
   solanaWallet,
 } from './wallets.js';
 
-const BASE = 'eip155:8453';
+type Network = `${string}:${string}`;
+
+const BASE: Network = 'eip155:8453';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
 /** A wallet with USDC, and the unmodified client library of x402 that pays from it. */
@@ -27,10 +29,10 @@ export interface Buyer<Wallet extends TestWallet = TestWallet> {
   readonly fetch: typeof fetch;
 }
 
-export async function buyer(chain: LocalChain, usdc: number): Promise<Buyer<EvmWallet>> {
+export async function buyer(chain: LocalChain, usdc: number, network = BASE): Promise<Buyer<EvmWallet>> {
   const wallet = evmWallet();
   await chain.mint(wallet.address, usdc);
-  return buyerWith(wallet, new x402Client().register(BASE, new ExactEvmScheme(wallet.account)));
+  return buyerWith(wallet, new x402Client().register(network, new ExactEvmScheme(wallet.account)));
 }
 
 /** The same on Solana. */
@@ -64,15 +66,18 @@ export interface Seller {
 }
 
 /** A new seller on Base, whose signer has gas; `url` is that of the node. */
-export async function sellerOn(chain: LocalChain, url = chain.url): Promise<Seller> {
+export async function sellerOn(
+  chain: LocalChain,
+  { url = chain.url, prefix = 'X402_EVM' }: { readonly url?: string; readonly prefix?: string } = {},
+): Promise<Seller> {
   const signer = generatePrivateKey();
   await chain.fund(privateKeyToAccount(signer).address);
   const { address } = evmWallet();
   const env = {
-    X402_EVM_RPC_URL: url,
-    X402_EVM_PAY_TO: address,
-    X402_EVM_SIGNER_KEY: signer,
-    X402_EVM_CONFIRMATIONS: '1',
+    [`${prefix}_RPC_URL`]: url,
+    [`${prefix}_PAY_TO`]: address,
+    [`${prefix}_SIGNER_KEY`]: signer,
+    [`${prefix}_CONFIRMATIONS`]: '1',
   };
   return { address, env };
 }

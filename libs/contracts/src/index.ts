@@ -197,7 +197,7 @@ export { type AuditReport, type AuditScope, Books, type Credit, type Extension }
 export { HOLDS_PER_RENEWAL, type Hold, type HoldRequest, LIMIT_PERIODS, Ledger } from './ports/ledger.js';
 export { Holds, Charges, CHARGES_PER_POSTING, DEPOSITS_AT_ONCE } from './ports/ledger.js';
 export { type Debit, type DepositsWanted, type LimitPeriod, type PostedCharge } from './ports/ledger.js';
-export { type PaymentRailName, type Refund, type Reversal, type SpendingLimit } from './ports/ledger.js';
+export { type Refund, type Reversal, type SpendingLimit } from './ports/ledger.js';
 export {
   type Stake,
   TRANSFER_KINDS,

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@svc/storage';
 
+/** The id of Base. */
 const CHAIN_ID = 8_453;
 
 /** USDC on Base. */
@@ -31,6 +32,10 @@ interface LocalChainOptions {
   readonly port?: number;
   /** Seconds between blocks; without it, each transaction gets its own block at once. */
   readonly blockSeconds?: number;
+  /** Default: that of Base. */
+  readonly chainId?: number;
+  /** Default: the address of USDC on Base. */
+  readonly usdc?: string;
 }
 
 /** Base on this machine: anvil, with a token instead of USDC that anyone can mint. */
@@ -40,11 +45,17 @@ export class LocalChain {
   private constructor(
     private readonly anvil: ChildProcess,
     readonly url: string,
+    private readonly usdc: string,
   ) {}
 
-  static async start({ port, blockSeconds }: LocalChainOptions = {}): Promise<LocalChain> {
+  static async start({
+    port,
+    blockSeconds,
+    chainId = CHAIN_ID,
+    usdc = USDC,
+  }: LocalChainOptions = {}): Promise<LocalChain> {
     const on = port ?? (await freePort());
-    const options = ['--chain-id', String(CHAIN_ID), '--port', String(on), '--silent'];
+    const options = ['--chain-id', String(chainId), '--port', String(on), '--silent'];
     if (blockSeconds !== undefined) options.push('--block-time', String(blockSeconds));
     const anvil = spawn(anvilBinary(), options, { stdio: 'ignore' });
     const end = (): void => {
@@ -52,10 +63,10 @@ export class LocalChain {
     };
     process.once('exit', end);
     anvil.once('exit', () => process.off('exit', end));
-    const chain = new LocalChain(anvil, `http://127.0.0.1:${on}`);
+    const chain = new LocalChain(anvil, `http://127.0.0.1:${on}`, usdc);
     try {
       await chain.waitUntilReady();
-      await chain.call('anvil_setCode', [USDC, `0x${(await readFile(TOKEN_CODE, 'utf8')).trim()}`]);
+      await chain.call('anvil_setCode', [usdc, `0x${(await readFile(TOKEN_CODE, 'utf8')).trim()}`]);
     } catch (error) {
       await chain.stop();
       throw error;
@@ -75,7 +86,7 @@ export class LocalChain {
     const [from] = (await this.call('eth_accounts', [])) as string[];
     const units = BigInt(Math.round(usdc * 1_000_000));
     const hash = await this.call('eth_sendTransaction', [
-      { from, to: USDC, data: MINT + word(address) + word(units.toString(16)) },
+      { from, to: this.usdc, data: MINT + word(address) + word(units.toString(16)) },
     ]);
     while ((await this.call('eth_getTransactionReceipt', [hash])) === null) await sleep(50);
   }
@@ -88,7 +99,7 @@ export class LocalChain {
   /** The balance of an address, in millionths of a dollar. */
   async balanceOf(address: string): Promise<bigint> {
     return BigInt(
-      String(await this.call('eth_call', [{ to: USDC, data: BALANCE_OF + word(address) }, 'latest'])),
+      String(await this.call('eth_call', [{ to: this.usdc, data: BALANCE_OF + word(address) }, 'latest'])),
     );
   }
 

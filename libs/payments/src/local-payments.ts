@@ -17,7 +17,6 @@ import {
 } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
 import type { PaymentsAudit } from './audit/payments-audit.js';
-import type { BaseChain } from './chains/base-chain.js';
 import { ChainAway, type SimulationOutcome } from './chains/chain.js';
 import { type SignedPayment, paymentKey, readPayment } from './header/payment-header.js';
 import type { OperatorActions } from './operator/operator-actions.js';
@@ -49,8 +48,6 @@ export interface PaymentParts {
   readonly waitMs: number;
   /** At least one. */
   readonly rails: readonly Rail[];
-  /** The chain of contract wallets, if configured. */
-  readonly base: BaseChain | undefined;
   readonly store: PaymentStore;
   readonly settlement: PaymentSettlement;
   readonly watch: PaymentWatch;
@@ -113,12 +110,12 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   override async hasSigned(signed: SignedText): Promise<boolean> {
-    const { base } = this.parts;
-    if (!base) throw new Problem('X402_NOT_CONFIGURED');
+    const rail = this.parts.rails.find(({ hasSigned }) => hasSigned);
+    if (!rail?.hasSigned) throw new Problem('X402_NOT_CONFIGURED');
     if (this.signatureCalls >= SIGNATURE_CALLS_AT_ONCE) throw new Problem('UNAVAILABLE');
     this.signatureCalls += 1;
     try {
-      return await base.hasSigned(signed);
+      return await rail.hasSigned(signed);
     } catch (error) {
       throw refusalOf(error);
     } finally {

@@ -7,9 +7,11 @@ import {
   mnemonicToAccount,
   privateKeyToAccount,
 } from 'viem/accounts';
-import { BaseChain } from '../src/chains/base-chain.js';
+import { EvmChain } from '../src/chains/evm-chain.js';
 import type { Authorization } from '../src/header/payment-header.js';
-import { Facilitator } from '../src/facilitator/facilitator.js';
+import type { Facilitator } from '../src/facilitator/facilitator.js';
+import { BASE } from '../src/rails/base.js';
+import { evmFacilitator } from '../src/rails/evm-rail.js';
 import { AnvilNode } from './anvil-node.js';
 import { FaultyFacilitator } from './faulty-facilitator.js';
 import {
@@ -84,7 +86,7 @@ export class AnvilHarness implements TestChain {
     private readonly nodes: readonly AnvilNode[],
     private readonly settler: FaultyFacilitator,
   ) {
-    this.facilitator = new Facilitator(settler.url);
+    this.facilitator = evmFacilitator(settler.url, BASE);
   }
 
   readonly signer = privateKeyToAccount(generatePrivateKey());
@@ -173,10 +175,10 @@ export class AnvilHarness implements TestChain {
     await this.chain.call('anvil_dropAllTransactions', []);
   }
 
-  node(at: number, confirmations: number): BaseChain {
+  node(at: number, confirmations: number): EvmChain {
     const { url } = this.nodeAt(at);
     void this.setNodeState(at, 'up'); // A node that becomes up makes no call before.
-    return new BaseChain({ rpcUrl: url, confirmations, maxFeeGwei: 1_000 });
+    return new EvmChain({ terms: BASE, rpcUrl: url, confirmations, maxFeeGwei: 1_000 });
   }
 
   setNodeState(at: number, state: NodeState): Promise<void> {

@@ -5,9 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { BaseChain } from '../src/chains/base-chain.js';
+import { EvmChain } from '../src/chains/evm-chain.js';
 import { ChainAway } from '../src/chains/chain.js';
-import { Facilitator } from '../src/facilitator/facilitator.js';
+import { BASE } from '../src/rails/base.js';
+import { solanaFacilitator } from '../src/rails/solana.js';
 import { SolanaRpc } from '../src/solana/solana-rpc.js';
 
 const MEBIBYTE = Buffer.alloc(1_048_576, ' ');
@@ -57,7 +58,7 @@ describe.each(['drips', 'floods'])('a peer whose response never ends, and %s', (
   const at = (): string => `${url}/${how}`;
 
   it('counts as down if it is a node of Base', TIMEOUT, async () => {
-    const node = new BaseChain({ rpcUrl: at(), confirmations: 1, maxFeeGwei: 1 });
+    const node = new EvmChain({ terms: BASE, rpcUrl: at(), confirmations: 1, maxFeeGwei: 1 });
     await expect(node.head()).rejects.toThrow(ChainAway);
   });
 
@@ -66,7 +67,7 @@ describe.each(['drips', 'floods'])('a peer whose response never ends, and %s', (
   });
 
   it('counts as down if it is a facilitator', TIMEOUT, async () => {
-    await expect(new Facilitator(at()).feePayer()).rejects.toThrow(ChainAway);
+    await expect(solanaFacilitator(at()).feePayer()).rejects.toThrow(ChainAway);
   });
 });
 

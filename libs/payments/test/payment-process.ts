@@ -7,7 +7,9 @@ import { LocalPayments } from '../src/local-payments.js';
 import { OperatorActions } from '../src/operator/operator-actions.js';
 import { PaymentListStore } from '../src/records/payment-list.store.js';
 import { PaymentStore } from '../src/records/payment.store.js';
-import { baseRail } from '../src/settlement/base-rail.js';
+import { BASE } from '../src/rails/base.js';
+import { openEvmRail } from '../src/rails/evm-rail.js';
+import { RAILS } from '../src/rails/rails.js';
 import { PaymentWatch } from '../src/settlement/payment-watch.js';
 import type { Rail } from '../src/settlement/rail.js';
 import { PaymentSettlement } from '../src/settlement/settlement.js';
@@ -43,7 +45,7 @@ export function testRail(
       plan.submits === 'signer'
         ? new OwnSubmission(node, store, { signer: chain.signer, stuckMs: MINUTE_MS / 2 })
         : new FacilitatorSubmission(crashing(chain.facilitator, life), store);
-    return baseRail({ payTo: PAY_TO, chain: node, submission });
+    return openEvmRail(BASE, { payTo: PAY_TO, chain: node, submission });
   };
 }
 
@@ -65,12 +67,11 @@ export class PaymentProcess {
     this.payments = new LocalPayments({
       waitMs: 0,
       rails,
-      base: undefined,
       store,
       settlement: this.settlement,
       watch: new PaymentWatch({ store, rails }),
       operatorActions: new OperatorActions({
-        records: new PaymentListStore(database),
+        records: new PaymentListStore(database, RAILS),
         store,
         settlement: this.settlement,
       }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SignedText } from '@svc/contracts';
-import { BaseChain, type PreparedTransaction } from '../src/chains/base-chain.js';
+import { BASE_NETWORK, type SignedText } from '@svc/contracts';
+import { EvmChain, type PreparedTransaction } from '../src/chains/evm-chain.js';
 import { signerOf } from '../src/chains/signers.js';
 import {
   type IncomingTransfer,
@@ -14,6 +14,7 @@ import {
 import { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
 import type { Payment } from '../src/records/payment.store.js';
+import { BASE } from '../src/rails/base.js';
 import { FORGED, type FacilitatorState, type NodeState } from './test-chain.js';
 import {
   type Block,
@@ -33,7 +34,7 @@ export const SIGNER = signerOf('11'.repeat(32));
 type Hex = `0x${string}`;
 
 /** One node of a simulated chain, with the responses of Base. */
-export class SimulatedNode extends BaseChain {
+export class SimulatedNode extends EvmChain {
   private state: NodeState = 'up';
   private view: View;
 
@@ -49,7 +50,7 @@ export class SimulatedNode extends BaseChain {
     /** Signed transactions of our signer, by their raw form. */
     private readonly raws: Map<string, PendingTransaction>,
   ) {
-    super({ rpcUrl: 'http://127.0.0.1:9', confirmations, maxFeeGwei: 1 });
+    super({ terms: BASE, rpcUrl: 'http://127.0.0.1:9', confirmations, maxFeeGwei: 1 });
     this.view = chain.now;
   }
 
@@ -182,12 +183,14 @@ export class SimulatedNode extends BaseChain {
   }
 }
 
+const never = (): Promise<never> => Promise.reject(new Error('its settlements are simulated'));
+
 /** A facilitator of the simulated chain that may lie. */
 export class SimulatedFacilitator extends Facilitator {
   state: FacilitatorState = 'works';
 
   constructor(private readonly chain: SimulatedChain) {
-    super('http://127.0.0.1:9');
+    super('http://127.0.0.1:9', { name: 'base', network: BASE_NETWORK, messageOf: never });
   }
 
   override async settle(authorization: Authorization): Promise<string | undefined> {

@@ -5,10 +5,10 @@ import { LocalSolana, NodeRefusal } from '@svc/infra';
 import { type RunningLedger, startLedger } from '@svc/ledger/testing';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Facilitator } from '../src/facilitator/facilitator.js';
+import { solanaFacilitator } from '../src/rails/solana.js';
 import type { Payment } from '../src/records/payment.store.js';
 import { PaymentStore } from '../src/records/payment.store.js';
-import { solanaRail } from '../src/solana/solana-rail.js';
+import { openSolanaRail } from '../src/solana/solana-rail.js';
 import { decodeWire } from '../src/solana/transfer-wire.js';
 import { bookedNano } from './bookings.js';
 import { FaultyFacilitator } from './faulty-facilitator.js';
@@ -41,8 +41,9 @@ function settle(payload: unknown): Promise<string> {
 /** A service that learns the fee payer only from its facilitator. */
 async function started(url: string): Promise<PaymentProcess> {
   const options = { rpcUrl: harness.chain.url, payTo: harness.payTo, commitment: 'finalized' } as const;
-  const submitter = new Facilitator(url);
-  const rail = await solanaRail(
+  const submitter = solanaFacilitator(url);
+  const rail = await openSolanaRail(
+    'solana',
     { ...options, maxFeeLamports: 100_000, submitter },
     new PaymentStore(ledger.database),
   );

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { BaseChain } from '../src/chains/base-chain.js';
+import type { EvmChain } from '../src/chains/evm-chain.js';
 import type { Facilitator } from '../src/facilitator/facilitator.js';
 import type { Authorization } from '../src/header/payment-header.js';
 
@@ -51,7 +51,7 @@ export interface TestChain {
   clear(): Done;
 
   /** The node of a new process with this number. It is up. */
-  node(at: number, confirmations: number): BaseChain;
+  node(at: number, confirmations: number): EvmChain;
   /** Changes the state of that process's node. */
   setNodeState(at: number, state: NodeState): Done;
   setFacilitatorState(state: FacilitatorState): void;

@@ -13,7 +13,7 @@ let platform: Platform;
 beforeAll(async () => {
   chain = await LocalChain.start();
   node = await RpcProxy.start(chain.url);
-  const { env } = await sellerOn(chain, node.url);
+  const { env } = await sellerOn(chain, node);
   platform = await Platform.start({ env });
 });
 afterAll(async () => {

@@ -13,7 +13,7 @@ let platform: Platform;
 beforeAll(async () => {
   chain = await LocalChain.start();
   proxy = await RpcProxy.start(chain.url);
-  const { env } = await sellerOn(chain, proxy.url);
+  const { env } = await sellerOn(chain, proxy);
   platform = await Platform.start({
     env: { ...env, X402_EVM_REPLACE_MS: '2000', X402_LEASE_MS: '5000', X402_SETTLE_WAIT_MS: '1500' },
   });

@@ -40,7 +40,7 @@ async function start(blockSeconds: number, finished: Finished): Promise<Harness>
   finished(() => chain.stop());
   const proxy = await RpcProxy.start(chain.url);
   finished(() => proxy.stop());
-  const { address: payTo, env } = await sellerOn(chain, proxy.url);
+  const { address: payTo, env } = await sellerOn(chain, proxy);
   const platform = await ownPlatform({ env: { ...env, DATABASE_URL: database.url } }, finished);
   const random = new Random(SEED);
   proxy.lateMs = () => (random.chance(LATE.share) ? random.between(1, LATE.mostMs) : 0);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RailName } from '../money/rail-name.js';
 import { type Charge, UsageRecorded, decodeCharge, encodeCharge } from '../messages/usage.js';
 import {
   type Books,
@@ -9,7 +10,6 @@ import {
   type Holds,
   LIMIT_PERIODS,
   type Ledger,
-  PAYMENT_RAILS,
   TRANSFER_KINDS,
 } from './ledger.js';
 import {
@@ -157,7 +157,7 @@ export const BOOKS_WIRE: PortWire<Books> = {
         accountId: Name,
         usdNano: Whole,
         reference: Name,
-        rail: z.enum(PAYMENT_RAILS).optional(),
+        rail: RailName.optional(),
       }),
     ]),
     result: TransferOnWire,
@@ -167,9 +167,7 @@ export const BOOKS_WIRE: PortWire<Books> = {
     result: TransferOnWire,
   },
   reverse: {
-    arguments: z.tuple([
-      z.object({ accountId: Name, rail: z.enum(PAYMENT_RAILS).optional(), reference: Name }),
-    ]),
+    arguments: z.tuple([z.object({ accountId: Name, rail: RailName.optional(), reference: Name })]),
     result: TransferOnWire,
   },
   deposits: {

@@ -176,18 +176,14 @@ export interface Credit {
   /** Chosen by the operator, or the id of a payment; the same reference credits once. */
   readonly reference: string;
   /** The rail of a wallet's payment, which makes it a deposit. Default: an operator's credit. */
-  readonly rail?: PaymentRailName;
+  readonly rail?: string;
 }
-
-/** The rails of deposits, by their names in the books. */
-export const PAYMENT_RAILS = ['base', 'solana'] as const;
-export type PaymentRailName = (typeof PAYMENT_RAILS)[number];
 
 /** Reverses an operator's credit, or a deposit whose payment vanished from its chain. */
 export interface Reversal {
   readonly accountId: string;
   /** The rail of a deposit. Default: an operator's credit. */
-  readonly rail?: PaymentRailName;
+  readonly rail?: string;
   /** The reference of the credit or deposit; it is reversed once. */
   readonly reference: string;
 }

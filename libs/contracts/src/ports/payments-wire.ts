@@ -1,17 +1,20 @@
 import { z } from 'zod';
-import { PAYMENT_RAILS } from './ledger.js';
+import { RailName } from '../money/rail-name.js';
 import { PAYMENT_STATES, type Payments } from './payments.js';
 import { Count, Name, type PortWire, Time, Whole } from './port-wire.js';
 
 /** Characters of a payment header. Source: the size limit of HTTP headers. */
 const HEADER_MOST = 16_384;
 
-const Rail = z.object({
-  network: Name,
-  asset: Name,
-  payTo: Name,
-  extra: z.record(z.string(), z.string()),
-});
+const Rail = z
+  .object({
+    name: RailName.optional(), // Payments of the previous release do not name their rails.
+    network: Name,
+    asset: Name,
+    payTo: Name,
+    extra: z.record(z.string(), z.string()),
+  })
+  .transform((rail) => ({ ...rail, name: rail.name ?? rail.network }));
 
 const Credited = z.object({
   state: z.literal('credited'),
@@ -27,7 +30,7 @@ const Credited = z.object({
 const Open = z.object({ state: z.literal('open'), paymentId: Name, retryAfterSeconds: Count });
 
 const state = z.enum(PAYMENT_STATES);
-const rail = z.enum(PAYMENT_RAILS);
+const rail = RailName;
 const Reason = z.string().max(1_000);
 
 const RecordOnWire = z.object({

@@ -1,4 +1,4 @@
-import type { AuditScope, PaymentRailName } from './ledger.js';
+import type { AuditScope } from './ledger.js';
 
 /**
  * - RECEIVED: valid, and not processed yet; SETTLING: to be submitted
@@ -28,7 +28,7 @@ export interface PaymentRecord {
   readonly number: bigint;
   readonly id: string;
   readonly state: PaymentState;
-  readonly rail: PaymentRailName;
+  readonly rail: string;
   readonly wallet: string;
   readonly accountId: string;
   readonly payTo: string;
@@ -50,7 +50,7 @@ export interface PaymentRecord {
 
 export interface PaymentsWanted {
   readonly state?: PaymentState;
-  readonly rail?: PaymentRailName;
+  readonly rail?: string;
   readonly wallet?: string;
   /** At most this many, newest first. */
   readonly limit: number;
@@ -60,7 +60,7 @@ export interface PaymentsWanted {
 
 /** The payments of a rail in one state. */
 export interface PaymentTotals {
-  readonly rail: PaymentRailName;
+  readonly rail: string;
   readonly state: PaymentState;
   readonly payments: number;
   readonly usdNano: bigint;
@@ -80,7 +80,7 @@ export type PaymentDecision = { readonly reason: string } & (
 
 /** The audit result of a rail. */
 export interface RailAudit {
-  readonly rail: PaymentRailName;
+  readonly rail: string;
   /** The audited range of blocks. */
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
@@ -113,6 +113,8 @@ export interface PaymentsAuditReport {
  * A way for money to reach the platform from a chain: the receiver, the asset, and further data for clients.
  */
 export interface PaymentRail {
+  /** As in the books, in metrics and for operators. */
+  readonly name: string;
   /** CAIP-2. */
   readonly network: string;
   readonly asset: string;

@@ -1,4 +1,4 @@
-import type { Balances, PaymentRailName } from '@svc/contracts';
+import type { Balances } from '@svc/contracts';
 
 /** An account's balances in the database. Each change of an account increments its version, starting at 1. */
 export interface PostedBalances {
@@ -16,7 +16,7 @@ export const STAKING = 'staking';
 export const DEBTS = 'debts';
 
 /** The internal account that deposits of a payment rail come from. */
-export const railDeposits = (rail: PaymentRailName): string => `deposits:${rail}`;
+export const railDeposits = (rail: string): string => `deposits:${rail}`;
 
 const CUSTOMER = 'customer:';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { BASE_NETWORK, type PaymentRequired, SOLANA_NETWORK, type SignInChallenge } from '@svc/contracts';
+import type { PaymentRequired, SignInChallenge } from '@svc/contracts';
+import { SIGN_IN_CHAINS } from './sign-in-chains.js';
 
 /** How long a challenge may be used. Source: the public interface. */
 const CHALLENGE_MS = 300_000;
@@ -19,10 +20,7 @@ export function signInChallenge(origin: URL, uri: string): SignInChallenge {
       expirationTime: new Date(now + CHALLENGE_MS).toISOString(),
       statement: STATEMENT,
     },
-    supportedChains: [
-      { chainId: BASE_NETWORK, type: 'eip191' },
-      { chainId: SOLANA_NETWORK, type: 'ed25519' },
-    ],
+    supportedChains: SIGN_IN_CHAINS.map(({ network, type }) => ({ chainId: network, type })),
   };
 }
 

@@ -84,7 +84,14 @@ export class PaymentDemands {
     const accepts = await this.offers.ifAny(SUGGESTED_USD);
     at.reply.header(PAYMENT_REQUIRED_HEADER, encoded(this.required(at.request, accepts)));
     const balances = await this.available(caller);
-    const body = shortOfCredit({ origin, uri: `${origin.origin}${at.request.url}`, accepts, balances });
+    const { rails } = this.offers;
+    const body = shortOfCredit({
+      origin,
+      uri: `${origin.origin}${at.request.url}`,
+      accepts,
+      rails,
+      balances,
+    });
     return new Problem('PAYMENT_REQUIRED', { body, cause: error });
   }
 
@@ -125,11 +132,13 @@ interface Shortage {
   readonly origin: URL;
   readonly uri: string;
   readonly accepts: readonly PaymentOption[];
+  readonly rails: readonly string[];
   /** The wallet's balances, if available. */
   readonly balances: Balances | undefined;
 }
 
-function shortOfCredit({ origin, uri, accepts, balances }: Shortage): WalletPaymentRequired {
+function shortOfCredit({ origin, uri, accepts, rails, balances }: Shortage): WalletPaymentRequired {
+  const [first] = accepts;
   const topUp = `${origin.origin}${TOP_UP_PATH}`;
   return {
     error: 'Payment required',
@@ -141,15 +150,15 @@ function shortOfCredit({ origin, uri, accepts, balances }: Shortage): WalletPaym
     suggestedTopUpUsd: SUGGESTED_USD,
     minimumTopUpUsd: TOP_UP_LEAST_USD,
     supportedTokens: ['USDC'],
-    supportedChains: accepts.map(({ network }) => (network === BASE_NETWORK ? 'base' : 'solana')),
+    supportedChains: [...rails],
     topUpInstructions: {
       step1: `POST ${topUp} without a payment header, and choose one of \`accepts\`.`,
       step2: `Sign a payment of ${TOP_UP_LEAST_USD} USDC or more to it with your wallet.`,
       step3: `POST ${topUp} again with the payment in the header PAYMENT-SIGNATURE.`,
-      receiverWallet: accepts.find(({ network }) => network === BASE_NETWORK)?.payTo ?? '',
-      tokenAddress: BASE_USDC,
+      receiverWallet: first?.payTo ?? '',
+      tokenAddress: first?.asset ?? BASE_USDC,
       tokenDecimals: USDC_DECIMALS,
-      network: BASE_NETWORK,
+      network: first?.network ?? BASE_NETWORK,
       minimumAmountUsd: TOP_UP_LEAST_USD,
     },
     siwxChallenge: signInChallenge(origin, uri),

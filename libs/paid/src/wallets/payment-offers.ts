@@ -37,6 +37,11 @@ export class PaymentOffers {
     }
   }
 
+  /** The names of the rails that were last offered. */
+  get rails(): readonly string[] {
+    return this.known.map(({ name }) => name);
+  }
+
   private options(usd: number): PaymentOption[] {
     return this.known.map(({ network, asset, payTo, extra }) => ({
       scheme: 'exact',

@@ -1,7 +1,8 @@
-import { BASE_NETWORK, Problem, SOLANA_NETWORK } from '@svc/contracts';
+import { Problem } from '@svc/contracts';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
-import { type SignInMessage, type WalletKind, messageText, readMessage } from './sign-in-message.js';
+import { SIGN_IN_CHAINS } from './sign-in-chains.js';
+import { type SignInMessage, messageText, readMessage } from './sign-in-message.js';
 
 /** Characters of the header. The sign-in of a smart wallet that is not deployed yet has a few thousand. */
 const HEADER_MOST = 12_288;
@@ -88,28 +89,28 @@ function jsonOf(base64: string): unknown {
 }
 
 function textOf(payload: Exclude<Payload, { message: string }>): string {
-  const network = networkOf(payload.chainId);
-  if (network === undefined) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
+  const chain = chainOf(payload.chainId);
+  if (!chain) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
   const { nonce } = payload;
   if (nonce === undefined || nonce === '') throw new Problem('X402_SIGN_IN_MISSING_NONCE');
-  const [, reference = ''] = network.split(':');
-  return messageText(kindOf(network), { ...payload, nonce }, reference);
+  const [, reference = ''] = chain.network.split(':');
+  return messageText(chain.kind, { ...payload, nonce }, reference);
 }
 
 /** The chain in the payload must be the one in the signed message. */
 function checkChains({ chainId, type }: Payload, message: SignInMessage): void {
-  const signed = networkOf(message.chainId);
-  if (signed === undefined) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
-  const named = chainId === undefined ? signed : networkOf(chainId);
-  const typed: WalletKind = type === undefined ? message.kind : type === 'ed25519' ? 'solana' : 'evm';
-  if (named !== signed || kindOf(signed) !== message.kind || typed !== message.kind)
+  const signed = chainOf(message.chainId);
+  if (!signed) throw new Problem('X402_SIGN_IN_UNSUPPORTED_CHAIN');
+  const named = chainId === undefined ? signed : chainOf(chainId);
+  // Other types than those of the chains are of EVM wallets: an `eip1271` is verified like an `eip191`.
+  const typed =
+    type === undefined ? message.kind : (SIGN_IN_CHAINS.find((chain) => chain.type === type)?.kind ?? 'evm');
+  if (named !== signed || signed.kind !== message.kind || typed !== message.kind)
     throw new Problem('X402_SIGN_IN_CHAIN_MISMATCH');
 }
 
-const kindOf = (network: string): WalletKind => (network === SOLANA_NETWORK ? 'solana' : 'evm');
-
-/** The network of a chain id, if wallets on it are supported. Refuses: X402_SIGN_IN_INVALID_CHAIN_ID. */
-function networkOf(chainId: string | number): string | undefined {
+/** The chain with this id, if wallets sign in on it. Refuses: X402_SIGN_IN_INVALID_CHAIN_ID. */
+function chainOf(chainId: string | number): (typeof SIGN_IN_CHAINS)[number] | undefined {
   const text = String(chainId);
   if (
     !/^(?:(?:eip155:)?\d{1,20}|(?:solana:)?[1-9A-HJ-NP-Za-km-z]{1,44}|solana(?::mainnet)?|mainnet)$/.test(
@@ -117,7 +118,5 @@ function networkOf(chainId: string | number): string | undefined {
     )
   )
     throw new Problem('X402_SIGN_IN_INVALID_CHAIN_ID');
-  if (/^(?:eip155:)?8453$/.test(text)) return BASE_NETWORK;
-  const [, reference = ''] = SOLANA_NETWORK.split(':');
-  return ['solana', 'mainnet', reference].includes(text.replace(/^solana:/, '')) ? SOLANA_NETWORK : undefined;
+  return SIGN_IN_CHAINS.find(({ names }) => names.includes(text));
 }

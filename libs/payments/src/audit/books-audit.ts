@@ -1,4 +1,4 @@
-import { type Books, DEPOSITS_AT_ONCE, type PaymentRailName, type Transfer } from '@svc/contracts';
+import { type Books, DEPOSITS_AT_ONCE, type Transfer } from '@svc/contracts';
 import type { PaymentAuditStore, AuditedPayment } from './audit.store.js';
 import type { AuditFindings } from './findings.js';
 
@@ -8,7 +8,7 @@ const NANO_PER_UNIT = 1_000n;
 const PAYMENTS_AT_ONCE = 100;
 
 interface BooksAuditParts {
-  readonly rail: PaymentRailName;
+  readonly rail: string;
   readonly network: string;
   readonly store: PaymentAuditStore;
   readonly books: Books;

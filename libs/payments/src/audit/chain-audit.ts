@@ -1,4 +1,3 @@
-import type { PaymentRailName } from '@svc/contracts';
 import {
   type IncomingTransfer,
   type Blocks,
@@ -20,7 +19,7 @@ const EACH_AT_ONCE = 100;
 const ATTEMPTS_MOST = 2;
 
 export interface AuditedRail {
-  readonly name: PaymentRailName;
+  readonly name: string;
   readonly network: string;
   readonly payTo: string;
   readonly chain: Chain;

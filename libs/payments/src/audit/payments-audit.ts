@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditScope, Books, PaymentRailName, PaymentsAuditReport, RailAudit } from '@svc/contracts';
+import type { AuditScope, Books, PaymentsAuditReport, RailAudit } from '@svc/contracts';
 import type { Logger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
 import type { Blocks, Statement } from '../chains/chain.js';
@@ -144,7 +144,7 @@ export class PaymentsAudit {
 }
 
 function totalsOf(
-  rail: PaymentRailName,
+  rail: string,
   { from, to }: { from: bigint; to: bigint },
   findings: AuditFindings,
 ): RailAudit {

@@ -1,4 +1,3 @@
-import { BASE_USDC } from '@svc/contracts';
 import { type Hex, encodeFunctionData, parseAbi, parseAbiItem } from 'viem';
 import type { Authorization } from '../header/payment-header.js';
 
@@ -19,7 +18,6 @@ export const CANCELED = parseAbiItem(
 );
 
 export const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-export const isUsdc = (address: string): boolean => isSame(address, BASE_USDC);
 
 export function transferData(authorization: Authorization): Hex {
   const { from, to, value, validAfter, validBefore, nonce, signature } = authorization;

@@ -1,6 +1,6 @@
 import { type Log, parseEventLogs } from 'viem';
 import type { Authorization } from '../header/payment-header.js';
-import { USDC, USED, isSame, isUsdc } from './usdc.js';
+import { USDC, USED, isSame } from './usdc.js';
 
 /**
  * Blocks that nodes search for events at once. Also how far back a payment may have been settled by others:
@@ -29,15 +29,15 @@ export function rangesAround(seenBlock: bigint, head: bigint): { fromBlock: bigi
  */
 export function useAmong(
   logs: Log[],
-  { from, to, nonce }: Authorization,
+  { asset, from, to, nonce }: Authorization,
 ): { readonly units: bigint | undefined } | undefined {
   const used = parseEventLogs({ abi: [USED], logs, args: { authorizer: from } }).find(
-    ({ address, args }) => isUsdc(address) && isSame(args.nonce, nonce),
+    ({ address, args }) => isSame(address, asset) && isSame(args.nonce, nonce),
   );
   if (!used) return undefined;
   // The transfer of a use is the first one after it.
   const transfer = parseEventLogs({ abi: USDC, eventName: 'Transfer', logs })
-    .filter(({ address, logIndex }) => isUsdc(address) && logIndex > used.logIndex)
+    .filter(({ address, logIndex }) => isSame(address, asset) && logIndex > used.logIndex)
     .toSorted((a, b) => a.logIndex - b.logIndex)[0];
   const isOurs = transfer && isSame(transfer.args.from, from) && isSame(transfer.args.to, to);
   return { units: isOurs ? transfer.args.value : undefined };

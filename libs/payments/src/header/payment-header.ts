@@ -1,13 +1,4 @@
-import {
-  BASE_NETWORK,
-  BASE_USDC,
-  Problem,
-  type SOLANA_NETWORK,
-  type SOLANA_USDC,
-  TOP_UP_LEAST_USD,
-  TOP_UP_MOST_USD,
-  walletName,
-} from '@svc/contracts';
+import { type PaymentRail, Problem, TOP_UP_LEAST_USD, TOP_UP_MOST_USD, walletName } from '@svc/contracts';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 
@@ -63,37 +54,41 @@ const Payment = z
     payload,
   }));
 
-/** Permission to move USDC on Base once, signed by the payer. Source: EIP-3009. */
-export interface Authorization {
-  readonly network: typeof BASE_NETWORK;
-  readonly asset: typeof BASE_USDC;
-  readonly from: `0x${string}`;
-  readonly to: `0x${string}`;
+/** A payment as its payer has signed it, on any rail. */
+export interface SignedPayment {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly asset: string;
+  readonly from: string;
+  readonly to: string;
   /** In millionths of a dollar. */
   readonly value: bigint;
-  /** Unix seconds. */
+  /** Unix seconds; both are 0 on a chain whose payments have no such times. */
   readonly validAfter: bigint;
   readonly validBefore: bigint;
+  /** What the payer can spend only once. */
+  readonly nonce: string;
+  readonly signature: string;
+  /** The transaction, if the payer signs that itself. */
+  readonly wire?: string;
+}
+
+/** Permission to move USDC on an EVM chain once. Source: EIP-3009. */
+export interface Authorization extends SignedPayment {
+  readonly from: `0x${string}`;
+  readonly to: `0x${string}`;
   readonly nonce: `0x${string}`;
   readonly signature: `0x${string}`;
 }
 
-/** A transaction on Solana that moves USDC, signed by the payer. It lacks the fee payer's signature. */
-export interface SolanaTransfer {
-  readonly network: typeof SOLANA_NETWORK;
-  readonly asset: typeof SOLANA_USDC;
-  readonly from: string;
-  /** The owner of the USDC account that receives it. */
-  readonly to: string;
-  readonly value: bigint;
-  /** The SHA-256 of its message, in hex: a message is executed once. */
-  readonly nonce: string;
-  readonly signature: string;
+/**
+ * A transaction on Solana that moves USDC to an account of `to`. It lacks the fee payer's signature. Its
+ * nonce is the SHA-256 of its message, in hex: a message is executed once.
+ */
+export interface SolanaTransfer extends SignedPayment {
   /** The serialized transaction, in base64. */
   readonly wire: string;
 }
-
-export type SignedPayment = Authorization | SolanaTransfer;
 
 /** The content of a payment header, before any verification. */
 export interface PaymentContent {
@@ -113,10 +108,13 @@ export function readPayment(header: string): PaymentContent {
   return content;
 }
 
-/** Reads a payment on Base. Throws like `readPayment`. */
-export function readAuthorization({ terms, payload }: PaymentContent, payTo: string): Authorization {
-  const { asset, payTo: named } = terms;
-  if (asset !== undefined && asset.toLowerCase() !== BASE_USDC.toLowerCase())
+/** Reads a payment to `payTo` on an EVM chain with this asset. Throws like `readPayment`. */
+export function readAuthorization(
+  { terms, payload }: PaymentContent,
+  { network, asset, payTo }: Pick<PaymentRail, 'network' | 'asset' | 'payTo'>,
+): Authorization {
+  const { asset: paidIn, payTo: named } = terms;
+  if (paidIn !== undefined && paidIn.toLowerCase() !== asset.toLowerCase())
     throw new Problem('UNSUPPORTED_TOKEN');
   const read = Exact.safeParse(payload);
   if (!read.success) throw new Problem('INVALID_PAYMENT', { cause: read.error });
@@ -126,7 +124,7 @@ export function readAuthorization({ terms, payload }: PaymentContent, payTo: str
     throw new Problem('INVALID_PAYMENT_RECIPIENT');
   if (/^0x0{40}$/.test(authorization.from)) throw new Problem('INVALID_PAYMENT_PAYER');
   checkAmount(authorization.value);
-  return { network: BASE_NETWORK, asset: BASE_USDC, ...authorization, signature } as Authorization;
+  return { network, asset, ...authorization, signature } as Authorization;
 }
 
 /** Throws for amounts not on sale: INVALID_AMOUNT, AMOUNT_TOO_LOW, AMOUNT_TOO_HIGH. */

@@ -1,18 +1,15 @@
 import {
-  BASE_NETWORK,
-  type PaymentRailName,
+  type PaymentRail,
   type PaymentRecord,
   type PaymentState,
   type PaymentTotals,
   type PaymentsWanted,
-  SOLANA_NETWORK,
+  Problem,
 } from '@svc/contracts';
 import type { Database } from '@svc/storage';
 import type { PaymentRow } from './payment.store.js';
 
 const NANO_PER_UNIT = 1_000n;
-
-const NETWORKS: Readonly<Record<PaymentRailName, string>> = { base: BASE_NETWORK, solana: SOLANA_NETWORK };
 
 interface RecordRow extends PaymentRow {
   readonly number: bigint;
@@ -35,23 +32,27 @@ interface TotalsRow {
 
 /** Payments for operators. */
 export class PaymentListStore {
-  constructor(private readonly database: Database) {}
+  /** `rails` are all that this version knows, whether or not they are configured. */
+  constructor(
+    private readonly database: Database,
+    private readonly rails: readonly Pick<PaymentRail, 'name' | 'network'>[],
+  ) {}
 
   async get(id: string): Promise<PaymentRecord | undefined> {
     const [row] = await this.database.query<RecordRow>('SELECT * FROM payments.payments WHERE id = $1', [id]);
-    return row && recordOf(row);
+    return row && this.recordOf(row);
   }
 
-  /** Newest first. */
+  /** Newest first. Rejects: INVALID_REQUEST, for a rail that does not exist. */
   async list({ state, rail, wallet, limit, before }: PaymentsWanted): Promise<PaymentRecord[]> {
     const rows = await this.database.query<RecordRow>(
       `SELECT * FROM payments.payments
        WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR network = $2)
          AND ($3::text IS NULL OR wallet = $3) AND ($4::bigint IS NULL OR number < $4)
        ORDER BY number DESC LIMIT $5`,
-      [state, rail && NETWORKS[rail], wallet, before, limit],
+      [state, rail && this.networkOf(rail), wallet, before, limit],
     );
-    return rows.map(recordOf);
+    return rows.map((row) => this.recordOf(row));
   }
 
   async totals(): Promise<PaymentTotals[]> {
@@ -60,35 +61,45 @@ export class PaymentListStore {
        FROM payments.payments GROUP BY network, state ORDER BY network, state`,
     );
     return rows.map(({ network, state, payments, units, oldest }) => ({
-      rail: railOf(network),
+      rail: this.railOf(network),
       state,
       payments: Number(payments),
       usdNano: BigInt(units) * NANO_PER_UNIT,
       oldest,
     }));
   }
-}
 
-const railOf = (network: string): PaymentRailName => (network === SOLANA_NETWORK ? 'solana' : 'base');
+  private networkOf(rail: string): string {
+    const found = this.rails.find(({ name }) => name === rail);
+    if (found) return found.network;
+    const names = this.rails.map(({ name }) => `\`${name}\``).join(' or ');
+    throw new Problem('INVALID_REQUEST', { param: 'rail', message: `\`rail\` must be ${names}.` });
+  }
 
-function recordOf(row: RecordRow): PaymentRecord {
-  return {
-    number: row.number,
-    id: row.id,
-    state: row.state,
-    rail: railOf(row.network),
-    wallet: row.wallet,
-    accountId: row.account_id,
-    payTo: row.pay_to,
-    usdNano: (row.settled_units ?? row.amount_units) * NANO_PER_UNIT,
-    ...(row.transaction !== null && { transaction: row.transaction }),
-    attempts: row.attempts,
-    reversals: row.reversals,
-    ...(row.reason !== null && { reason: row.reason }),
-    ...(row.last_error !== null && { lastError: row.last_error }),
-    ...(row.resolution !== null && { resolution: row.resolution }),
-    ...(row.resolution_reason !== null && { resolutionReason: row.resolution_reason }),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  /** A payment on a rail that this version lacks is shown by its network. */
+  private railOf(network: string): string {
+    return this.rails.find((rail) => rail.network === network)?.name ?? network;
+  }
+
+  private recordOf(row: RecordRow): PaymentRecord {
+    return {
+      number: row.number,
+      id: row.id,
+      state: row.state,
+      rail: this.railOf(row.network),
+      wallet: row.wallet,
+      accountId: row.account_id,
+      payTo: row.pay_to,
+      usdNano: (row.settled_units ?? row.amount_units) * NANO_PER_UNIT,
+      ...(row.transaction !== null && { transaction: row.transaction }),
+      attempts: row.attempts,
+      reversals: row.reversals,
+      ...(row.reason !== null && { reason: row.reason }),
+      ...(row.last_error !== null && { lastError: row.last_error }),
+      ...(row.resolution !== null && { resolution: row.resolution }),
+      ...(row.resolution_reason !== null && { resolutionReason: row.resolution_reason }),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
 }

@@ -1,21 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import {
-  BASE_NETWORK,
-  BASE_USDC,
-  type PaymentState,
-  SOLANA_NETWORK,
-  SOLANA_USDC,
-  walletAccountId,
-  walletName,
-} from '@svc/contracts';
+import { type PaymentState, walletAccountId, walletName } from '@svc/contracts';
 import { Database } from '@svc/storage';
-import {
-  type Authorization,
-  type SignedPayment,
-  type SolanaTransfer,
-  paymentKey,
-} from '../header/payment-header.js';
+import { type SignedPayment, paymentKey } from '../header/payment-header.js';
 import { KeyedQueue } from './keyed-queue.js';
 
 export interface Payment<Signed extends SignedPayment = SignedPayment> {
@@ -41,13 +28,12 @@ export interface Payment<Signed extends SignedPayment = SignedPayment> {
   readonly reason: string | undefined;
 }
 
-type Hex = `0x${string}`;
-
 /** A payment as stored. */
 export interface PaymentRow {
   readonly id: string;
   readonly state: PaymentState;
   readonly network: string;
+  readonly asset: string;
   readonly wallet: string;
   readonly account_id: string;
   readonly payer: string;
@@ -139,8 +125,8 @@ export class PaymentStore {
 
   /** Stores a payment, or returns the stored one. */
   async receive(authorization: SignedPayment, seenBlock: bigint): Promise<Payment> {
-    const { network, asset, from, to, value, nonce, signature } = authorization;
-    const { validAfter, validBefore, rawTransaction } = particularsOf(authorization);
+    const { network, asset, from, to, value, validAfter, validBefore, nonce, signature, wire } =
+      authorization;
     const wallet = walletName(from);
     const key = paymentKey(authorization);
     const [row] = await this.database.query<PaymentRow>(
@@ -163,7 +149,7 @@ export class PaymentStore {
         nonce,
         signature,
         seenBlock,
-        rawTransaction,
+        wire ?? null,
       ],
     );
     if (!row) throw new Error('a payment was not kept');
@@ -337,7 +323,7 @@ export function paymentOf(row: PaymentRow): Payment {
     state: row.state,
     wallet: row.wallet,
     accountId: row.account_id,
-    authorization: row.network === SOLANA_NETWORK ? transferOf(row) : authorizationOf(row),
+    authorization: signedOf(row),
     seenBlock: row.seen_block,
     transaction: row.transaction ?? undefined,
     rawTransaction: row.raw_transaction ?? undefined,
@@ -350,43 +336,17 @@ export function paymentOf(row: PaymentRow): Payment {
   };
 }
 
-function authorizationOf(row: PaymentRow): Authorization {
+function signedOf(row: PaymentRow): SignedPayment {
   return {
-    network: BASE_NETWORK,
-    asset: BASE_USDC,
-    from: row.payer as Hex,
-    to: row.pay_to as Hex,
-    value: row.amount_units,
-    validAfter: BigInt(row.valid_after),
-    validBefore: BigInt(row.valid_before),
-    nonce: row.nonce as Hex,
-    signature: row.signature as Hex,
-  };
-}
-
-function transferOf(row: PaymentRow): SolanaTransfer {
-  return {
-    network: SOLANA_NETWORK,
-    asset: SOLANA_USDC,
+    network: row.network,
+    asset: row.asset,
     from: row.payer,
     to: row.pay_to,
     value: row.amount_units,
+    validAfter: BigInt(row.valid_after),
+    validBefore: BigInt(row.valid_before),
     nonce: row.nonce,
     signature: row.signature,
-    wire: row.raw_transaction ?? '',
+    ...(row.raw_transaction !== null && { wire: row.raw_transaction }),
   };
-}
-
-/** The fields that differ by chain. */
-function particularsOf(authorization: SignedPayment): {
-  readonly validAfter: bigint;
-  readonly validBefore: bigint;
-  readonly rawTransaction: string | null;
-} {
-  switch (authorization.network) {
-    case BASE_NETWORK:
-      return { ...authorization, rawTransaction: null };
-    case SOLANA_NETWORK:
-      return { validAfter: 0n, validBefore: 0n, rawTransaction: authorization.wire };
-  }
 }

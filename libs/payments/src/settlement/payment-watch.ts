@@ -32,6 +32,12 @@ export class PaymentWatch {
   constructor(private readonly parts: WatchParts) {}
 
   start(): void {
+    // So that the first payment shows as an increase.
+    for (const { name } of this.parts.rails) {
+      for (const state of ['CREDITED', 'FAILED']) payments.ended.with(name, state);
+      payments.credited.with(name);
+      payments.reversed.with(name);
+    }
     this.ends = [
       payments.open.observe(() =>
         this.found.map(({ count, network, state }) => [count, this.nameOf(network), state]),

@@ -1,4 +1,4 @@
-import type { PaymentRail, PaymentRailName } from '@svc/contracts';
+import type { PaymentRail, SignedText } from '@svc/contracts';
 import type { Chain } from '../chains/chain.js';
 import type { PaymentContent, SignedPayment } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
@@ -16,7 +16,7 @@ export abstract class Submission {
 
 /** A way to pay: its trusted chain, its submission, and the messages exchanged with clients. */
 export interface Rail {
-  readonly name: PaymentRailName;
+  readonly name: string;
   readonly network: string;
   /** The receiving address. */
   readonly payTo: string;
@@ -26,4 +26,9 @@ export interface Rail {
   offer(): Promise<PaymentRail>;
   /** Reads a client's payment. Rejects with the codes of a faulty payment, or with ChainAway. */
   read(content: PaymentContent): Promise<SignedPayment>;
+  /**
+   * Whether a contract wallet confirms that it signed a text. Only one rail can: the contract at an address
+   * may belong to somebody else on another chain.
+   */
+  readonly hasSigned?: (signed: SignedText) => Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { BaseChain } from '../chains/base-chain.js';
+import type { EvmChain } from '../chains/evm-chain.js';
 import type { Facilitator } from '../facilitator/facilitator.js';
 import type { Authorization } from '../header/payment-header.js';
 import type { Payment, PaymentStore } from '../records/payment.store.js';
@@ -12,7 +12,7 @@ const REVERTED = 'the chain has reverted ';
 /** Submits payments with a signer of our own, which pays the gas. */
 export class OwnSubmission extends Submission {
   constructor(
-    private readonly chain: BaseChain,
+    private readonly chain: EvmChain,
     private readonly store: PaymentStore,
     private readonly own: { readonly signer: PrivateKeyAccount; readonly stuckMs: number },
   ) {

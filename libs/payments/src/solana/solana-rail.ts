@@ -1,4 +1,4 @@
-import { SOLANA_NETWORK, SOLANA_USDC } from '@svc/contracts';
+import { SOLANA_NETWORK as network, SOLANA_USDC as asset } from '@svc/contracts';
 import type { Facilitator } from '../facilitator/facilitator.js';
 import type { PaymentStore } from '../records/payment.store.js';
 import type { Rail } from '../settlement/rail.js';
@@ -20,8 +20,12 @@ export interface SolanaRailOptions {
   readonly submitter: FeePayer | Facilitator;
 }
 
-/** USDC on Solana. */
-export async function solanaRail(options: SolanaRailOptions, store: PaymentStore): Promise<Rail> {
+/** The rail, with its chain open. */
+export async function openSolanaRail(
+  name: string,
+  options: SolanaRailOptions,
+  store: PaymentStore,
+): Promise<Rail> {
   const { payTo, maxFeeLamports, submitter } = options;
   const own = submitter instanceof FeePayer ? submitter : undefined;
   const chain = new SolanaChain(options, own);
@@ -29,8 +33,8 @@ export async function solanaRail(options: SolanaRailOptions, store: PaymentStore
   const feePayers = async (): Promise<readonly [string, ...string[]]> =>
     submitter instanceof FeePayer ? submitter.addresses : [await submitter.feePayer()];
   return {
-    name: 'solana',
-    network: SOLANA_NETWORK,
+    name,
+    network,
     payTo,
     chain,
     submission:
@@ -38,8 +42,9 @@ export async function solanaRail(options: SolanaRailOptions, store: PaymentStore
         ? new OwnSolanaSubmission(chain, store, submitter)
         : new FacilitatorSubmission(submitter, store),
     offer: async () => ({
-      network: SOLANA_NETWORK,
-      asset: SOLANA_USDC,
+      name,
+      network,
+      asset,
       payTo,
       extra: { feePayer: (await feePayers())[0] },
     }),

@@ -102,6 +102,8 @@ export async function readTransfer(
     from,
     to: wanted.payTo,
     value,
+    validAfter: 0n,
+    validBefore: 0n,
     nonce: messageHash(wire),
     signature,
     wire: cosigned(wire, compiled.staticAccounts[0] ?? '', null),

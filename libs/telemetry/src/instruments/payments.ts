@@ -15,38 +15,24 @@ export const payments = {
     help: 'The age of the oldest payment that is neither credited nor failed, UNKNOWN included; all processes report the same.',
     labels: ['svc.payments.rail'],
   }),
-  ended: new Counter(
-    {
-      name: 'svc.payments.ended',
-      unit: '{payment}',
-      help: 'Payments that have ended, by outcome.',
-      labels: ['svc.payments.rail', 'svc.payments.state'],
-    },
-    [
-      ['base', 'CREDITED'],
-      ['base', 'FAILED'],
-      ['solana', 'CREDITED'],
-      ['solana', 'FAILED'],
-    ],
-  ),
-  credited: new Counter(
-    {
-      name: 'svc.payments.credited',
-      unit: '{USD}',
-      help: 'Money credited to wallets for payments received on a chain.',
-      labels: ['svc.payments.rail'],
-    },
-    [['base'], ['solana']],
-  ),
-  reversed: new Counter(
-    {
-      name: 'svc.payments.reversed',
-      unit: '{payment}',
-      help: 'Credited payments that disappeared from their chain, and whose credit was reversed.',
-      labels: ['svc.payments.rail'],
-    },
-    [['base'], ['solana']],
-  ),
+  ended: new Counter({
+    name: 'svc.payments.ended',
+    unit: '{payment}',
+    help: 'Payments that have ended, by outcome.',
+    labels: ['svc.payments.rail', 'svc.payments.state'],
+  }),
+  credited: new Counter({
+    name: 'svc.payments.credited',
+    unit: '{USD}',
+    help: 'Money credited to wallets for payments received on a chain.',
+    labels: ['svc.payments.rail'],
+  }),
+  reversed: new Counter({
+    name: 'svc.payments.reversed',
+    unit: '{payment}',
+    help: 'Credited payments that disappeared from their chain, and whose credit was reversed.',
+    labels: ['svc.payments.rail'],
+  }),
   audits: new Counter(
     {
       name: 'svc.payments.audit.runs',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { PAYMENT_RAILS } from '../../ports/ledger.js';
+import { RailName } from '../../money/rail-name.js';
 import { PAYMENT_STATES } from '../../ports/payments.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 import { Label, WalletAddress } from './operator.js';
 import { AuditQuery } from './operator-refund.js';
 
 const Money = z.string().meta({ example: '25.00' });
-const rail = z.enum(PAYMENT_RAILS);
+const rail = RailName.meta({ example: 'base' });
 const state = z.enum(PAYMENT_STATES);
 
 /** The id of a payment on its chain: a hash on Base, a signature on Solana. */

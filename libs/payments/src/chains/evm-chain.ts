@@ -1,4 +1,4 @@
-import { BASE_USDC, type SignedText } from '@svc/contracts';
+import type { SignedText } from '@svc/contracts';
 import {
   type Address,
   BaseError,
@@ -27,14 +27,13 @@ import {
   type Statement,
   type SimulationOutcome,
 } from './chain.js';
+import type { EvmChainOptions } from './evm-terms.js';
 import { MOST_GAS, higher, revertOf } from './gas.js';
 import { timedCall } from './node-calls.js';
 import { wholeFetch } from './post-json.js';
 import { senderOf } from './signers.js';
 import { CANCELED, TRANSFER, type Timing, USDC, USED, timingOf, transferData } from './usdc.js';
 import { BLOCKS_AT_ONCE, rangesAround, useAmong } from './uses.js';
-
-const CHAIN_ID = 8_453;
 
 /** A node without a complete response in this time, twice, counts as down. */
 const RESPONSE_MS = 5_000;
@@ -61,14 +60,8 @@ export interface PreparedTransaction {
   readonly hash: Hash;
 }
 
-export interface BaseChainOptions {
-  readonly rpcUrl: string;
-  readonly confirmations: number;
-  readonly maxFeeGwei: number;
-}
-
-/** Base, as seen by a node. Every method except `send` throws ChainAway if the node fails. */
-export class BaseChain extends Chain {
+/** An EVM chain, as seen by a node. Every method except `send` throws ChainAway if the node fails. */
+export class EvmChain extends Chain {
   override readonly mayReplace = true;
 
   override readonly statement: Statement = {
@@ -79,12 +72,12 @@ export class BaseChain extends Chain {
   private readonly client: PublicClient;
   private isChecked = false;
 
-  constructor(private readonly options: BaseChainOptions) {
+  constructor(private readonly options: EvmChainOptions) {
     super();
-    const { rpcUrl } = options;
+    const { rpcUrl, terms } = options;
     const chain = defineChain({
-      id: CHAIN_ID,
-      name: 'Base',
+      id: terms.chainId,
+      name: terms.title,
       nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
       rpcUrls: { default: { http: [rpcUrl] } },
     });
@@ -113,7 +106,7 @@ export class BaseChain extends Chain {
   override simulate(authorization: Authorization, seenBlock: bigint): Promise<SimulationOutcome> {
     return this.read(async () => {
       try {
-        await this.client.call({ to: BASE_USDC, data: transferData(authorization), gas: MOST_GAS });
+        await this.client.call({ to: this.asset, data: transferData(authorization), gas: MOST_GAS });
         return (await this.timingOf(authorization)) === 'far ahead'
           ? { bad: 'validBefore is more than an hour ahead' }
           : 'good';
@@ -181,6 +174,10 @@ export class BaseChain extends Chain {
     return this.read(async () => (await this.receiptOf(transaction as Hash))?.status === 'reverted');
   }
 
+  private get asset(): Address {
+    return this.options.terms.asset;
+  }
+
   private async timingOf(authorization: Authorization): Promise<Timing> {
     return timingOf(authorization, (await this.client.getBlock()).timestamp);
   }
@@ -193,7 +190,7 @@ export class BaseChain extends Chain {
   private incomingTransfers(payTo: string, { from, to }: Blocks): Promise<IncomingTransfer[]> {
     return this.read(async () => {
       const logs = await this.client.getLogs({
-        address: BASE_USDC,
+        address: this.asset,
         event: TRANSFER,
         args: { to: payTo as Address },
         fromBlock: from,
@@ -248,9 +245,9 @@ export class BaseChain extends Chain {
         before?.gas ?? this.gasFor(account, data),
       ]);
       const raw = await signer.signTransaction({
-        chainId: CHAIN_ID,
+        chainId: this.options.terms.chainId,
         type: 'eip1559',
-        to: BASE_USDC,
+        to: this.asset,
         data,
         nonce,
         gas,
@@ -259,7 +256,7 @@ export class BaseChain extends Chain {
       });
       return { raw, hash: keccak256(raw) };
     });
-    if (!prepared) throw new ChainAway('gas costs more than X402_EVM_MAX_FEE_GWEI');
+    if (!prepared) throw new ChainAway(`gas costs more than ${this.options.terms.prefix}_MAX_FEE_GWEI`);
     return prepared;
   }
 
@@ -269,7 +266,7 @@ export class BaseChain extends Chain {
   }
 
   private async gasFor(account: Address, data: Hex): Promise<bigint> {
-    const gas = await this.client.estimateGas({ account, to: BASE_USDC, data, gas: MOST_GAS });
+    const gas = await this.client.estimateGas({ account, to: this.asset, data, gas: MOST_GAS });
     const ample = (gas * 12n) / 10n;
     return ample < MOST_GAS ? ample : MOST_GAS;
   }
@@ -315,7 +312,7 @@ export class BaseChain extends Chain {
     blockNumber?: bigint,
   ): Promise<boolean> {
     return this.client.readContract({
-      address: BASE_USDC,
+      address: this.asset,
       abi: USDC,
       functionName: 'authorizationState',
       args: [from, nonce],
@@ -333,7 +330,7 @@ export class BaseChain extends Chain {
     if (status) return status;
     const { from: authorizer, nonce } = authorization;
     for (const range of rangesAround(seenBlock, head)) {
-      const where = { address: BASE_USDC, args: { authorizer, nonce }, ...range } as const;
+      const where = { address: this.asset, args: { authorizer, nonce }, ...range } as const;
       const [used] = await this.client.getLogs({ ...where, event: USED });
       if (used) return this.foundUse(used.transactionHash, authorization, head);
       const [canceled] = await this.client.getLogs({ ...where, event: CANCELED });
@@ -381,7 +378,7 @@ export class BaseChain extends Chain {
 
   private async read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
-      return await timedCall('base', 'node', async () => {
+      return await timedCall(this.options.terms.name, 'node', async () => {
         if (!this.isChecked) await this.check();
         return call();
       });
@@ -393,8 +390,9 @@ export class BaseChain extends Chain {
   }
 
   private async check(): Promise<void> {
-    if ((await this.client.getChainId()) !== CHAIN_ID)
-      throw new ChainAway('X402_EVM_RPC_URL is not a node of Base');
+    const { chainId, title, prefix } = this.options.terms;
+    if ((await this.client.getChainId()) !== chainId)
+      throw new ChainAway(`${prefix}_RPC_URL is not a node of ${title}`);
     this.isChecked = true;
   }
 }
