@@ -146,7 +146,15 @@ const shared = z
         tls: flag,
         ...authority,
         clientSecret: z.strictObject({ name: objectName, certificate: text, key: text }).partial(),
-        sasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']),
+        sasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer']),
+        oauth: z
+          .strictObject({
+            tokenUrl: z.string().regex(/^(https?:\/\/[^/\s]+.*)?$/),
+            scope: text,
+            tokenFile: z.string().regex(/^(\/.+)?$/),
+            peers,
+          })
+          .partial(),
         username: text,
         password: text,
         existingSecret: secretKey,
@@ -210,6 +218,7 @@ const shared = z
         existingSecret: z
           .strictObject({ name: objectName, accessKeyId: text, secretAccessKey: text })
           .partial(),
+        workloadIdentity: flag,
         peers,
       })
       .partial(),

@@ -20,14 +20,11 @@ describe('the chart accepts', () => {
 });
 
 const { kafka } = EXTERNAL;
-const bucket = { url: 'https://s3', bucket: 'media' };
 
 /** What operators want and the chart still refuses, because of what the processes can do; see its README. */
 const REFUSED = [
-  // They authenticate to brokers by user and password or by certificate.
-  ['Kafka by OAuth or IAM', { kafka: { ...kafka, sasl: 'oauthbearer' } }, 'sasl'],
-  // The media worker signs requests with keys.
-  ['a bucket by workload identity', { mediaStorage: bucket }, 'needs mediaStorage.existingSecret.name'],
+  // They authenticate to brokers by user and password, by certificate or by a token of OAuth.
+  ['Kafka by IAM', { kafka: { ...kafka, sasl: 'aws_msk_iam' } }, 'sasl'],
   // Limits and alerts count replicas.
   ['a service as a DaemonSet', { services: { 'api-gateway': { kind: 'DaemonSet' } } }, 'kind'],
 ];

@@ -65,9 +65,26 @@ describe('videos and music', () => {
     expect(mayReach(peered, { from, to: own, ports: [9000] })).toBe(true);
   });
 
+  it('have no keys with workloadIdentity, whose agent the media worker alone may reach', async () => {
+    const annotations = { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/media' };
+    const keyless = await of({
+      serviceAccount: { annotations },
+      mediaStorage: { existingSecret: { name: '' }, workloadIdentity: true },
+    });
+    expect(JSON.stringify(keyless.pod('media-worker'))).not.toContain('MEDIA_S3_SECRET_ACCESS_KEY');
+    expect(keyless.all('ServiceAccount').map(({ metadata }) => metadata.annotations)).toContainEqual(
+      annotations,
+    );
+    const agent = { to: { address: '169.254.170.23' }, ports: [80] };
+    const reaching = SERVICES.filter((name) => mayReach(keyless, { from: ours(keyless, name), ...agent }));
+    expect(reaching).toEqual([]);
+    expect(mayReach(keyless, { from: ours(keyless, 'media-worker'), ...agent })).toBe(true);
+    expect(mayReach(release, { from: ours(release, 'media-worker'), ...agent })).toBe(false);
+  });
+
   it.each([
     ['mediaStorage.url', { url: '' }],
-    ['mediaStorage.existingSecret.name', { existingSecret: { name: '' } }],
+    ['mediaStorage.existingSecret.name or mediaStorage.workloadIdentity', { existingSecret: { name: '' } }],
   ])('with a bucket and without %s are refused, by this name', async (name, over) => {
     await expect(renderText({ ...EXTERNAL, mediaStorage: { ...STORAGE, ...over } })).rejects.toThrow(name);
   });

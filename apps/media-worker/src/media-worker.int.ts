@@ -38,7 +38,7 @@ it.each([
   [{ MEDIA_S3_URL: NOBODY }, 'MEDIA_S3_BUCKET is not set, which MEDIA_S3_URL needs'],
   [
     { MEDIA_S3_URL: NOBODY, MEDIA_S3_BUCKET: 'media', MEDIA_S3_ACCESS_KEY_ID: 'k' },
-    'MEDIA_S3_SECRET_ACCESS_KEY is not set, which MEDIA_S3_URL needs',
+    'MEDIA_S3_SECRET_ACCESS_KEY is not set, which MEDIA_S3_ACCESS_KEY_ID needs',
   ],
 ])('with %j it does not start, and names what is missing', async (given, fault) => {
   const faulty = RunningProcess.spawn({ main: MAIN, env: { ...NEEDED, ...given } });

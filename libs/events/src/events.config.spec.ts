@@ -32,6 +32,24 @@ it('the settings define how brokers are reached and the user is authenticated', 
     });
 });
 
+it.each([
+  ['without a source of tokens', {}, 'needs either KAFKA_OAUTH_TOKEN_URL or KAFKA_OAUTH_TOKEN_FILE'],
+  ['with two sources', { URL: 'https://issuer/token', FILE: '/token' }, 'needs either'],
+  ['without the client', { URL: 'https://issuer/token' }, 'needs KAFKA_USERNAME and KAFKA_PASSWORD'],
+])('OAuth %s is rejected', (_what, { URL: url, FILE: file }: { URL?: string; FILE?: string }, message) => {
+  const settings = {
+    ...(url !== undefined && { KAFKA_OAUTH_TOKEN_URL: url }),
+    ...(file !== undefined && { KAFKA_OAUTH_TOKEN_FILE: file }),
+  };
+  const brokers = { KAFKA_BROKERS: 'a:9092', ...settings };
+  expect(() => connectionOf({ ...brokers, KAFKA_SASL: 'oauthbearer' })).toThrow(message);
+});
+
+it('a source of tokens is rejected where none are used', () => {
+  const settings = { KAFKA_BROKERS: 'a:9092', KAFKA_OAUTH_TOKEN_URL: 'https://issuer/token' };
+  expect(() => connectionOf(settings)).toThrow('KAFKA_OAUTH_TOKEN_URL: requires KAFKA_SASL=oauthbearer');
+});
+
 it('an invalid CA file is rejected with the name of its setting', () => {
   const brokers = { KAFKA_BROKERS: 'a:9092' };
   const tls = { ...brokers, KAFKA_TLS: 'true' };

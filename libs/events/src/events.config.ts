@@ -1,5 +1,6 @@
 import { StartFault, whole } from '@svc/runtime';
 import { z } from 'zod';
+import { tokenMechanism } from './kafka/broker-token.js';
 import { brokerTls } from './kafka/broker-tls.js';
 import type { TopicTerms } from './kafka/create-topics.js';
 import type { KafkaConnection } from './kafka/kafka-client.js';
@@ -34,12 +35,32 @@ export const kafkaConfig = {
     .string()
     .min(1)
     .optional()
-    .describe('The user name for the brokers; if unset, no authentication'),
-  KAFKA_PASSWORD: z.string().min(1).optional().describe('The password of KAFKA_USERNAME'),
+    .describe(
+      'The user name for the brokers, or the id of the client at KAFKA_OAUTH_TOKEN_URL; if unset, no authentication by password',
+    ),
+  KAFKA_PASSWORD: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The password of KAFKA_USERNAME, or the secret of the client'),
   KAFKA_SASL: z
-    .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
+    .enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'])
     .default('scram-sha-512')
-    .describe('The SASL mechanism that authenticates the user'),
+    .describe('The SASL mechanism that authenticates the user, or the token'),
+  KAFKA_OAUTH_TOKEN_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'With `oauthbearer`, the OAuth 2.0 token endpoint, where a process gets tokens by client credentials',
+    ),
+  KAFKA_OAUTH_SCOPE: z.string().min(1).optional().describe('The scope of these tokens'),
+  KAFKA_OAUTH_TOKEN_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'With `oauthbearer`, a file with the token instead, such as that of a service account; read for each connection',
+    ),
 };
 
 /** Settings of the command that creates the topics. */
@@ -62,14 +83,13 @@ const TLS_FILES = ['KAFKA_CA_FILE', 'KAFKA_CERT_FILE', 'KAFKA_KEY_FILE'] as cons
 
 /** Builds the broker connection from the settings. */
 export function kafkaConnection(config: KafkaConfig): KafkaConnection {
-  const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
-  const user = username === undefined ? undefined : { username, password };
+  const sasl = saslOf(config);
   const file = TLS_FILES.find((name) => config[name] !== undefined);
   if (file !== undefined && !config.KAFKA_TLS) throw new StartFault(`${file}: requires KAFKA_TLS=true`);
   return {
     brokers: config.KAFKA_BROKERS.split(','),
     ...(config.KAFKA_TLS && { ssl: file === undefined ? true : brokerTls(config) }),
-    ...(user && { sasl: saslOf(mechanism, user) }),
+    ...(sasl && { sasl }),
   };
 }
 
@@ -83,13 +103,20 @@ export const topicTerms = (config: TopicsConfig): TopicTerms => ({
 
 type Sasl = NonNullable<KafkaConnection['sasl']>;
 
-function saslOf(mechanism: KafkaConfig['KAFKA_SASL'], user: { username: string; password: string }): Sasl {
+const TOKEN_SETTINGS = ['KAFKA_OAUTH_TOKEN_URL', 'KAFKA_OAUTH_SCOPE', 'KAFKA_OAUTH_TOKEN_FILE'] as const;
+
+function saslOf(config: KafkaConfig): Sasl | undefined {
+  const { KAFKA_USERNAME: username, KAFKA_PASSWORD: password = '', KAFKA_SASL: mechanism } = config;
+  if (mechanism === 'oauthbearer') return tokenMechanism(config);
+  const unused = TOKEN_SETTINGS.find((name) => config[name] !== undefined);
+  if (unused !== undefined) throw new StartFault(`${unused}: requires KAFKA_SASL=oauthbearer`);
+  if (username === undefined) return undefined;
   switch (mechanism) {
     case 'plain':
-      return { mechanism, ...user };
+      return { mechanism, username, password };
     case 'scram-sha-256':
-      return { mechanism, ...user };
+      return { mechanism, username, password };
     case 'scram-sha-512':
-      return { mechanism, ...user };
+      return { mechanism, username, password };
   }
 }

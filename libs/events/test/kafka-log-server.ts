@@ -1,4 +1,4 @@
-import { type Server, temporaryBrokers, temporaryInfra } from '@svc/infra';
+import { type Server, type TemporaryBrokers, temporaryBrokers, temporaryInfra } from '@svc/infra';
 import { loadConfig } from '@svc/runtime';
 import { AssignerProtocol, Kafka, Partitioners, logLevel } from 'kafkajs';
 import { vi } from 'vitest';
@@ -45,11 +45,23 @@ export async function startReplicatedLog(): Promise<KafkaLogServer> {
   return openKafkaLog(three.brokers, () => three.wipe());
 }
 
-async function openKafkaLog(servers: readonly Server[], wipe: () => Promise<void>): Promise<KafkaLogServer> {
+/** The log on a broker that is reached with these settings, in addition to its address. */
+export function startLogOf(
+  started: TemporaryBrokers,
+  settings: Readonly<Record<string, string>>,
+): Promise<KafkaLogServer> {
+  return openKafkaLog(started.brokers, () => started.wipe(), settings);
+}
+
+async function openKafkaLog(
+  servers: readonly Server[],
+  wipe: () => Promise<void>,
+  settings?: Readonly<Record<string, string>>,
+): Promise<KafkaLogServer> {
   const [broker] = servers;
   if (!broker) throw new Error('a log needs a broker');
   const brokers = await Promise.all(servers.map((server) => server.start()));
-  const variables = { KAFKA_BROKERS: brokers.join(), ...(await broker.credentials()) };
+  const variables = { KAFKA_BROKERS: brokers.join(), ...(settings ?? (await broker.credentials())) };
   const connection = kafkaConnection(loadConfig(kafkaConfig, variables));
   const kafka = new Kafka({ clientId: 'test', ...connection, brokers, ...PATIENT });
   const admin = kafka.admin();

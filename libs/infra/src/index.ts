@@ -11,4 +11,5 @@ export {
   temporaryInfra,
   temporaryS3,
   temporaryTlsBroker,
+  temporaryTokenBroker,
 } from './temporary-infra.js';

@@ -95,6 +95,8 @@ export const KAFKA_JARS: readonly (readonly [coordinates: string, sha256: string
     'com.yammer.metrics:metrics-core:2.2.0',
     '6b7a14a6f34c10f8683f7b5e2f39df0f07b58c7dff0e468ebbc713905c46979c',
   ],
+  // Verifies tokens of clients.
+  ['org.bitbucket.b_c:jose4j:0.9.6', '7314af50cde9c99e8eaf43eee617a23edcc6bb43036221064355094999d837ef'],
   ['org.pcollections:pcollections:4.0.2', '2bbeef5797a241300c4f7513cd546239629ed7deda4fc0c31df90bb95f5f13ef'],
   ['org.hdrhistogram:HdrHistogram:2.2.2', '22d1d4316c4ec13a68b559e98c8256d69071593731da96136640f864fa14fad8'],
   ['com.google.re2j:re2j:1.8', '7b52c72156dd7f98b3237a5b35c1d34fba381b21048c89208913ad80a45dfbd7'],

@@ -42,12 +42,24 @@ export interface KafkaIdentity {
   readonly cert: string;
 }
 
+/** Which tokens of clients a broker accepts. */
+export interface KafkaTokens {
+  /** The public keys of the issuer (JWKS). */
+  readonly keysUrl: string;
+  readonly issuer: string;
+  readonly audience: string;
+  /** A client authenticates again within this time. */
+  readonly sessionMs: number;
+}
+
 export interface KafkaPlace {
   readonly member?: KafkaMember;
   /** With it, the broker accepts only TLS. */
   readonly identity?: KafkaIdentity;
   /** With it, only clients whose certificates this authority has signed, as PEM. */
   readonly clientAuthority?: string;
+  /** With it, only clients with such a token (SASL OAUTHBEARER). */
+  readonly tokens?: KafkaTokens;
 }
 
 /** A Kafka broker that is its own controller, or one of several that form a quorum. */
@@ -57,16 +69,18 @@ export class KafkaServer extends DetachedServer {
   readonly #member: KafkaMember | undefined;
   readonly #identity: KafkaIdentity | undefined;
   readonly #clientAuthority: string | undefined;
+  readonly #tokens: KafkaTokens | undefined;
 
   constructor(
     folder: string,
     env: ServerEnvironment,
-    { member, identity, clientAuthority }: KafkaPlace = {},
+    { member, identity, clientAuthority, tokens }: KafkaPlace = {},
   ) {
     super(folder, env);
     this.#member = member;
     this.#identity = identity;
     this.#clientAuthority = clientAuthority;
+    this.#tokens = tokens;
   }
 
   protected async program(ports: readonly number[]): Promise<Program> {
@@ -83,10 +97,14 @@ export class KafkaServer extends DetachedServer {
       ...propertiesOf(member, data),
       ...(await this.#login(member)),
       ...(await this.#tls(member)),
+      ...(await this.#tokenLogin(member)),
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
     await writeFile(properties, lines.join(''), { mode: 0o600 });
-    return { command: java, args: [...JVM, '-cp', `${jars}/*`, 'kafka.Kafka', properties] };
+    return {
+      command: java,
+      args: [...JVM, ...this.#allowedUrls, '-cp', `${jars}/*`, 'kafka.Kafka', properties],
+    };
   }
 
   protected addressOf([port]: readonly number[]): string {
@@ -109,7 +127,13 @@ export class KafkaServer extends DetachedServer {
 
   /** Brokers with several members or with TLS are for tests, and open to any user of this machine. */
   get #asksPassword(): boolean {
-    return !this.#member && !this.#identity;
+    return !this.#member && !this.#identity && !this.#tokens;
+  }
+
+  /** A broker reads keys only from addresses that its start allows. */
+  get #allowedUrls(): string[] {
+    const property = '-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls';
+    return this.#tokens ? [`${property}=${this.#tokens.keysUrl}`] : [];
   }
 
   /** Settings that require a password on both ports. */
@@ -129,6 +153,29 @@ export class KafkaServer extends DetachedServer {
       'sasl.mechanism.controller.protocol': 'PLAIN',
       'listener.name.client.plain.sasl.jaas.config': login,
       'listener.name.controller.plain.sasl.jaas.config': login,
+    };
+  }
+
+  /** Settings that require a token on the clients' port. The broker reaches itself on another one. */
+  async #tokenLogin({ id, ports }: KafkaMember): Promise<Record<string, string | number>> {
+    if (!this.#tokens) return {};
+    const { keysUrl, issuer, audience, sessionMs } = this.#tokens;
+    const [port, controllerPort] = ports[id - 1] ?? [];
+    const own = `INTERNAL://127.0.0.1:${await freePort()}`;
+    const clients = `CLIENT://127.0.0.1:${port}`;
+    const security = 'org.apache.kafka.common.security.oauthbearer';
+    return {
+      listeners: `${clients},${own},CONTROLLER://127.0.0.1:${controllerPort}`,
+      'advertised.listeners': `${clients},${own}`,
+      'listener.security.protocol.map': 'CLIENT:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
+      'inter.broker.listener.name': 'INTERNAL',
+      'sasl.enabled.mechanisms': 'OAUTHBEARER',
+      'listener.name.client.oauthbearer.sasl.jaas.config': `${security}.OAuthBearerLoginModule required;`,
+      'listener.name.client.oauthbearer.sasl.server.callback.handler.class': `${security}.OAuthBearerValidatorCallbackHandler`,
+      'sasl.oauthbearer.jwks.endpoint.url': keysUrl,
+      'sasl.oauthbearer.expected.issuer': issuer,
+      'sasl.oauthbearer.expected.audience': audience,
+      'connections.max.reauth.ms': sessionMs,
     };
   }
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Infra } from './infra.js';
-import { type KafkaIdentity, KafkaServer, kafkaBrokers } from './kafka-server.js';
+import { type KafkaIdentity, KafkaServer, type KafkaTokens, kafkaBrokers } from './kafka-server.js';
 import { LocalS3 } from './local-s3.js';
 import { birthOf } from './processes.js';
 import type { Server } from './server.js';
@@ -48,6 +48,12 @@ export async function temporaryTlsBroker(
       ...(clientAuthority !== undefined && { clientAuthority }),
     }),
   ]);
+}
+
+/** A broker for one test that accepts only clients with such a token; not started yet. */
+export async function temporaryTokenBroker(tokens: KafkaTokens): Promise<TemporaryBrokers> {
+  const folder = await temporaryFolder();
+  return ended(folder, [new KafkaServer(join(folder, 'kafka-1'), process.env, { tokens })]);
 }
 
 const ended = (folder: string, brokers: readonly Server[]): TemporaryBrokers => ({

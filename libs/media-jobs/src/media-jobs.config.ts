@@ -42,8 +42,36 @@ export const mediaStoreConfig = {
     .regex(/^[\w./-]{0,200}$/)
     .default('')
     .describe('What the names of all objects begin with, such as `media/`'),
-  MEDIA_S3_ACCESS_KEY_ID: z.string().optional().describe('The access key of the bucket'),
+  MEDIA_S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('The access key of the bucket; if unset, the process needs a workload identity (`AWS_…`)'),
   MEDIA_S3_SECRET_ACCESS_KEY: z.string().optional().describe('The secret of the access key'),
+  AWS_ROLE_ARN: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'The role with access to the bucket, which the process assumes by its token; set by EKS (IRSA)',
+    ),
+  AWS_WEB_IDENTITY_TOKEN_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The file with the token of the process, read again for each new key; set by EKS (IRSA)'),
+  AWS_ENDPOINT_URL_STS: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The server that returns keys for the token; default: that of AWS in MEDIA_S3_REGION'),
+  AWS_CONTAINER_CREDENTIALS_FULL_URI: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The agent that returns keys; set by EKS (Pod Identity), used without AWS_ROLE_ARN'),
+  AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The file with the token for that agent; set by EKS (Pod Identity)'),
   MEDIA_DIR: z
     .string()
     .min(1)

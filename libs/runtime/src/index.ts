@@ -36,6 +36,7 @@ export {
   runProcess,
 } from './process/run-process.js';
 export { type Listener, type Running, type ServeOptions, serve } from './process/serve.js';
+export { type Lent, expiring } from './expiring.js';
 export { type Retries, retrying } from './retrying.js';
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
@@ -66,5 +67,6 @@ export {
   NeighbourUnavailable,
   type NeighbourAddress,
 } from './calls/internal-client.js';
+export { shortCall } from './calls/short-call.js';
 export { PortResponses } from './calls/port-responses.js';
 export { PortClient, type PortClientOptions } from './calls/port-client.js';

@@ -154,6 +154,30 @@ describe('the Kafka commands', () => {
     ]);
   });
 
+  it('use tokens as the deployment does, from its endpoint or its file', () => {
+    const oauth = 'org.apache.kafka.common.security.oauthbearer';
+    const login = (client: string): string =>
+      `sasl.jaas.config=${oauth}.OAuthBearerLoginModule required ${client};`;
+    const user = { KAFKA_USERNAME: 'svc', KAFKA_PASSWORD: 'secret', KAFKA_OAUTH_SCOPE: 'kafka' };
+    const source = { KAFKA_OAUTH_TOKEN_URL: 'https://issuer/token' };
+    const common = { KAFKA_BROKERS, KAFKA_SASL: 'oauthbearer' };
+    const lines = (url: string): string[] => [
+      args,
+      'security.protocol=SASL_PLAINTEXT',
+      'sasl.mechanism=OAUTHBEARER',
+      `sasl.oauthbearer.token.endpoint.url=${url}`,
+      `sasl.login.callback.handler.class=${oauth}.OAuthBearerLoginCallbackHandler`,
+    ];
+    expect(commandWith({ ...common, ...user, ...source })).toEqual([
+      ...lines('https://issuer/token'),
+      login('clientId="svc" clientSecret="secret" scope="kafka"'),
+    ]);
+    expect(commandWith({ ...common, KAFKA_OAUTH_TOKEN_FILE: '/token' })).toEqual([
+      ...lines('file:///token'),
+      login('clientId="" clientSecret="" scope=""'),
+    ]);
+  });
+
   it('use the certificate of the deployment, and keep its key out of their arguments', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-kafka-'));
     const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];

@@ -114,9 +114,22 @@ KAFKA_CA_FILE: { value: /etc/svc/kafka/ca.crt }
 KAFKA_CERT_FILE: { value: /etc/svc/kafka-client/tls.crt }
 KAFKA_KEY_FILE: { value: /etc/svc/kafka-client/tls.key }
 {{- end }}
+{{- if or $values.kafka.username (eq $values.kafka.sasl "oauthbearer") }}
+KAFKA_SASL: { value: {{ $values.kafka.sasl }} }
+{{- end }}
+{{- with $values.kafka.oauth }}
+{{- if .tokenUrl }}
+KAFKA_OAUTH_TOKEN_URL: { value: {{ quote .tokenUrl }} }
+{{- end }}
+{{- if .scope }}
+KAFKA_OAUTH_SCOPE: { value: {{ quote .scope }} }
+{{- end }}
+{{- if .tokenFile }}
+KAFKA_OAUTH_TOKEN_FILE: { value: {{ quote .tokenFile }} }
+{{- end }}
+{{- end }}
 {{- if $values.kafka.username }}
 KAFKA_USERNAME: { value: {{ quote $values.kafka.username }} }
-KAFKA_SASL: { value: {{ $values.kafka.sasl }} }
 {{- if $values.kafka.existingSecret.name }}
 KAFKA_PASSWORD: { {{ include "platform.secretValue" (dict "secret" $values.kafka.existingSecret.name "key" $values.kafka.existingSecret.key) }} }
 {{- else }}
@@ -147,12 +160,14 @@ RETRIEVAL_BROWSER_URL: { value: {{ quote . }} }
 {{- with $values.mediaStorage }}
 {{- if .bucket }}
 MEDIA_S3_URL: { value: {{ required "mediaStorage.bucket needs mediaStorage.url" .url | quote }} }
-{{- $keys := required "mediaStorage.bucket needs mediaStorage.existingSecret.name" .existingSecret.name }}
 MEDIA_S3_BUCKET: { value: {{ quote .bucket }} }
 MEDIA_S3_REGION: { value: {{ quote .region }} }
 MEDIA_S3_PREFIX: { value: {{ quote .prefix }} }
+{{- if not .workloadIdentity }}
+{{- $keys := required "mediaStorage.bucket needs mediaStorage.existingSecret.name or mediaStorage.workloadIdentity" .existingSecret.name }}
 MEDIA_S3_ACCESS_KEY_ID: { {{ include "platform.secretValue" (dict "secret" $keys "key" .existingSecret.accessKeyId) }} }
 MEDIA_S3_SECRET_ACCESS_KEY: { {{ include "platform.secretValue" (dict "secret" $keys "key" .existingSecret.secretAccessKey) }} }
+{{- end }}
 {{- end }}
 {{- end }}
 {{- with $values.payments.existingSecret }}

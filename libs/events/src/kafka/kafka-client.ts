@@ -1,4 +1,4 @@
-import { Kafka, type RetryOptions, type SASLOptions } from 'kafkajs';
+import { Kafka, type Mechanism, type RetryOptions, type SASLOptions } from 'kafkajs';
 import type { TlsOptions } from './broker-tls.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
@@ -8,7 +8,7 @@ export interface KafkaConnection {
   readonly brokers: readonly string[];
   /** Whether to use TLS, with these options if given; default: no. */
   readonly ssl?: boolean | TlsOptions;
-  readonly sasl?: SASLOptions;
+  readonly sasl?: SASLOptions | Mechanism;
 }
 
 export interface KafkaWaits {

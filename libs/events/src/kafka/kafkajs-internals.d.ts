@@ -48,7 +48,7 @@ declare module 'kafkajs/src/loggers/index.js' {
 }
 
 declare module 'kafkajs/src/cluster/index.js' {
-  import type { ISocketFactory, KafkaMessage, Logger, RetryOptions, SASLOptions } from 'kafkajs';
+  import type { ISocketFactory, KafkaMessage, Logger, Mechanism, RetryOptions, SASLOptions } from 'kafkajs';
 
   interface PartitionEnd {
     readonly partition: number;
@@ -80,7 +80,7 @@ declare module 'kafkajs/src/cluster/index.js' {
       brokers: readonly string[];
       clientId: string;
       ssl?: boolean | { readonly ca?: string; readonly cert?: string; readonly key?: string };
-      sasl?: SASLOptions;
+      sasl?: SASLOptions | Mechanism;
       connectionTimeout: number;
       authenticationTimeout: number;
       reauthenticationThreshold: number;

@@ -3,6 +3,7 @@ import type { MediaStoreConfig } from '../media-jobs.config.js';
 import { FileMediaStore } from './file-media-store.js';
 import type { MediaStore } from './media-store.js';
 import { S3Refusal } from './s3-calls.js';
+import { KeysRefusal, credentialsOf } from './s3-credentials.js';
 import { S3MediaStore } from './s3-media-store.js';
 
 /**
@@ -18,18 +19,19 @@ export async function openMediaStore(config: MediaStoreConfig, logger: Logger): 
       );
     return FileMediaStore.at(folder);
   }
+  if (config.MEDIA_S3_BUCKET === undefined)
+    throw new StartFault('MEDIA_S3_BUCKET is not set, which MEDIA_S3_URL needs');
   const store = new S3MediaStore({
     url,
-    name: needed(config, 'MEDIA_S3_BUCKET'),
+    name: config.MEDIA_S3_BUCKET,
     region: config.MEDIA_S3_REGION,
     prefix: config.MEDIA_S3_PREFIX,
-    accessKeyId: needed(config, 'MEDIA_S3_ACCESS_KEY_ID'),
-    secretAccessKey: needed(config, 'MEDIA_S3_SECRET_ACCESS_KEY'),
+    credentials: credentialsOf(config),
   });
   try {
     await store.check();
   } catch (error) {
-    if (error instanceof S3Refusal && error.status < 500) {
+    if (isFinal(error)) {
       await store.close();
       throw new StartFault(`MEDIA_S3_BUCKET cannot be used: ${error.message}`, { cause: error });
     }
@@ -38,11 +40,6 @@ export async function openMediaStore(config: MediaStoreConfig, logger: Logger): 
   return store;
 }
 
-function needed(
-  config: MediaStoreConfig,
-  name: 'MEDIA_S3_BUCKET' | 'MEDIA_S3_ACCESS_KEY_ID' | 'MEDIA_S3_SECRET_ACCESS_KEY',
-): string {
-  const { [name]: value } = config;
-  if (value === undefined) throw new StartFault(`${name} is not set, which MEDIA_S3_URL needs`);
-  return value;
-}
+const isFinal = (error: unknown): error is Error =>
+  error instanceof StartFault ||
+  ((error instanceof S3Refusal || error instanceof KeysRefusal) && error.status < 500);

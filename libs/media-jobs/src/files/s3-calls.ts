@@ -4,6 +4,13 @@ import { Exchange } from '@svc/runtime';
 import { mediaJobs } from '@svc/telemetry';
 import { Agent } from 'undici';
 
+/** Keys that sign calls; temporary ones have a token. */
+export interface S3Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
 /** A bucket of an S3-compatible server, and the keys to it. */
 export interface S3Bucket {
   /** Without the bucket. */
@@ -12,8 +19,7 @@ export interface S3Bucket {
   readonly region: string;
   /** What the names of all objects begin with. */
   readonly prefix: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+  readonly credentials: S3Keys | (() => Promise<S3Keys>);
 }
 
 /** What a call is for, in metrics. */
@@ -59,12 +65,12 @@ export class S3Calls {
   private readonly base: URL;
 
   constructor(private readonly bucket: S3Bucket) {
-    const { accessKeyId, secretAccessKey, region } = bucket;
+    const { credentials, region } = bucket;
     this.base = new URL(bucket.url);
     this.signer = new SignatureV4({
       service: 's3',
       region,
-      credentials: { accessKeyId, secretAccessKey },
+      credentials,
       sha256: Sha256,
       uriEscapePath: false,
     });
@@ -84,9 +90,8 @@ export class S3Calls {
 
   /** Resolves when the head of the response has arrived. Throws S3Refusal. */
   async open(call: S3Call): Promise<Exchange> {
-    const request = await this.signed(call);
     try {
-      const exchange = await Exchange.start(this.agent, request, {
+      const exchange = await Exchange.start(this.agent, await this.signed(call), {
         signal: undefined,
         onEnd: () => undefined,
       });

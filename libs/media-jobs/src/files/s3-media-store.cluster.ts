@@ -14,8 +14,10 @@ function bucketOf(server: LocalS3, over: Partial<S3Bucket> = {}): S3Bucket {
     name: settings['MEDIA_S3_BUCKET'] ?? '',
     region: 'us-east-1',
     prefix: 'jobs/',
-    accessKeyId: settings['MEDIA_S3_ACCESS_KEY_ID'] ?? '',
-    secretAccessKey: settings['MEDIA_S3_SECRET_ACCESS_KEY'] ?? '',
+    credentials: {
+      accessKeyId: settings['MEDIA_S3_ACCESS_KEY_ID'] ?? '',
+      secretAccessKey: settings['MEDIA_S3_SECRET_ACCESS_KEY'] ?? '',
+    },
     ...over,
   };
 }
@@ -55,7 +57,7 @@ describe('the store in S3', () => {
   });
 
   it.each<[Partial<S3Bucket>, number]>([
-    [{ secretAccessKey: 'x'.repeat(40) }, 403],
+    [{ credentials: { accessKeyId: 'media', secretAccessKey: 'x'.repeat(40) } }, 403],
     [{ name: 'missing' }, 404],
   ])('reports %j when it is checked', async (fault, status) => {
     await store.check();
@@ -102,7 +104,8 @@ describe('the store in S3', () => {
 });
 
 describe('a failing S3 server', () => {
-  const away = { name: 'media', region: 'eu', prefix: '', accessKeyId: 'k', secretAccessKey: 'secret' };
+  const credentials = { accessKeyId: 'k', secretAccessKey: 'secret' };
+  const away = { name: 'media', region: 'eu', prefix: '', credentials };
 
   /** The requests that a store makes of a server that responds like this, and how its call ends. */
   async function asked(
