@@ -51,6 +51,6 @@ describe('nx affected -t test', () => {
   });
 
   it('selects only the tests of one library if one of its tests has changed', () => {
-    expect(testedAfter('libs/contracts/src/openapi/openapi.spec.ts')).toEqual(new Set(['@svc/contracts']));
+    expect(testedAfter('libs/openapi/src/openapi.spec.ts')).toEqual(new Set(['@svc/openapi']));
   });
 });

@@ -2,14 +2,11 @@
 // build.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  ChatRequest,
-  CompletionRequest,
-  MessagesRequest,
-  ResponseRequest,
-  TREATMENTS,
-  openApiDocument,
-} from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
+import { CompletionRequest } from '@svc/api/completions';
+import { MessagesRequest } from '@svc/api/messages';
+import { ResponseRequest } from '@svc/api/responses';
+import { TREATMENTS, openApiDocument } from '@svc/openapi';
 
 const path = 'docs/compatibility.md';
 const file = join(import.meta.dirname, '..', path);

@@ -1,7 +1,7 @@
 // Events that consumers could not read: `npm run dead-letters -- list` shows them, `npm run dead-letters --
 // replay` publishes them again. Reads KAFKA_BROKERS, or DATABASE_URL of a single process. A topic may follow,
 // such as usage.recorded.v1.
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { deadLettersConfig, openDeadLetters } from '@svc/events';
 import { loadConfig } from '@svc/runtime';
 

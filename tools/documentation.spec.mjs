@@ -13,7 +13,7 @@ const identifiers = new Set(
 );
 /** The paths of all routes, as patterns: a parameter is anything, such as `ID`, `{id}` or an example. */
 const routes = code
-  .filter((path) => path.startsWith('libs/contracts/src/http/'))
+  .filter((path) => path.startsWith('libs/api/src/'))
   .flatMap((path) => Array.from(read(path).matchAll(/path: '(\/[^']*)'/g), ([, route]) => patternOf(route)));
 
 function patternOf(route) {

@@ -1,7 +1,7 @@
 // Local Kafka, Redis and PostgreSQL in `.svc/infra`: `npm run infra -- up|down|wipe|status`.
 // Servers given by their variable (KAFKA_BROKERS, REDIS_URL, DATABASE_URL) are left alone.
 import { join } from 'node:path';
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { Infra } from '@svc/infra';
 import { loadConfig } from '@svc/runtime';

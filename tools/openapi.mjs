@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { openApiDocument } from '@svc/contracts';
+import { openApiDocument } from '@svc/openapi';
 
-const path = 'libs/contracts/openapi.yaml';
+const path = 'libs/openapi/openapi.yaml';
 const file = join(import.meta.dirname, '..', path);
 
 /** A placeholder version, so that the file changes only with the API. */

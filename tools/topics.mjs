@@ -1,5 +1,5 @@
 // Creates the missing event topics on the brokers of KAFKA_BROKERS: `npm run topics`.
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { loadConfig } from '@svc/runtime';
 

@@ -37,7 +37,7 @@ const READ = [
   'catalog.yaml',
   'characters.yaml',
   'prisma/migrations',
-  'libs/contracts/openapi.yaml',
+  'libs/openapi/openapi.yaml',
   'node_modules/swagger-ui-dist/package.json',
   'node_modules/swagger-ui-dist/swagger-ui.css',
   'node_modules/swagger-ui-dist/swagger-ui-bundle.js',

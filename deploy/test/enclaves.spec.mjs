@@ -1,6 +1,6 @@
 // Model servers in enclaves: docs/e2ee.md as an operator follows it, with the chart.
 import { readFileSync } from 'node:fs';
-import { CatalogFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
 import { loadConfig } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';

@@ -1,4 +1,4 @@
-import { usageRecorded } from '@svc/contracts';
+import { usageRecorded } from '@svc/contracts/messages';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ALL, EXTERNAL, Release, SERVICES } from './chart.mjs';
 

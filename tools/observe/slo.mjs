@@ -1,7 +1,7 @@
 // The objectives, and the burn rates of their budgets. The windows are those of Google's SRE workbook,
 // chapter 5. docs/objectives.md explains the numbers. The chart replaces the recorded budgets and the least
 // number of failures by its values.
-import { PROBLEMS } from '@svc/contracts';
+import { PROBLEMS } from '@svc/contracts/problems';
 import { FOR_CLIENTS, MODEL, STATUS, m } from './names.mjs';
 
 /** 5xx responses that anyone can cause and that show no failure, by objective. */

@@ -71,7 +71,7 @@ export async function publish(registry, folder) {
   const to = { registry, folder, version };
   const digests = { image: await pushImage(to) };
   for (const chart of CHARTS) digests[chart] = await pushChart(chart, to);
-  await copyFile(join(root, 'libs/contracts/openapi.yaml'), join(folder, 'openapi.yaml'));
+  await copyFile(join(root, 'libs/openapi/openapi.yaml'), join(folder, 'openapi.yaml'));
   await copyFile(join(root, 'NOTICE'), join(folder, 'NOTICE'));
   const image = `\nImage: \`${registry}/svc:${version}@${digests.image}\`\n`;
   await writeFile(join(folder, 'changes.md'), `${changes}\n${image}`);

@@ -1,5 +1,5 @@
 // The published OpenAPI descriptions, as validators of responses.
-import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/contracts';
+import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/openapi';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 

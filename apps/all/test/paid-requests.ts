@@ -1,4 +1,5 @@
-import { type RouteDefinition, routes } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import sharp from 'sharp';
 import { silentWav } from './silent-wav.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { FallbackLimiter, HttpLimiter } from '@svc/limiter';
 import { admitRequest, limiterConformance } from '@svc/limiter/testing';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';

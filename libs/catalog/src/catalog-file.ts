@@ -1,4 +1,4 @@
-import { CatalogEntry, CatalogFile } from '@svc/contracts';
+import { CatalogEntry, CatalogFile } from '@svc/contracts/catalog';
 import { z } from 'zod';
 import { type FileVersion, hashOf } from './operator-file.js';
 import { FileError, readYaml } from './yaml-file.js';

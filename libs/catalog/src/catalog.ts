@@ -8,14 +8,13 @@ import {
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
   type Extra,
-  type Limit,
   MODEL_TYPES,
   type OtherLimit,
   Scraping,
   type Search,
-  perMinute,
-  usdToNano,
-} from '@svc/contracts';
+} from '@svc/contracts/catalog';
+import { type Limit, perMinute } from '@svc/contracts/ports';
+import { usdToNano } from '@svc/contracts/money';
 import { NamedModels } from './named-models.js';
 import type { OperatorFile } from './operator-file.js';
 

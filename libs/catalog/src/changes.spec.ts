@@ -1,4 +1,5 @@
-import { CatalogFile, CharactersFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { CharactersFile } from '@svc/api/characters';
 import { expect, it } from 'vitest';
 import { pricedCatalog } from '../test/priced-catalog.js';
 import { catalogChanges, charactersChanges } from './changes.js';

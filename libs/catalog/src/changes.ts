@@ -1,4 +1,5 @@
-import type { CatalogEntry, CatalogFile, CharactersFile } from '@svc/contracts';
+import type { CatalogEntry, CatalogFile } from '@svc/contracts/catalog';
+import type { CharactersFile } from '@svc/api/characters';
 import { modelNames, movesText, priceMoves, pricesText } from './prices.js';
 
 /** What differs between two versions of a file, in words. */

@@ -1,4 +1,4 @@
-import { type Character, CharactersFile } from '@svc/contracts';
+import { type Character, CharactersFile } from '@svc/api/characters';
 import { type FileVersion, type OperatorFile, hashOf } from './operator-file.js';
 import { FileError, readYaml } from './yaml-file.js';
 

@@ -1,4 +1,5 @@
-import { CatalogFile, CharactersFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { CharactersFile } from '@svc/api/characters';
 import { RESPONSE_JSON_LIMITS, StartFault, boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 import { type Changes, catalogChanges, charactersChanges } from './changes.js';

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileInForce, routes } from '@svc/contracts';
+import { FileInForce } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import { InternalClient, RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 
 /** Deadline of the request to a gateway. A process starts without the response, too. */

@@ -1,5 +1,5 @@
 import { access, writeFile } from 'node:fs/promises';
-import { type Backend, type CatalogEntry, CatalogModel } from '@svc/contracts';
+import { type Backend, type CatalogEntry, CatalogModel } from '@svc/contracts/catalog';
 import { stringify } from 'yaml';
 import { type Report, type ReportedModel, reportedModels } from './local-servers.js';
 

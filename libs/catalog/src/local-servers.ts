@@ -1,4 +1,4 @@
-import type { Backend } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
 import { z } from 'zod';
 import { boundedJson } from '@svc/runtime';
 

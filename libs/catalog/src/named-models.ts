@@ -1,4 +1,4 @@
-import type { CatalogEntry } from '@svc/contracts';
+import type { CatalogEntry } from '@svc/contracts/catalog';
 import { looseName, looseNames, nearestName } from './model-names.js';
 
 /** The models of one type, by each of their names. */

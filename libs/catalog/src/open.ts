@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { CatalogFile, CharactersFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { CharactersFile } from '@svc/api/characters';
 import { type Environment, type Logger, neighbourUrl } from '@svc/runtime';
 import { operatorFiles } from '@svc/telemetry';
 import { z } from 'zod';

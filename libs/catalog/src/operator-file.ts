@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
-import type { OperatorFileView } from '@svc/contracts';
+import type { OperatorFileView } from '@svc/api/operator';
 import type { Logger } from '@svc/runtime';
 import type { Gauge } from '@svc/telemetry';
 import type { LastGood } from './last-good.js';

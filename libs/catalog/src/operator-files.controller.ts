@@ -1,5 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { type FileInForce, type OperatorFileView, Problem, routes } from '@svc/contracts';
+import type { FileInForce, OperatorFileView } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { Catalog } from './catalog.js';
 import { Characters } from './characters.js';

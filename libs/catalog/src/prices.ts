@@ -7,7 +7,7 @@ import {
   MODEL_TYPES,
   imageUsd,
   musicPrice,
-} from '@svc/contracts';
+} from '@svc/contracts/catalog';
 import { NamedModels } from './named-models.js';
 
 /** What is paid for something, in USD: by what is counted, such as `input`. */

@@ -1,4 +1,4 @@
-import { CatalogFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
 import { describe, expect, it } from 'vitest';
 import { pricedCatalog } from '../test/priced-catalog.js';
 import { priceMark } from './prices.js';

@@ -1,4 +1,4 @@
-import type { CatalogFile } from '@svc/contracts';
+import type { CatalogFile } from '@svc/contracts/catalog';
 import { isJump, movesText, priceMark, priceMoves } from './prices.js';
 
 /** The most faults that a refusal lists. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { CatalogFile } from '@svc/contracts';
+import type { CatalogFile } from '@svc/contracts/catalog';
 
 type Content = z.input<typeof CatalogFile>;
 

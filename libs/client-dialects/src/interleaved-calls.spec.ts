@@ -1,4 +1,6 @@
-import { type ResponseRequest, NO_USAGE, type SvcParametersEcho } from '@svc/contracts';
+import type { ResponseRequest } from '@svc/api/responses';
+import { NO_USAGE } from '@svc/contracts/messages';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

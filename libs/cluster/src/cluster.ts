@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { createTopics, kafkaConnection, topicTerms, topicsConfig } from '@svc/events';
 import { type Environment, loadConfig } from '@svc/runtime';
 import { freePorts, migrate } from '@svc/storage';

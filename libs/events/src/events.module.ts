@@ -1,5 +1,5 @@
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
-import { EventLog } from '@svc/contracts';
+import { EventLog } from '@svc/contracts/messages';
 import { Database } from '@svc/storage';
 import { type EventsLogger, silent } from './delivery/logger.js';
 import { Outbox } from './outbox/outbox.js';

@@ -1,4 +1,4 @@
-import { type EventLog, defineEvent } from '@svc/contracts';
+import { type EventLog, defineEvent } from '@svc/contracts/messages';
 import { Client, type QueryResultRow } from 'pg';
 import { z } from 'zod';
 

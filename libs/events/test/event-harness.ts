@@ -1,7 +1,7 @@
 import { Catch, Controller, type DynamicModule, type ExceptionFilter } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { type EventDefinition, EventLog, defineEvent } from '@svc/contracts';
+import { type EventDefinition, EventLog, defineEvent } from '@svc/contracts/messages';
 import { vi } from 'vitest';
 import { type Broadcast, type EventBatch, EventStrategy, OnEvents, OnEveryProcess } from '../src/index.js';
 import type { DeadLetters } from '../src/dead-letters/dead-letters.js';

@@ -1,4 +1,4 @@
-import { defineEvent } from '@svc/contracts';
+import { defineEvent } from '@svc/contracts/messages';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EventNotStored } from '../src/index.js';
 import { upTo } from './counted-events.js';

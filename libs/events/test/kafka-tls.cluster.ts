@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { temporaryTlsBroker } from '@svc/infra';
 import { loadConfig } from '@svc/runtime';
 import { localIdentity } from '@svc/testing';

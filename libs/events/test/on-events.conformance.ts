@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineEvent } from '@svc/contracts';
+import { defineEvent } from '@svc/contracts/messages';
 import { events } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { Kafka, logLevel } from 'kafkajs';
-import { EVENTS } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
 import { temporaryInfra } from '@svc/infra';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '@svc/runtime';

@@ -1,4 +1,4 @@
-import type { JobDefinition } from '@svc/contracts';
+import type { JobDefinition } from '@svc/contracts/messages';
 import { z } from 'zod';
 import type { JobRun, JobWorker } from './job-workers.js';
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type JobDefinition, type JobOptions, Jobs } from '@svc/contracts';
+import { type JobDefinition, type JobOptions, Jobs } from '@svc/contracts/messages';
 import { within } from '@svc/runtime';
 import { SPAN_KIND, type Step, events, traced } from '@svc/telemetry';
 import { type AnyQueue, closePart, openQueue } from './backend.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { type JobDefinition, Jobs } from '@svc/contracts';
+import { type JobDefinition, Jobs } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
 import type { JobWork } from './attempt.js';
 import { type JobTimes, type JobWorker, JobWorkers } from './job-workers.js';

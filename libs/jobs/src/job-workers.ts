@@ -1,4 +1,4 @@
-import type { JobDefinition } from '@svc/contracts';
+import type { JobDefinition } from '@svc/contracts/messages';
 
 /** The context of a worker, beside the payload. */
 export interface JobRun {

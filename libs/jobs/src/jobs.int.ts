@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JobDefinition, defineJob } from '@svc/contracts';
+import { type JobDefinition, defineJob } from '@svc/contracts/messages';
 import { createLogger } from '@svc/runtime';
 import { withRedis } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

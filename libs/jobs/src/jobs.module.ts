@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Jobs } from '@svc/contracts';
+import { Jobs } from '@svc/contracts/messages';
 import { BullJobs } from './bull-jobs.js';
 import { BullWorkers } from './bull-workers.js';
 import { JobWorkers } from './job-workers.js';

@@ -1,4 +1,4 @@
-import { defineJob } from '@svc/contracts';
+import { defineJob } from '@svc/contracts/messages';
 import { startTestDatabase, startTestRedis, startTestRedisCluster } from '@svc/storage/testing';
 import { Client } from 'pg';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Books, Charges } from '@svc/contracts';
+import { Books, Charges } from '@svc/contracts/ports';
 import { closedAtEnd } from '@svc/runtime';
 import type { z } from 'zod';
 import { LedgerPorts } from './api/ledger-ports.js';

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Accounting, Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts/ports';
 import { closedAtEnd } from '@svc/runtime';
 import { LedgerPorts } from './api/ledger-ports.js';
 import type { LedgerClientConfig } from './ledger.config.js';

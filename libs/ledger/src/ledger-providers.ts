@@ -1,5 +1,7 @@
 import type { Provider } from '@nestjs/common';
-import { Accounting, Books, Charges, Holds, Ledger, UsageHistory, usageRecorded } from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts/ports';
+import { usageRecorded } from '@svc/contracts/messages';
 import { EventStrategy } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
 import { MonthSchedule } from './accounts/month-schedule.js';

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { Accounting, Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts/ports';
 import type { LedgerConfig, SharedLedgerConfig } from './ledger.config.js';
 import {
   holdingInMemory,

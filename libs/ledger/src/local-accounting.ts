@@ -6,7 +6,7 @@ import {
   type Spender,
   type SpendingPeriod,
   type StatementEntry,
-} from '@svc/contracts';
+} from '@svc/contracts/accounting';
 import { SpendersStore } from './accounting/spenders.store.js';
 import { StatementsStore } from './accounting/statements.store.js';
 import { PostingProgress } from './posting/posting-progress.js';

@@ -1,4 +1,4 @@
-import { BOOKS_WIRE } from '@svc/contracts';
+import { BOOKS_WIRE } from '@svc/contracts/ports';
 import { overWire } from '@svc/testing';
 import { booksConformance } from '../test/books.conformance.js';
 

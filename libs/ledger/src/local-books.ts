@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import {
   type AuditReport,
   type AuditScope,
-  type Balances,
   Books,
   type Credit,
   type Debit,
@@ -14,9 +13,8 @@ import {
   type Stake,
   type Transfer,
   type TransferPage,
-  totalNano,
-  usdNumber,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { type Balances, totalNano, usdNumber } from '@svc/contracts/money';
 import { money } from '@svc/telemetry';
 import { AuditStore } from './audit/audit.store.js';
 import { BooksStore } from './books/books.store.js';

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, Charges, Problem, emptyCharge, encodeGiveBack, usageRecorded } from '@svc/contracts';
+import { type Charge, emptyCharge, encodeGiveBack, usageRecorded } from '@svc/contracts/messages';
+import { Charges } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { addToOutbox } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';

@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Balances,
-  type Charge,
-  type Extension,
-  type Hold,
-  type HoldRequest,
-  Holds,
-  Ledger,
-} from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import { type Extension, type Hold, type HoldRequest, Holds, Ledger } from '@svc/contracts/ports';
 import { EarlierCharges } from './posting/earlier-charges.js';
 import { Settlement } from './posting/settlement.js';
 

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type KeySpend, type UsageDay, type UsageFilter, UsageHistory, type UsagePage } from '@svc/contracts';
+import {
+  type KeySpend,
+  type UsageDay,
+  type UsageFilter,
+  UsageHistory,
+  type UsagePage,
+} from '@svc/contracts/ports';
 import { UsageDaysStore } from './usage/usage-days.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
 import {

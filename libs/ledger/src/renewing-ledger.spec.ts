@@ -1,11 +1,5 @@
-import {
-  type Balances,
-  type Extension,
-  HOLDS_PER_RENEWAL,
-  type Hold,
-  type HoldRequest,
-  Ledger,
-} from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { type Extension, HOLDS_PER_RENEWAL, type Hold, type HoldRequest, Ledger } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { RenewingLedger } from './renewing-ledger.js';

@@ -1,15 +1,8 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import {
-  type Balances,
-  type Charge,
-  type Extension,
-  HOLDS_PER_RENEWAL,
-  type Hold,
-  type HoldRequest,
-  Ledger,
-  Problem,
-  usdNumber,
-} from '@svc/contracts';
+import { type Balances, usdNumber } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import { type Extension, HOLDS_PER_RENEWAL, type Hold, type HoldRequest, Ledger } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 

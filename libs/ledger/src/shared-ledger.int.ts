@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { Charges, encodeCharge, usageRecorded } from '@svc/contracts';
+import { Charges } from '@svc/contracts/ports';
+import { encodeCharge, usageRecorded } from '@svc/contracts/messages';
 import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Books } from '@svc/contracts';
+import type { Books } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LedgerOptions, type RunningLedger, chargeOf, requestOf, startLedger, usd } from './testing.js';

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  type Balances,
-  type Charge,
-  type LimitPeriod,
-  type ProblemCode,
-  type Refund,
-  totalNano,
-} from '@svc/contracts';
+import { type Balances, totalNano } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import type { LimitPeriod, Refund } from '@svc/contracts/ports';
+import type { ProblemCode } from '@svc/contracts/problems';
 import { NONE, inPeriod, minus, plus, same, smaller, sumOf } from './history-money.js';
 import type { AccountRow, ChargeRow, MovedRow, UsageRow } from './history-rows.store.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditReport } from '@svc/contracts';
+import type { AuditReport } from '@svc/contracts/ports';
 import { Readiness, RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { AuditStore } from '../src/audit/audit.store.js';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  type Balances,
-  type Extension,
-  type Hold,
-  type HoldRequest,
-  type ProblemCode,
-  totalNano,
-} from '@svc/contracts';
+import { type Balances, totalNano } from '@svc/contracts/money';
+import type { Extension, Hold, HoldRequest } from '@svc/contracts/ports';
+import type { ProblemCode } from '@svc/contracts/problems';
 import type { BooksModel } from './history-books.js';
 import { NONE, covers, minus, notBelowZero, plus, same, smaller, sumOf } from './history-money.js';
 import type { PostedBalances } from '../src/accounts/accounts.js';

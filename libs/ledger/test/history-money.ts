@@ -1,4 +1,5 @@
-import type { Balances, LimitPeriod } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { LimitPeriod } from '@svc/contracts/ports';
 
 export const NONE: Balances = { usdNano: 0n, diemNano: 0n };
 

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  type Balances,
-  type Charge,
-  type EventDefinition,
-  EventLog,
-  type Extension,
-  type Hold,
-  type HoldRequest,
-  LEDGER_WIRE,
-  type Ledger,
-  Problem,
-  type UsageRecorded,
-} from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { type Charge, type EventDefinition, EventLog, type UsageRecorded } from '@svc/contracts/messages';
+import { type Extension, type Hold, type HoldRequest, LEDGER_WIRE, type Ledger } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { EventStrategy } from '@svc/events';
 import { Readiness, type RootLogger } from '@svc/runtime';
 import { overWire } from '@svc/testing';

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  type Balances,
-  type Charge,
-  type Hold,
-  type HoldRequest,
-  Problem,
-  type SpendingLimit,
-  totalNano,
-} from '@svc/contracts';
+import { type Balances, totalNano } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import type { Hold, HoldRequest, SpendingLimit } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { BooksModel } from './history-books.js';
 import { type HistoryTime, timeOf } from './history-holds.js';
 import { NONE } from './history-money.js';

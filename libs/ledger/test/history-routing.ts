@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Balances, Hold } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { Hold } from '@svc/contracts/ports';
 import { Died } from './history-crashes.store.js';
 import type { History } from './history.js';
 import { type AccountPosting, HoldBook } from '../src/holds/hold-book.js';

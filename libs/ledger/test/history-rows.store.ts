@@ -1,4 +1,5 @@
-import type { Currency, TransferKind } from '@svc/contracts';
+import type { Currency } from '@svc/contracts/money';
+import type { TransferKind } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 
 export interface MovedRow {

@@ -1,4 +1,4 @@
-import { LIMIT_PERIODS, type LimitPeriod } from '@svc/contracts';
+import { LIMIT_PERIODS, type LimitPeriod } from '@svc/contracts/ports';
 
 /** Accounts of a history, and keys per account. A key's number is its account's times KEYS plus its own. */
 export const ACCOUNTS = 2;

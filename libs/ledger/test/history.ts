@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Books, Problem, type SpendingLimit, type UsageRecorded, totalNano } from '@svc/contracts';
+import type { Books, SpendingLimit } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import type { UsageRecorded } from '@svc/contracts/messages';
+import { totalNano } from '@svc/contracts/money';
 import { BooksModel } from './history-books.js';
 import { type HistoryTime, HoldsModel, LEASE_MS, dayOf } from './history-holds.js';
 import { covers, same, sumOf } from './history-money.js';

@@ -1,4 +1,5 @@
-import { type Hold, PROVISIONAL_MS, Problem } from '@svc/contracts';
+import type { Hold } from '@svc/contracts/ports';
+import { PROVISIONAL_MS, Problem } from '@svc/contracts/problems';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../src/accounts/accounts.js';
 import type { HoldBook } from '../src/holds/hold-book.js';

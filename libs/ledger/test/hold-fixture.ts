@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Balances, type Hold, Problem } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { Hold } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import type { AccountPosting, HoldBook } from '../src/holds/hold-book.js';
 import { type HoldBookSubject, readsOf } from './testing.js';

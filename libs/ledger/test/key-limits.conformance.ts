@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Balances, Problem, type SpendingLimit } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
+import type { SpendingLimit } from '@svc/contracts/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PostedBalances } from '../src/accounts/accounts.js';
 import type { HoldBook, KeySpending } from '../src/holds/hold-book.js';

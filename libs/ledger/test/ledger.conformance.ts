@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Hold, type Ledger, Problem } from '@svc/contracts';
+import type { Hold, Ledger } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {

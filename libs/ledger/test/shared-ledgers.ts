@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Accounting, Books, EventLog, Ledger, UsageHistory } from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books, Ledger, UsageHistory } from '@svc/contracts/ports';
+import { EventLog } from '@svc/contracts/messages';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { JobWorkers } from '@svc/jobs';
 import {

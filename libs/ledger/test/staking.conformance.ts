@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type Hold, NANO_PER_USD, type Transfer, setStakedDiem } from '@svc/contracts';
+import type { Hold, Transfer } from '@svc/contracts/ports';
+import { NANO_PER_USD } from '@svc/contracts/money';
+import { setStakedDiem } from '@svc/contracts/messages';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Clock } from '../src/clock.js';

@@ -2,19 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  Accounting,
-  Books,
-  type Charge,
-  type EventDefinition,
-  EventLog,
-  type Hold,
-  type JobDefinition,
-  Ledger,
-  NANO_PER_USD,
-  NO_MONEY,
-  UsageHistory,
-} from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books, type Hold, Ledger, UsageHistory } from '@svc/contracts/ports';
+import { type Charge, type EventDefinition, EventLog, type JobDefinition } from '@svc/contracts/messages';
+import { NANO_PER_USD, NO_MONEY } from '@svc/contracts/money';
 import { EventStrategy, EventsModule } from '@svc/events';
 import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
 import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';

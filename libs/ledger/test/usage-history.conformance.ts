@@ -1,14 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Charge,
-  type ChargeLine,
-  type Problem,
-  type UsageEntry,
-  type UsageFilter,
-  type UsageHistory,
-  type UsagePlace,
-} from '@svc/contracts';
+import type { Charge, ChargeLine } from '@svc/contracts/messages';
+import type { Problem } from '@svc/contracts/problems';
+import type { UsageEntry, UsageFilter, UsageHistory, UsagePlace } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Clock } from '../src/clock.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Limiter } from '@svc/contracts';
+import { Limiter } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
 import { FallbackLimiter } from './fallback/fallback-limiter.js';
 import { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';

@@ -1,4 +1,4 @@
-import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts';
+import { FAILURE_BLOCK_MS, FAILURE_WINDOW_MS } from '@svc/contracts/ports';
 import { durationMs, neighbourUrl, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 import { LEASE_MS } from './counting/memory-limiter.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Limiter } from '@svc/contracts';
+import { Limiter } from '@svc/contracts/ports';
 import { InternalToken, LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { Limiter } from '@svc/contracts';
+import { Limiter } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
 import { LeasingLimiter } from './counting/leasing-limiter.js';
 import type { LimiterConfig } from './limiter.config.js';

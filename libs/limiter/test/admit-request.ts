@@ -8,7 +8,7 @@ import {
   MINUTE_MS,
   type MinuteLimits,
   perMinute,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 
 /** A limiter under test. */
 export interface LimiterSubject {

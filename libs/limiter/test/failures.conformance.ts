@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { FAILURES_ALLOWED } from '@svc/contracts';
+import { FAILURES_ALLOWED } from '@svc/contracts/ports';
 import { beforeAll, expect, it } from 'vitest';
 import { AMPLE, type GivenRequest, type LimiterSubject, admitRequest, refusedFor } from './admit-request.js';
 

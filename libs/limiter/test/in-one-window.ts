@@ -1,4 +1,4 @@
-import type { Admission, AdmitRequest, Limiter } from '@svc/contracts';
+import type { Admission, AdmitRequest, Limiter } from '@svc/contracts/ports';
 
 /** Admits one request after the other. */
 export async function inTurn(limiter: Limiter, requests: readonly AdmitRequest[]): Promise<Admission[]> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AdmitRequest, DAY_MS, PROVISIONAL_MS } from '@svc/contracts';
+import { type AdmitRequest, DAY_MS } from '@svc/contracts/ports';
+import { PROVISIONAL_MS } from '@svc/contracts/problems';
 import { expect, it } from 'vitest';
 import { type GivenRequest, type LimiterSubject, admitRequest } from './admit-request.js';
 

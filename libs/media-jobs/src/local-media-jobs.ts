@@ -8,10 +8,8 @@ import {
   MediaJobs,
   type MediaJobsWanted,
   type NewMediaJob,
-  PROBLEMS,
-  Problem,
-  type ProblemCode,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { PROBLEMS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { mediaJobs } from '@svc/telemetry';
 import type { MediaStore } from './files/media-store.js';
 import type { JobRecord } from './records/job-record.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { MediaJobs } from '@svc/contracts';
+import { MediaJobs } from '@svc/contracts/ports';
 import { closedAtEnd } from '@svc/runtime';
 import { HttpMediaJobs } from './api/http-media-jobs.js';
 import { NoMediaJobs } from './local-media-jobs.js';

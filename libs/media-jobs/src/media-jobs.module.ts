@@ -5,7 +5,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Charges, InferenceRouter, MediaJobs } from '@svc/contracts';
+import { Charges, MediaJobs } from '@svc/contracts/ports';
+import { InferenceRouter } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import type { MediaStore } from './files/media-store.js';

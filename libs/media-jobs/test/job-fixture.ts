@@ -1,16 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Charge } from '@svc/contracts/messages';
+import { Charges, MediaOrder, type NewMediaJob } from '@svc/contracts/ports';
 import {
-  type Charge,
-  Charges,
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
-  MediaOrder,
-  type NewMediaJob,
-  Problem,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import type { Database } from '@svc/storage';
 import { MediaStore, type StoredObject } from '../src/files/media-store.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { MediaJobName, MediaJobs, MediaJobsWanted, NewMediaJob } from '@svc/contracts';
+import type { MediaJobName, MediaJobs, MediaJobsWanted, NewMediaJob } from '@svc/contracts/ports';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import { Account, AccountWithBalances, CreatedApiKey, routes } from '@svc/contracts';
+import { Account, AccountWithBalances, CreatedApiKey } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import type { OperatorClient } from './operator-client.js';
 
 export interface NewCustomer {

@@ -1,4 +1,4 @@
-import type { RouteDefinition } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
 import { z } from 'zod';
 
 /** An audit of large books takes minutes. */

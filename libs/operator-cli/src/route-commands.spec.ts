@@ -1,4 +1,5 @@
-import { type RouteDefinition, routes } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import { expect, it } from 'vitest';
 import { optionsOf } from './command-options.js';
 import { routeCommands, withVerb } from './route-commands.js';

@@ -1,4 +1,5 @@
-import { type RouteDefinition, routes } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 
 const BASE = '/operator/v1/';
 

@@ -1,4 +1,4 @@
-import { OPERATOR_SCOPES } from '@svc/contracts';
+import { OPERATOR_SCOPES } from '@svc/api/route';
 import { durationMs, secondSecret, whole } from '@svc/runtime';
 import { z } from 'zod';
 

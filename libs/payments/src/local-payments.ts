@@ -12,9 +12,9 @@ import {
   Payments,
   type PaymentsAuditReport,
   type PaymentsWanted,
-  Problem,
   type SignedText,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { Logger } from '@svc/runtime';
 import type { PaymentsAudit } from './audit/payments-audit.js';
 import { ChainAway, type SimulationOutcome } from './chains/chain.js';

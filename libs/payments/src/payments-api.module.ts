@@ -1,5 +1,6 @@
 import { Body, Controller, type DynamicModule, Module, Res } from '@nestjs/common';
-import { PAYMENTS_WIRE, Payments, type PortCalls, routes } from '@svc/contracts';
+import { PAYMENTS_WIRE, Payments, type PortCalls } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, InternalToken, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import type { PaymentsConfig } from './payments.config.js';

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { PAYMENTS_WIRE, Payments, routes } from '@svc/contracts';
+import { PAYMENTS_WIRE, Payments } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { InternalClient, PortClient, durationMs, neighbourUrl, closedAtEnd } from '@svc/runtime';
 import type { z } from 'zod';
 

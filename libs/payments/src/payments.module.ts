@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Books, Payments } from '@svc/contracts';
+import { Books, Payments } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { PaymentAuditStore } from './audit/audit.store.js';

@@ -1,5 +1,5 @@
 import { LocalChain } from '@svc/infra';
-import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
+import { BASE_NETWORK, BASE_USDC } from '@svc/contracts/money';
 import { encodeFunctionData, keccak256, pad, parseAbi, toEventSelector, toHex } from 'viem';
 import {
   type PrivateKeyAccount,

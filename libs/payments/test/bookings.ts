@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Books, Transfer } from '@svc/contracts';
+import type { Books, Transfer } from '@svc/contracts/ports';
 import type { Payment } from '../src/records/payment.store.js';
 
 const signed = ({ kind, amountNano }: Transfer): bigint => (kind === 'deposit' ? amountNano : -amountNano);

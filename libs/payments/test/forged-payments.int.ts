@@ -1,4 +1,4 @@
-import { BASE_USDC } from '@svc/contracts';
+import { BASE_USDC } from '@svc/contracts/money';
 import { concatHex, keccak256, numberToHex, pad } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Authorization } from '../src/header/payment-header.js';

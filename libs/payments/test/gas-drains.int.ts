@@ -1,4 +1,4 @@
-import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
+import { BASE_NETWORK, BASE_USDC } from '@svc/contracts/money';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SignedOffer, UNITS_PER_USD, headerOf, offerOf } from './offers.js';

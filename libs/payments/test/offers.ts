@@ -1,4 +1,4 @@
-import { BASE_NETWORK, BASE_USDC } from '@svc/contracts';
+import { BASE_NETWORK, BASE_USDC } from '@svc/contracts/money';
 import type { Authorization } from '../src/header/payment-header.js';
 import { PAY_TO, type TestChain } from './test-chain.js';
 import { randomHex } from './simulated-chain.js';

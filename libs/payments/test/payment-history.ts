@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  type Books,
-  Charges,
-  type PaymentOutcome,
-  Problem,
-  walletAccountId,
-  walletName,
-} from '@svc/contracts';
+import { type Books, Charges, type PaymentOutcome, walletAccountId, walletName } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { type RunningLedger, chargeOf } from '@svc/ledger/testing';
 import type { Authorization } from '../src/header/payment-header.js';
 import { bookedNano } from './bookings.js';

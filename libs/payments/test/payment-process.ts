@@ -1,4 +1,5 @@
-import { type Books, Problem } from '@svc/contracts';
+import type { Books } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { type RootLogger, createLogger } from '@svc/runtime';
 import type { Database } from '@svc/storage';
 import { PaymentAuditStore } from '../src/audit/audit.store.js';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BASE_NETWORK, type SignedText } from '@svc/contracts';
+import { BASE_NETWORK } from '@svc/contracts/money';
+import type { SignedText } from '@svc/contracts/ports';
 import { EvmChain, type PreparedTransaction } from '../src/chains/evm-chain.js';
 import { signerOf } from '../src/chains/signers.js';
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { SOLANA_NETWORK } from '@svc/contracts';
+import { SOLANA_NETWORK } from '@svc/contracts/money';
 import { LocalSolana, NodeRefusal } from '@svc/infra';
 import { type RunningLedger, startLedger } from '@svc/ledger/testing';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';

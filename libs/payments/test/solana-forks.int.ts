@@ -1,5 +1,5 @@
 import { LocalSolana } from '@svc/infra';
-import { Charges, walletAccountId } from '@svc/contracts';
+import { Charges, walletAccountId } from '@svc/contracts/ports';
 import { type RunningLedger, chargeOf, startLedger } from '@svc/ledger/testing';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { SOLANA_NETWORK, SOLANA_USDC } from '@svc/contracts';
+import { SOLANA_NETWORK, SOLANA_USDC } from '@svc/contracts/money';
 import { LocalSolana } from '@svc/infra';
 import type { ClientSvmSigner } from '@x402/svm';
 import { ExactSvmScheme } from '@x402/svm/exact/client';

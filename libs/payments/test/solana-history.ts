@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Books, Problem, walletAccountId, walletName } from '@svc/contracts';
+import { type Books, walletAccountId, walletName } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { NodeRefusal } from '@svc/infra';
 import type { RunningLedger } from '@svc/ledger/testing';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ExtractionFailed } from '@svc/contracts';
+import { ExtractionFailed } from '@svc/contracts/ports';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from '@svc/contracts';
+import { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from '@svc/contracts/ports';
 import { type JobCaller, JobFailed, ThreadPool } from '@svc/threads';
 import type { TextJob } from './documents/extract-text.js';
 import type { PageReader } from './pages/local-web-pages.js';

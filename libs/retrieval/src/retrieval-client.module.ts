@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
+import { Retrieval, WebPages, WebSearch } from '@svc/contracts/ports';
 import { InternalClient, closedAtEnd } from '@svc/runtime';
 import { HttpRetrieval, type HttpRetrievalSettings } from './api/http-retrieval.js';
 import { HttpWebPages } from './api/http-web-pages.js';

@@ -2,7 +2,7 @@ import { CatalogModule } from '@svc/catalog';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import { Retrieval } from '@svc/contracts';
+import { Retrieval } from '@svc/contracts/ports';
 import { LoggerModule, createLogger } from '@svc/runtime';
 import { expect, it } from 'vitest';
 import { z } from 'zod';

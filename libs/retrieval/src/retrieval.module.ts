@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { Retrieval, WebPages, WebSearch } from '@svc/contracts';
+import { Retrieval, WebPages, WebSearch } from '@svc/contracts/ports';
 import { GuardedFetcher } from '@svc/guarded-fetch';
 import { type Logger, RootLogger, closedAtEnd } from '@svc/runtime';
 import { type RedisConnection, connectRedis } from '@svc/storage';

@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import { CatalogFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
 
 const model = {
   id: 'm',

@@ -1,4 +1,4 @@
-import { ExtractionFailed, type Retrieval } from '@svc/contracts';
+import { ExtractionFailed, type Retrieval } from '@svc/contracts/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pdfFile, wordFile } from './sample-files.js';
 

@@ -7,7 +7,7 @@ import {
   decodeFile,
   encodeExtraction,
   encodeFileHead,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 
 /** Passes everything through its wire format: one header, raw bytes, and JSON back. */
 export class SerialisingRetrieval extends Retrieval {

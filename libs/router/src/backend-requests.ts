@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { InferenceCall } from '@svc/contracts';
+import type { InferenceCall } from '@svc/contracts/inference';
 import type { ExchangeRequest } from '@svc/runtime';
 import { type Step, tracing } from '@svc/telemetry';
 import type { LiveBackend } from './backends/backend-pool.js';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Catalog } from '@svc/catalog';
-import { type EncryptionKeys, EnclaveReport, type InferenceCall, type InferenceRouter } from '@svc/contracts';
+import { type EncryptionKeys, EnclaveReport } from '@svc/contracts/messages';
+import type { InferenceCall, InferenceRouter } from '@svc/contracts/inference';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying } from '../test/backend.js';

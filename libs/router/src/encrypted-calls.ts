@@ -1,10 +1,6 @@
-import {
-  type ChunkStream,
-  type Completion,
-  type InferenceCall,
-  Problem,
-  SignatureCall,
-} from '@svc/contracts';
+import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import { SignatureCall } from '@svc/contracts/messages';
 import type { LiveBackend } from './backends/backend-pool.js';
 import { readCallBody } from './backends/call-body.js';
 import type { CallMode } from './backends/call-mode.js';

@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import type { ChunkStream, InferenceRouter } from '@svc/contracts';
+import type { ChunkStream, InferenceRouter } from '@svc/contracts/inference';
 import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';

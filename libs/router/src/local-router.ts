@@ -9,10 +9,10 @@ import {
   InferenceRouter,
   type JobCallKind,
   type MadeImages,
-  Problem,
-  SPEECH_MEDIA_TYPES,
   SpokenText,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
 import { Exchange, ExchangeAborted } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
 import { BackendRequests } from './backend-requests.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { InferenceRouter } from '@svc/contracts';
+import { InferenceRouter } from '@svc/contracts/inference';
 import { closedAtEnd } from '@svc/runtime';
 import { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
 

@@ -7,7 +7,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { InferenceRouter } from '@svc/contracts';
+import { InferenceRouter } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';

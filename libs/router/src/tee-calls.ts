@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AttestationCall, type InferenceCall } from '@svc/contracts';
+import { AttestationCall } from '@svc/contracts/messages';
+import type { InferenceCall } from '@svc/contracts/inference';
 import { BackendError } from './dialects/backend-error.js';
 import type { EnclaveDialect } from './dialects/dialect.js';
 import { checkedReport } from './enclaves/checked-report.js';

@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import { type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts';
+import { type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts/inference';
 import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StartRouter } from './inference-router.conformance.js';

@@ -1,4 +1,4 @@
-import { type ImageEdit, type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts';
+import { type ImageEdit, type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';

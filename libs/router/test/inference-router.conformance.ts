@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Catalog } from '@svc/catalog';
-import { type ChunkStream, type InferenceCall, type InferenceRouter, Problem } from '@svc/contracts';
+import type { ChunkStream, InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { uuidOf } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';

@@ -3,17 +3,14 @@ import {
   type Completion,
   type InferenceCall,
   InferenceRouter,
-  Problem,
-  type ProblemOnWire,
   decodeServedBy,
   decodeInferenceCall,
-  decodeProblem,
   decodeProblemTrailer,
   encodeServedBy,
   encodeInferenceCall,
-  encodeProblem,
   encodeProblemTrailer,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem, type ProblemOnWire, decodeProblem, encodeProblem } from '@svc/contracts/problems';
 
 type Headers = Readonly<Record<string, string>>;
 

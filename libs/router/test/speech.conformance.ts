@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
-import {
-  type ChunkStream,
-  type InferenceRouter,
-  SPEECH_FORMATS,
-  SPEECH_MEDIA_TYPES,
-  type SpeechFormat,
-  type SpokenText,
-} from '@svc/contracts';
+import type { ChunkStream, InferenceRouter, SpokenText } from '@svc/contracts/inference';
+import { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from '@svc/contracts/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';

@@ -7,7 +7,7 @@ import {
   type Completion,
   type InferenceRouter,
   Transcript,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyRequest } from 'fastify';
 import { AccessGates, type GatedAccess } from '../src/http/access.js';
 import { InternalToken, bearer } from '../src/http/secrets.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { describe, expect, it } from 'vitest';
 import { prometheusLabel, prometheusName } from '../src/export/prometheus-text.js';
 import { CATALOGUE } from '../src/instruments/catalogue.js';

@@ -1,4 +1,5 @@
-import { type MethodWire, type PortWire, decodeProblem, encodeProblem, wireText } from '@svc/contracts';
+import { type MethodWire, type PortWire, wireText } from '@svc/contracts/ports';
+import { decodeProblem, encodeProblem } from '@svc/contracts/problems';
 import { z } from 'zod';
 
 /**

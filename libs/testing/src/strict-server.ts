@@ -1,4 +1,4 @@
-import type { Message } from '@svc/contracts';
+import type { Message } from '@svc/api/chat';
 
 /**
  * Why a strict server refuses a conversation; undefined if it accepts it. A system message is first and

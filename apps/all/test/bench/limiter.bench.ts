@@ -2,7 +2,7 @@
 // the same run.
 // After a build: node apps/all/test/bench/limiter.bench.ts
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdmitRequest, type Limiter, perMinute } from '@svc/contracts';
+import { type AdmitRequest, type Limiter, perMinute } from '@svc/contracts/ports';
 import { temporaryInfra } from '@svc/infra';
 import { MemoryLimiter, RedisLimiter, STANDARD_TIMES } from '@svc/limiter';
 import { connectRedis } from '@svc/storage';

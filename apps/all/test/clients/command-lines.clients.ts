@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Message } from '@svc/contracts';
+import type { Message } from '@svc/api/chat';
 import { TestServer, strictFault } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { ChatCompletion } from '@svc/contracts';
+import { ChatCompletion } from '@svc/api/chat';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';

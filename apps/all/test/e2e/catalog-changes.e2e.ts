@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { OperatorFileView } from '@svc/contracts';
+import type { OperatorFileView } from '@svc/api/operator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { Platform } from '../platform.js';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CharactersFile } from '@svc/contracts';
+import { CharactersFile } from '@svc/api/characters';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { errorOf, eventually } from '../response-bodies.js';

@@ -1,4 +1,4 @@
-import { TREATMENTS } from '@svc/contracts';
+import { TREATMENTS } from '@svc/openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';

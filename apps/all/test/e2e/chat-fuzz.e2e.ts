@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { ChatCompletion, PROBLEMS } from '@svc/contracts';
+import { ChatCompletion } from '@svc/api/chat';
+import { PROBLEMS } from '@svc/contracts/problems';
 import { TestServer, repeats } from '@svc/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { ChatCompletion } from '@svc/contracts';
+import { ChatCompletion } from '@svc/api/chat';
 import OpenAI from 'openai';
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -147,7 +147,7 @@ describe('the API description', () => {
 
     it('has the revision of the build, and otherwise equals the file under version control', () => {
       expect(document.info.version).toBe(response.headers.get('x-svc-version'));
-      const file = new URL('../../../../libs/contracts/openapi.yaml', import.meta.url);
+      const file = new URL('../../../../libs/openapi/openapi.yaml', import.meta.url);
       const kept = parse(readFileSync(file, 'utf8')) as Document;
       expect({ ...document, info: { ...document.info, version: kept.info.version } }).toEqual(kept);
     });

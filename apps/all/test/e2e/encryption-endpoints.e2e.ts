@@ -1,4 +1,5 @@
-import { type RouteDefinition, routes } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENCRYPTED_MODEL, enclaveAt } from '../enclaves.js';

@@ -1,4 +1,4 @@
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';

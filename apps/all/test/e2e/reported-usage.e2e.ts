@@ -1,4 +1,4 @@
-import { ChatCompletion } from '@svc/contracts';
+import { ChatCompletion } from '@svc/api/chat';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 import { chunksOf } from '../response-bodies.js';

@@ -1,7 +1,8 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { internalTokens, kinds } from '@svc/cluster';
-import { type RouteDefinition, routes } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClusterDeployment } from './cluster-deployment.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LimitsState } from '@svc/contracts';
+import type { LimitsState } from '@svc/contracts/ports';
 import { FallbackLimiter, HttpLimiter } from '@svc/limiter';
 import { admitRequest } from '@svc/limiter/testing';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Admission, AdmitRequest } from '@svc/contracts';
+import type { Admission, AdmitRequest } from '@svc/contracts/ports';
 import { admitRequest } from '@svc/limiter/testing';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import { CompletionRequest, type Issue, invalidRequest } from '@svc/contracts';
+import { CompletionRequest } from '@svc/api/completions';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import type { JsonText } from '@svc/runtime';
 import { elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 import { type TranslatedRequest, translated, unknownMembersOf } from '@svc/text/request';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
-import { type CompletionRequest, routes } from '@svc/contracts';
+import type { CompletionRequest } from '@svc/api/completions';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '@svc/text/chat';

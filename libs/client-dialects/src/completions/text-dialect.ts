@@ -1,4 +1,4 @@
-import type { CompletionRequest } from '@svc/contracts';
+import type { CompletionRequest } from '@svc/api/completions';
 import {
   type CompletionHead,
   type ChoiceShape,

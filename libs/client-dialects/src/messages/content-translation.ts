@@ -1,4 +1,5 @@
-import type { AssistantBlock, Issue, UserBlock } from '@svc/contracts';
+import type { AssistantBlock, UserBlock } from '@svc/api/messages';
+import type { Issue } from '@svc/contracts/problems';
 import type { LongStrings } from '@svc/runtime';
 import {
   type JsonPart,

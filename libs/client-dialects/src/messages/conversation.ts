@@ -1,4 +1,4 @@
-import type { AssistantBlock, MessageParam, UserBlock } from '@svc/contracts';
+import type { AssistantBlock, MessageParam, UserBlock } from '@svc/api/messages';
 import { JsonReader, type LongStrings } from '@svc/runtime';
 import { type JsonPart, listPart, membersOf, objectPart, partOf, prefixedPart } from '@svc/paid/json';
 import {

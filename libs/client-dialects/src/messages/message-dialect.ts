@@ -1,4 +1,5 @@
-import { type MessagesRequest, type Problem, messageError } from '@svc/contracts';
+import { type MessagesRequest, messageError } from '@svc/api/messages';
+import type { Problem } from '@svc/contracts/problems';
 import { type ClientDialect, forStream } from '@svc/text/output';
 import { namedFrame } from './block-events.js';
 import { shapeOf } from './message-head.js';

@@ -1,5 +1,6 @@
-import type { MessageUsage, MessagesRequest, SvcParametersEcho, Usage } from '@svc/contracts';
-import { isWebSearch } from '@svc/contracts';
+import { type MessageUsage, type MessagesRequest, isWebSearch } from '@svc/api/messages';
+import type { SvcParametersEcho } from '@svc/api/chat';
+import type { Usage } from '@svc/contracts/messages';
 import { jsonOrUndefined } from '@svc/runtime';
 import { type CompletionHead, type FinishReason } from '@svc/text/output';
 import { type Fields, isFields } from '@svc/paid/json';

@@ -1,5 +1,5 @@
 import type { Model } from '@svc/catalog';
-import type { CountTokensRequest, MessagesRequest } from '@svc/contracts';
+import type { CountTokensRequest, MessagesRequest } from '@svc/api/messages';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, membersOf, objectPart, partOf } from '@svc/paid/json';
 import { allEmpty, type Origin, type TranslatedRequest, translated } from '@svc/text/request';

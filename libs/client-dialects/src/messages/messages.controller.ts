@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type CountTokensRequest,
-  type MessagesRequest,
-  type TokenCount,
-  invalidRequest,
-  routes,
-} from '@svc/contracts';
+import type { CountTokensRequest, MessagesRequest, TokenCount } from '@svc/api/messages';
+import { invalidRequest } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '@svc/text/chat';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import type { TokenCount } from '@svc/contracts';
+import type { TokenCount } from '@svc/api/messages';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { type ChatPlan, planChat, Preparation, type TranslatedRequest, atOrigin } from '@svc/text/request';
 

@@ -1,4 +1,4 @@
-import { SIGNATURE_CHARACTERS } from '@svc/contracts';
+import { SIGNATURE_CHARACTERS } from '@svc/api/chat';
 import type { JsonReader } from '@svc/runtime';
 import { AssembledChoice, type ChoicePiece } from '@svc/text/output';
 import { type Fields, fieldsOf, isFields } from '@svc/paid/json';

@@ -1,4 +1,4 @@
-import { NO_USAGE } from '@svc/contracts';
+import { NO_USAGE } from '@svc/contracts/messages';
 import {
   type ResponseEncoder,
   type ChargedOutput,

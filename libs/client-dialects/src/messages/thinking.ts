@@ -1,5 +1,5 @@
 import type { Model } from '@svc/catalog';
-import type { MessagesRequest } from '@svc/contracts';
+import type { MessagesRequest } from '@svc/api/messages';
 import { type JsonPart, partOf } from '@svc/paid/json';
 
 type Thinker = Pick<Model, 'capabilities' | 'reasoning'>;

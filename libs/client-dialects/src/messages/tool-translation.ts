@@ -1,4 +1,4 @@
-import { type MessageToolChoice, type MessagesRequest, isWebSearch } from '@svc/contracts';
+import { type MessageToolChoice, type MessagesRequest, isWebSearch } from '@svc/api/messages';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 
 /** The tools of a message as those of a chat completion. */

@@ -1,4 +1,4 @@
-import type { InputItem } from '@svc/contracts';
+import type { InputItem } from '@svc/api/responses';
 
 type CallItem = Extract<InputItem, { type: 'function_call' | 'custom_tool_call' }>;
 type OutputItem = Extract<InputItem, { type: 'function_call_output' | 'custom_tool_call_output' }>;

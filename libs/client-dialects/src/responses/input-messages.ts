@@ -1,4 +1,5 @@
-import { type InputItem, invalidRequest } from '@svc/contracts';
+import type { InputItem } from '@svc/api/responses';
+import { invalidRequest } from '@svc/contracts/problems';
 import { JsonReader } from '@svc/runtime';
 import {
   type Fields,

@@ -1,4 +1,4 @@
-import type { ResponseRequest } from '@svc/contracts';
+import type { ResponseRequest } from '@svc/api/responses';
 import { jsonOrUndefined } from '@svc/runtime';
 import { isFields, type JsonPart, partOf } from '@svc/paid/json';
 

@@ -1,4 +1,4 @@
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { type Fields, fieldsOf } from '@svc/paid/json';
 import { type OfferedTool, inputIn } from './offered-tools.js';
 

@@ -1,4 +1,6 @@
-import type { Cost, ResponseRequest, SvcParametersEcho, Usage } from '@svc/contracts';
+import type { Cost, SvcParametersEcho } from '@svc/api/chat';
+import type { ResponseRequest } from '@svc/api/responses';
+import type { Usage } from '@svc/contracts/messages';
 import {
   type ChargedOutput,
   costView,

@@ -1,4 +1,5 @@
-import { type Issue, ResponseRequest, SEARCH_TOOLS } from '@svc/contracts';
+import type { Issue } from '@svc/contracts/problems';
+import { ResponseRequest, SEARCH_TOOLS } from '@svc/api/responses';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 import {

@@ -1,4 +1,5 @@
-import type { Problem, ResponseRequest } from '@svc/contracts';
+import type { Problem } from '@svc/contracts/problems';
+import type { ResponseRequest } from '@svc/api/responses';
 import {
   type ResponseEncoder,
   type CompletionHead,

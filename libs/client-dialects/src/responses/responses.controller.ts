@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
-import { type ResponseRequest, routes } from '@svc/contracts';
+import type { ResponseRequest } from '@svc/api/responses';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Completions } from '@svc/text/chat';

@@ -1,4 +1,4 @@
-import { SIGNATURE_CHARACTERS } from '@svc/contracts';
+import { SIGNATURE_CHARACTERS } from '@svc/api/chat';
 import type { JsonReader } from '@svc/runtime';
 import { type Fields, isFields } from '@svc/paid/json';
 

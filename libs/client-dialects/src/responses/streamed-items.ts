@@ -1,4 +1,4 @@
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { unescapedJson } from '@svc/runtime';
 import { AssembledChoice } from '@svc/text/output';
 import { type Fields } from '@svc/paid/json';

@@ -1,4 +1,4 @@
-import type { Problem } from '@svc/contracts';
+import type { Problem } from '@svc/contracts/problems';
 import {
   type ResponseEncoder,
   type ChargedOutput,

@@ -1,4 +1,4 @@
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
 
 /** Events replayed together: the log rejects events while too many wait to be stored. */

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { EventPattern } from '@nestjs/microservices';
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 
 /** An event as a consumer receives it. */
 export interface DeliveredEvent<Payload> {

@@ -1,5 +1,5 @@
 import { EventPattern } from '@nestjs/microservices';
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 import { type DeliveredEvent, observed } from './on-events.js';
 
 /** A notification to every process. */

@@ -1,4 +1,4 @@
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 import type { DeliveredEvent } from './on-events.js';
 
 /** An event as stored in the log. */

@@ -1,4 +1,4 @@
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 import { retrying } from '@svc/runtime';
 import type { Admin, ITopicConfig } from 'kafkajs';
 import { deadTopic } from '../delivery/parse-events.js';

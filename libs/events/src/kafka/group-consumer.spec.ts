@@ -1,4 +1,4 @@
-import { defineEvent } from '@svc/contracts';
+import { defineEvent } from '@svc/contracts/messages';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { GroupConsumer } from './group-consumer.js';

@@ -1,4 +1,4 @@
-import type { EventDefinition } from '@svc/contracts';
+import type { EventDefinition } from '@svc/contracts/messages';
 import { currentStep } from '@svc/telemetry';
 import type { Database } from '@svc/storage';
 

@@ -1,7 +1,7 @@
 import { Catch, Controller, type ExceptionFilter } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { EventLog } from '@svc/contracts';
+import { EventLog } from '@svc/contracts/messages';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { EventStrategy } from '../delivery/event-strategy.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Catch, Controller, type ExceptionFilter } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { EventLog } from '@svc/contracts';
+import { EventLog } from '@svc/contracts/messages';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { EventStrategy } from '../delivery/event-strategy.js';

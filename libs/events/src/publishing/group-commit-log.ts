@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { EventLog, type EventDefinition } from '@svc/contracts';
+import { EventLog, type EventDefinition } from '@svc/contracts/messages';
 import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
 import { PublishBatch } from './publish-batch.js';
 

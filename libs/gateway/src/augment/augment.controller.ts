@@ -1,22 +1,17 @@
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type AugmentFile,
-  type AugmentFileReply,
-  type AugmentScrape,
-  type AugmentScrapeReply,
-  type AugmentSearch,
-  type AugmentSearchReply,
-  type Caller,
-  type Price,
-  Problem,
-  Retrieval,
-  WebPages,
-  WebSearch,
-  chargeLine,
-  perMinute,
-  routes,
-} from '@svc/contracts';
+import type {
+  AugmentFile,
+  AugmentFileReply,
+  AugmentScrape,
+  AugmentScrapeReply,
+  AugmentSearch,
+  AugmentSearchReply,
+} from '@svc/api/augment';
+import { type Caller, Retrieval, WebPages, WebSearch, perMinute } from '@svc/contracts/ports';
+import { type Price, chargeLine } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewaySettings } from '@svc/paid';

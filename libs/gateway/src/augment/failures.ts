@@ -1,4 +1,5 @@
-import { ExtractionFailed, PageUnread, Problem, SearchFailed, invalidRequest } from '@svc/contracts';
+import { ExtractionFailed, PageUnread, SearchFailed } from '@svc/contracts/ports';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 
 export function searchFailure(error: unknown): never {
   if (!(error instanceof SearchFailed)) throw error;

@@ -1,12 +1,8 @@
 import { Controller, Query } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type BillingAnalytics,
-  BillingAnalyticsQuery,
-  type Caller,
-  UsageHistory,
-  routes,
-} from '@svc/contracts';
+import { type BillingAnalytics, BillingAnalyticsQuery } from '@svc/api/billing';
+import { type Caller, UsageHistory } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { KeyStore } from '@svc/paid/accounts';
 import { CallerOf } from '@svc/paid/auth';

@@ -4,12 +4,10 @@ import {
   type BillingUsageHistory,
   BillingUsageHistoryQuery,
   BillingUsageQuery,
-  type Caller,
-  type UsageEntry,
-  UsageHistory,
-  invalidRequest,
-  routes,
-} from '@svc/contracts';
+} from '@svc/api/billing';
+import { type Caller, type UsageEntry, UsageHistory } from '@svc/contracts/ports';
+import { invalidRequest } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { CallerOf } from '@svc/paid/auth';

@@ -1,14 +1,8 @@
 import { Controller } from '@nestjs/common';
-import {
-  type Balances,
-  type BillingBalance,
-  Books,
-  type Caller,
-  type Currency,
-  Ledger,
-  routes,
-  usdNumber,
-} from '@svc/contracts';
+import { type Balances, type Currency, usdNumber } from '@svc/contracts/money';
+import type { BillingBalance } from '@svc/api/billing';
+import { Books, type Caller, Ledger } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { CallerOf } from '@svc/paid/auth';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { UsageFilter } from '@svc/contracts';
+import type { UsageFilter } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { type UsageWalk, readCursor, writeCursor } from './usage-cursor.js';
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { Problem, type UsageFilter, type UsagePlace } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { UsageFilter, UsagePlace } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 

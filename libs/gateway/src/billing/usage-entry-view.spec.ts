@@ -1,4 +1,4 @@
-import type { UsageEntry } from '@svc/contracts';
+import type { UsageEntry } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { usageCsv, usageEntryView } from './usage-entry-view.js';
 

@@ -1,4 +1,6 @@
-import { type BillingEntry, type UsageEntry, formatUsd, unitView, usdNumber } from '@svc/contracts';
+import type { BillingEntry } from '@svc/api/billing';
+import type { UsageEntry } from '@svc/contracts/ports';
+import { formatUsd, unitView, usdNumber } from '@svc/contracts/money';
 import { stringify } from 'csv-stringify/sync';
 
 const sizeOf = ({ unit }: UsageEntry): number => unitView(unit).size;

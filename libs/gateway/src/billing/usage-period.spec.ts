@@ -1,4 +1,5 @@
-import { BillingAnalyticsQuery, BillingUsageHistoryQuery, BillingUsageQuery, validate } from '@svc/contracts';
+import { BillingAnalyticsQuery, BillingUsageHistoryQuery, BillingUsageQuery } from '@svc/api/billing';
+import { validate } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { daysOfAnalytics, eachDay, spanOfHistory, spanOfUsage } from './usage-period.js';
 

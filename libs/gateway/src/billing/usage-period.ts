@@ -3,10 +3,9 @@ import {
   type BillingAnalyticsQuery,
   type BillingUsageHistoryQuery,
   type BillingUsageQuery,
-  DAY_MS,
-  type UsageFilter,
-  invalidRequest,
-} from '@svc/contracts';
+} from '@svc/api/billing';
+import { DAY_MS, type UsageFilter } from '@svc/contracts/ports';
+import { invalidRequest } from '@svc/contracts/problems';
 
 const LOOKBACK_DAYS = 7;
 

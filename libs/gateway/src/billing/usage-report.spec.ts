@@ -1,4 +1,4 @@
-import type { UsageDay } from '@svc/contracts';
+import type { UsageDay } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { keyNames } from './usage-key-names.js';
 import { usageReport } from './usage-report.js';

@@ -1,12 +1,6 @@
-import {
-  ANALYTICS_TOP,
-  type BillingAnalytics,
-  type TokenKind,
-  type UsageDay,
-  tokenSku,
-  unitView,
-  usdNumber,
-} from '@svc/contracts';
+import { ANALYTICS_TOP, type BillingAnalytics } from '@svc/api/billing';
+import { type TokenKind, tokenSku, unitView, usdNumber } from '@svc/contracts/money';
+import type { UsageDay } from '@svc/contracts/ports';
 import { type Days, eachDay } from './usage-period.js';
 
 /** The names of models and keys in a report. */

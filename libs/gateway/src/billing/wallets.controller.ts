@@ -1,19 +1,9 @@
 import { Controller, Param, Query } from '@nestjs/common';
-import {
-  Books,
-  type Caller,
-  Problem,
-  TOP_UP_LEAST_USD,
-  type TransactionQuery,
-  WALLET_FLOOR_NANO,
-  type WalletBalance,
-  type WalletParams,
-  type WalletTransactions,
-  routes,
-  totalNano,
-  usdNumber,
-  walletName,
-} from '@svc/contracts';
+import { Books, type Caller, walletName } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { TOP_UP_LEAST_USD, WALLET_FLOOR_NANO, totalNano, usdNumber } from '@svc/contracts/money';
+import type { TransactionQuery, WalletBalance, WalletParams, WalletTransactions } from '@svc/api/wallets';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { CallerOf } from '@svc/paid/auth';
 import { SUGGESTED_USD, WalletHistory } from '@svc/paid/wallets';

@@ -1,5 +1,6 @@
 import { Controller, Param, Req, Res } from '@nestjs/common';
-import { Problem, routes } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';

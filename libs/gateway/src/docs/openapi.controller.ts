@@ -1,5 +1,6 @@
 import { Controller, Req, Res } from '@nestjs/common';
-import { type OpenApiAudience, openApiDocument, routes } from '@svc/contracts';
+import { type OpenApiAudience, openApiDocument } from '@svc/openapi';
+import { routes } from '@svc/api';
 import { Serves, VERSION } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';

@@ -1,4 +1,5 @@
-import { ApiKeyChange, NewApiKey, type Problem } from '@svc/contracts';
+import { ApiKeyChange, NewApiKey } from '@svc/api/keys';
+import type { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { keyTerms } from './api-key-terms.js';
 

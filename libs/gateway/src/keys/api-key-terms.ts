@@ -1,4 +1,6 @@
-import { type ApiKeyChange, type NewApiKey, invalidRequest, numberToNano } from '@svc/contracts';
+import type { ApiKeyChange, NewApiKey } from '@svc/api/keys';
+import { invalidRequest } from '@svc/contracts/problems';
+import { numberToNano } from '@svc/contracts/money';
 import { type KeyTerms } from '@svc/paid/accounts';
 
 type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;

@@ -1,4 +1,5 @@
-import { ApiKeyView, type KeySpend, PlainApiKeyView } from '@svc/contracts';
+import { ApiKeyView, PlainApiKeyView } from '@svc/api/keys';
+import type { KeySpend } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { apiKeyView, fourDecimals, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { type StoredKey } from '@svc/paid/accounts';

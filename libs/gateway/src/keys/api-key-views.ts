@@ -1,11 +1,6 @@
-import {
-  type ApiKeyView,
-  type Balances,
-  type KeySpend,
-  type NewApiKeyReply,
-  type PlainApiKeyView,
-  formatUsd,
-} from '@svc/contracts';
+import type { ApiKeyView, NewApiKeyReply, PlainApiKeyView } from '@svc/api/keys';
+import { type Balances, formatUsd } from '@svc/contracts/money';
+import type { KeySpend } from '@svc/contracts/ports';
 import { type KeyTerms, type StoredKey, inPeriod, type MadeKey } from '@svc/paid/accounts';
 
 /** A new key with its secret. */

@@ -4,14 +4,14 @@ import {
   type ApiKeyList,
   ApiKeyQuery,
   type ApiKeyReply,
-  type Caller,
   type ChangedApiKeyReply,
   NewApiKey,
   type NewApiKeyReply,
   type RevokedApiKeyReply,
-  invalidRequest,
-  routes,
-} from '@svc/contracts';
+} from '@svc/api/keys';
+import type { Caller } from '@svc/contracts/ports';
+import { invalidRequest } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';

@@ -1,12 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ApiKeyChange,
-  type Caller,
-  type KeySpend,
-  type NewApiKey,
-  Problem,
-  UsageHistory,
-} from '@svc/contracts';
+import type { ApiKeyChange, NewApiKey } from '@svc/api/keys';
+import { type Caller, type KeySpend, UsageHistory } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
 import {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { EVENTS, NewApiKey, Problem, UsageHistory } from '@svc/contracts';
+import { EVENTS } from '@svc/contracts/messages';
+import { NewApiKey } from '@svc/api/keys';
+import { Problem } from '@svc/contracts/problems';
+import { UsageHistory } from '@svc/contracts/ports';
 import { EventStrategy, EventsModule, createTopics, kafkaConfig, kafkaConnection } from '@svc/events';
 import { type Infra, temporaryInfra } from '@svc/infra';
 import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';

@@ -1,5 +1,5 @@
 import { Controller, Injectable } from '@nestjs/common';
-import { type KeyChanged, keyChanged } from '@svc/contracts';
+import { type KeyChanged, keyChanged } from '@svc/contracts/messages';
 import { type Broadcast, OnEveryProcess, Outbox } from '@svc/events';
 import { KeyCache } from '@svc/paid/auth';
 

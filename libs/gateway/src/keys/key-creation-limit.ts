@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AdmitRequest, type Caller, Limiter, perMinute, routes } from '@svc/contracts';
+import { type AdmitRequest, type Caller, Limiter, perMinute } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { keySubject, LimitGate } from '@svc/paid/limits';
 
 /** Source: the public interface. */

@@ -1,18 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type Balances,
-  type Caller,
-  type CatalogEntry,
-  LIMIT_TYPES,
-  Ledger,
-  type RateLimits,
-  type SpendingLimit,
-  UsageHistory,
-  limitTypeOf,
-  totalNano,
-  usdNumber,
-} from '@svc/contracts';
+import { type Balances, totalNano, usdNumber } from '@svc/contracts/money';
+import { type Caller, Ledger, type SpendingLimit, UsageHistory, limitTypeOf } from '@svc/contracts/ports';
+import type { CatalogEntry } from '@svc/contracts/catalog';
+import { LIMIT_TYPES } from '@svc/contracts/messages';
+import type { RateLimits } from '@svc/api/limits';
 import { nextEpochBegins, limitsOf, tierName } from '@svc/paid/limits';
 
 type Row = RateLimits['data']['rateLimits'][number];

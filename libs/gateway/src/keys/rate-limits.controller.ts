@@ -1,5 +1,8 @@
 import { Controller } from '@nestjs/common';
-import { type Caller, LimitLog, type RateLimitLog, type RateLimits, routes } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { LimitLog } from '@svc/contracts/messages';
+import type { RateLimitLog, RateLimits } from '@svc/api/limits';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { CallerOf } from '@svc/paid/auth';
 import { RateLimitsView } from './rate-limits-view.js';

@@ -1,5 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { AccountLimits, routes } from '@svc/contracts';
+import { AccountLimits } from '@svc/api/keys';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountLimitsStore } from '@svc/paid/accounts';
 import { KeyChanges } from '../keys/key-changes.js';

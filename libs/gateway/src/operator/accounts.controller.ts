@@ -4,20 +4,20 @@ import {
   type AccountList,
   AccountQuery,
   type AccountWithBalances,
-  Accounting,
-  Books,
   type CreatedApiKey,
   type ListedAccount,
   NewAccount,
-  NewApiKey,
   NewCredit,
-  Problem,
   type TransferList,
   TransferQuery,
   type TransferView,
-  parseUsd,
-  routes,
-} from '@svc/contracts';
+} from '@svc/api/operator';
+import { Accounting } from '@svc/contracts/accounting';
+import { Books } from '@svc/contracts/ports';
+import { NewApiKey } from '@svc/api/keys';
+import { Problem } from '@svc/contracts/problems';
+import { parseUsd } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/paid/accounts';
 import { ApiKeys } from '../keys/api-keys.js';

@@ -1,5 +1,7 @@
 import type { HttpAdapterHost } from '@nestjs/core';
-import { ActionQuery, type ActionView, Problem, routes } from '@svc/contracts';
+import { ActionQuery, type ActionView } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { RootLogger, routeOf } from '@svc/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ActionStore } from './action.store.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionQuery, ActionView } from '@svc/contracts';
+import type { ActionQuery, ActionView } from '@svc/api/operator';
 import { Database } from '@svc/storage';
 
 /** An action that is about to begin. */

@@ -1,5 +1,6 @@
 import { Controller, Query } from '@nestjs/common';
-import { type ActionList, ActionQuery, routes } from '@svc/contracts';
+import { type ActionList, ActionQuery } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { ActionStore } from './action.store.js';
 

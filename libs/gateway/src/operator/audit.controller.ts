@@ -1,5 +1,8 @@
 import { Controller, Query } from '@nestjs/common';
-import { AuditQuery, type AuditView, Books, formatUsd, routes } from '@svc/contracts';
+import { AuditQuery, type AuditView } from '@svc/api/operator';
+import { Books } from '@svc/contracts/ports';
+import { formatUsd } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 
 /** Audits the ledger's books. */

@@ -1,14 +1,9 @@
 import { Controller, Param } from '@nestjs/common';
-import {
-  Books,
-  type ChargeView,
-  type PostedCharge,
-  Problem,
-  type RequestView,
-  formatUsd,
-  routes,
-  totalNano,
-} from '@svc/contracts';
+import { Books, type PostedCharge } from '@svc/contracts/ports';
+import type { ChargeView, RequestView } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { formatUsd, totalNano } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { FailedRequestStore } from '@svc/paid/accounts';
 import { amounts } from './transfer-view.js';

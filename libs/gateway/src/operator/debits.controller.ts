@@ -1,5 +1,8 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { Books, NewCreditReversal, NewDebit, type TransferView, parseUsd, routes } from '@svc/contracts';
+import { Books } from '@svc/contracts/ports';
+import { NewCreditReversal, NewDebit, type TransferView } from '@svc/api/operator';
+import { parseUsd } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/paid/accounts';
 import { transferView } from './transfer-view.js';

@@ -1,4 +1,4 @@
-import { ActionQuery } from '@svc/contracts';
+import { ActionQuery } from '@svc/api/operator';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,13 +1,7 @@
 import { Controller, Param, Query } from '@nestjs/common';
-import {
-  type JobList,
-  JobQuery,
-  type JobView,
-  type MediaJobRecord,
-  MediaJobs,
-  UNFINISHED_JOB_STATES,
-  routes,
-} from '@svc/contracts';
+import { type JobList, JobQuery, type JobView } from '@svc/api/operator';
+import { type MediaJobRecord, MediaJobs, UNFINISHED_JOB_STATES } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 
 /** The operator's view of the jobs that make videos and music. */

@@ -1,11 +1,7 @@
 import { Controller, Param, Query } from '@nestjs/common';
-import {
-  type OperatorKeyList,
-  OperatorKeyQuery,
-  type OperatorKeyView,
-  Problem,
-  routes,
-} from '@svc/contracts';
+import { type OperatorKeyList, OperatorKeyQuery, type OperatorKeyView } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';

@@ -1,5 +1,5 @@
 import type { LastGood } from '@svc/catalog';
-import type { FileInForce } from '@svc/contracts';
+import type { FileInForce } from '@svc/api/operator';
 import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 import type { Database } from '@svc/storage';
 

@@ -4,15 +4,13 @@ import {
   NewPaymentDecision,
   type PaymentList,
   PaymentQuery,
-  type PaymentRecord,
   type PaymentTotalsView,
   type PaymentView,
-  Payments,
   type PaymentsAuditView,
-  formatUsd,
-  routes,
-  walletName,
-} from '@svc/contracts';
+} from '@svc/api/operator';
+import { type PaymentRecord, Payments, walletName } from '@svc/contracts/ports';
+import { formatUsd } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 
 /** The operator's view of wallet payments. */

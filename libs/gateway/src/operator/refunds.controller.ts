@@ -1,5 +1,8 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { type Balances, Books, NewRefund, type RefundTransfers, parseUsd, routes } from '@svc/contracts';
+import { type Balances, parseUsd } from '@svc/contracts/money';
+import { Books } from '@svc/contracts/ports';
+import { NewRefund, type RefundTransfers } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/paid/accounts';
 import { transferView } from './transfer-view.js';

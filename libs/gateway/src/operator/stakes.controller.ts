@@ -1,5 +1,8 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { Books, NewStake, type Stake, type StakeView, formatUsd, parseTokens, routes } from '@svc/contracts';
+import { Books, type Stake } from '@svc/contracts/ports';
+import { NewStake, type StakeView, parseTokens } from '@svc/api/operator';
+import { formatUsd } from '@svc/contracts/money';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/paid/accounts';
 import { nextEpochBegins } from '@svc/paid/limits';

@@ -1,4 +1,6 @@
-import { type AccountingEntry, type LedgerMonth, type AccountStatement, formatUsd } from '@svc/contracts';
+import type { AccountingEntry } from '@svc/contracts/accounting';
+import type { LedgerMonth, AccountStatement } from '@svc/api/operator';
+import { formatUsd } from '@svc/contracts/money';
 import { stringify } from 'csv-stringify/sync';
 
 /** An entry of the books, as operators and accountants see it. */

@@ -1,13 +1,8 @@
 import { Controller, Param, Query, Res } from '@nestjs/common';
-import {
-  Accounting,
-  type LedgerMonth,
-  Problem,
-  type SpenderList,
-  SpenderQuery,
-  type AccountStatement,
-  routes,
-} from '@svc/contracts';
+import { Accounting } from '@svc/contracts/accounting';
+import { type LedgerMonth, type SpenderList, SpenderQuery, type AccountStatement } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { AccountStore, FailedRequestStore } from '@svc/paid/accounts';

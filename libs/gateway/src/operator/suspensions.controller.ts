@@ -1,5 +1,6 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { type Account, NewSuspension, routes } from '@svc/contracts';
+import { type Account, NewSuspension } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/paid/accounts';
 import { KeyChanges } from '../keys/key-changes.js';

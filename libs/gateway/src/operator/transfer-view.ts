@@ -1,4 +1,6 @@
-import { type Balances, type Transfer, type TransferView, formatUsd } from '@svc/contracts';
+import { type Balances, formatUsd } from '@svc/contracts/money';
+import type { Transfer } from '@svc/contracts/ports';
+import type { TransferView } from '@svc/api/operator';
 
 /** A transfer as an operator sees it. */
 export function transferView({ id, amountNano, at, ...rest }: Transfer): TransferView {

@@ -1,4 +1,5 @@
-import type { EnclaveReport, TeeAttestation } from '@svc/contracts';
+import type { EnclaveReport } from '@svc/contracts/messages';
+import type { TeeAttestation } from '@svc/api/tee';
 
 /** What is known about an attestation beside the report. */
 interface Attesting {

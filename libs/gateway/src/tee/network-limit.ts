@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type AdmitRequest, Limiter, MINUTE_MS, Problem } from '@svc/contracts';
+import { type AdmitRequest, Limiter, MINUTE_MS } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { networkOf } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { subjectOf } from '@svc/paid/auth';

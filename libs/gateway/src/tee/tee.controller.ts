@@ -5,18 +5,12 @@ import {
   type AttestationCall,
   EnclaveReport,
   EnclaveSignature,
-  type InferenceCall,
-  InferenceRouter,
-  Problem,
-  type ProblemCode,
   type SignatureCall,
-  type TeeAttestation,
-  type TeeQuery,
-  type TeeSignature,
-  type TeeSignatureQuery,
-  invalidRequest,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/messages';
+import { type InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import { Problem, type ProblemCode, invalidRequest } from '@svc/contracts/problems';
+import type { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from '@svc/api/tee';
+import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { findTextModel } from '@svc/paid/models';

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountBalances, NO_MONEY, Problem, type Spender, type SpendingPeriod } from '@svc/contracts';
+import type { AccountBalances, Spender, SpendingPeriod } from '@svc/contracts/accounting';
+import { NO_MONEY } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
 import { SnapshotStore } from '../usage/snapshot.store.js';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import type { AccountingEntry, Currency } from '@svc/contracts';
+import type { AccountingEntry } from '@svc/contracts/accounting';
+import type { Currency } from '@svc/contracts/money';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

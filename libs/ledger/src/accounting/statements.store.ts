@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type AccountingEntry,
-  type Currency,
-  Problem,
-  STATEMENT_ENTRIES,
-  type StatementEntry,
-  type TransferKind,
-} from '@svc/contracts';
+import { type AccountingEntry, STATEMENT_ENTRIES, type StatementEntry } from '@svc/contracts/accounting';
+import type { Currency } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
+import type { TransferKind } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { customerAccount } from '../accounts/accounts.js';

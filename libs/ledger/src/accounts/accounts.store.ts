@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { NO_MONEY } from '@svc/contracts';
+import { NO_MONEY } from '@svc/contracts/money';
 import type { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import type { PostedBalances } from './accounts.js';

@@ -1,4 +1,4 @@
-import type { Balances } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
 
 /** An account's balances in the database. Each change of an account increments its version, starting at 1. */
 export interface PostedBalances {

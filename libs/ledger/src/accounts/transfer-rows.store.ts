@@ -1,4 +1,5 @@
-import type { Currency, Transfer, TransferKind } from '@svc/contracts';
+import type { Currency } from '@svc/contracts/money';
+import type { Transfer, TransferKind } from '@svc/contracts/ports';
 
 /** A transfer as stored. */
 export interface TransferRow {

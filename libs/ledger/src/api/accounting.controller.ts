@@ -1,5 +1,7 @@
 import { Body, Controller, Res } from '@nestjs/common';
-import { ACCOUNTING_WIRE, Accounting, type PortCalls, routes } from '@svc/contracts';
+import { ACCOUNTING_WIRE, Accounting } from '@svc/contracts/accounting';
+import type { PortCalls } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 

@@ -1,5 +1,6 @@
 import { Body, Controller, Res } from '@nestjs/common';
-import { Books, BOOKS_WIRE, type PortCalls, routes, USAGE_HISTORY_WIRE, UsageHistory } from '@svc/contracts';
+import { Books, BOOKS_WIRE, type PortCalls, USAGE_HISTORY_WIRE, UsageHistory } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 

@@ -1,5 +1,6 @@
 import { Body, Controller, Res } from '@nestjs/common';
-import { Charges, CHARGES_WIRE, Holds, HOLDS_WIRE, type PortCalls, routes } from '@svc/contracts';
+import { Charges, CHARGES_WIRE, Holds, HOLDS_WIRE, type PortCalls } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 

@@ -1,6 +1,5 @@
+import { ACCOUNTING_WIRE, type Accounting } from '@svc/contracts/accounting';
 import {
-  ACCOUNTING_WIRE,
-  type Accounting,
   BOOKS_WIRE,
   type Books,
   CHARGES_WIRE,
@@ -9,8 +8,8 @@ import {
   type Holds,
   USAGE_HISTORY_WIRE,
   type UsageHistory,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { InternalClient, PortClient } from '@svc/runtime';
 
 export interface LedgerAddress {

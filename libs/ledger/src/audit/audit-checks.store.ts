@@ -1,4 +1,5 @@
-import { MEDIA_JOBS_BACKEND, TRANSFER_KINDS, type TransferKind } from '@svc/contracts';
+import { MEDIA_JOBS_BACKEND } from '@svc/contracts/messages';
+import { TRANSFER_KINDS, type TransferKind } from '@svc/contracts/ports';
 
 /** The last ids that an audit saw, and when it ran. */
 export interface Watermarks {

@@ -1,4 +1,4 @@
-import type { AuditScope } from '@svc/contracts';
+import type { AuditScope } from '@svc/contracts/ports';
 import type { PoolClient } from 'pg';
 import type { AuditedRows, Watermarks } from './audit-checks.store.js';
 import { longQuery } from './audit-query.store.js';

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type AuditReport,
-  type AuditScope,
-  type Charge,
-  MEDIA_JOBS_BACKEND,
-  emptyCharge,
-} from '@svc/contracts';
+import type { AuditReport, AuditScope } from '@svc/contracts/ports';
+import { type Charge, MEDIA_JOBS_BACKEND, emptyCharge } from '@svc/contracts/messages';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import type { AuditReport, AuditScope } from '@svc/contracts';
+import type { AuditReport, AuditScope } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import { BOOKS_LOCK } from '../accounts/accounts.store.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PoolClient } from 'pg';
-import type { AuditReport, AuditScope } from '@svc/contracts';
+import type { AuditReport, AuditScope } from '@svc/contracts/ports';
 import { auditBooks } from './audit.store.js';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 

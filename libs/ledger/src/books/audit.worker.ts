@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type AuditScope, Books, auditNewEntries, auditWholeBook } from '@svc/contracts';
+import { type AuditScope, Books } from '@svc/contracts/ports';
+import { auditNewEntries, auditWholeBook } from '@svc/contracts/messages';
 import { JobWorkers } from '@svc/jobs';
 import { RootLogger } from '@svc/runtime';
 

@@ -5,10 +5,10 @@ import {
   DEPOSITS_AT_ONCE,
   type DepositsWanted,
   type PostedCharge,
-  Problem,
   type Transfer,
   type TransferPage,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { findPostedCharge } from './posted-charges.store.js';

@@ -1,4 +1,6 @@
-import { type PostedCharge, Problem, unitOf } from '@svc/contracts';
+import type { PostedCharge } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { unitOf } from '@svc/contracts/money';
 import type { Database } from '@svc/storage';
 import { NEVER_CHARGED } from '../accounts/returned-charges.store.js';
 

@@ -1,4 +1,6 @@
-import { type Balances, Problem, type Refund, totalNano } from '@svc/contracts';
+import { type Balances, totalNano } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
+import type { Refund } from '@svc/contracts/ports';
 
 /** A refund that was made before. */
 export interface PastRefund {

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Charge,
-  Charges,
-  type Refund,
-  encodeCharge,
-  encodeGiveBack,
-  totalNano,
-  usageRecorded,
-} from '@svc/contracts';
+import { type Charge, encodeCharge, encodeGiveBack, usageRecorded } from '@svc/contracts/messages';
+import { Charges, type Refund } from '@svc/contracts/ports';
+import { totalNano } from '@svc/contracts/money';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Balances, Problem, type Refund, type Transfer, plus } from '@svc/contracts';
+import { type Balances, plus } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
+import type { Refund, Transfer } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Debit, Problem, type Reversal, formatUsd } from '@svc/contracts';
+import type { Debit, Reversal } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { formatUsd } from '@svc/contracts/money';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import {

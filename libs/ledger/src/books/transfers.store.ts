@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Transfer, TransferKind } from '@svc/contracts';
+import type { Transfer, TransferKind } from '@svc/contracts/ports';
 import type { PoolClient } from 'pg';
 import type { PostedBalances } from '../accounts/accounts.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Balances, type Hold, Holds } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { type Hold, Holds } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
 
 /** Ends a hold when its request is over. The request does not wait for this, so failures are only logged. */

@@ -1,4 +1,5 @@
-import { type Balances, NO_MONEY, Problem, plus } from '@svc/contracts';
+import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
 import type { PostedBalances } from '../accounts/accounts.js';
 import type { AccountPosting } from './hold-book.js';
 import { KeyBudget, type KeySpent } from './key-budget.js';

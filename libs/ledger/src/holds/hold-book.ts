@@ -1,4 +1,5 @@
-import { type Balances, type Extension, type Hold, type HoldRequest, Holds } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { type Extension, type Hold, type HoldRequest, Holds } from '@svc/contracts/ports';
 import type { PostedBalances } from '../accounts/accounts.js';
 
 /** What a posting adds to a key's spending on a day. */

@@ -1,4 +1,4 @@
-import { PROVISIONAL_MS } from '@svc/contracts';
+import { PROVISIONAL_MS } from '@svc/contracts/problems';
 
 /*
  * Shared parts of the hold book's scripts: amounts, an account with its holds, and what may be taken of it.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { type HoldSteps, bucketOf } from './hold-steps.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Balances } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
 import { Database } from '@svc/storage';
 import { readAccount } from '../accounts/accounts.store.js';
 import { USAGE_DAYS } from '../accounts/returned-charges.store.js';

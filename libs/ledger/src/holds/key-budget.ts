@@ -1,4 +1,5 @@
-import { type Balances, type LimitPeriod, NO_MONEY, type SpendingLimit, plus } from '@svc/contracts';
+import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
+import type { LimitPeriod, SpendingLimit } from '@svc/contracts/ports';
 import type { AccountPosting } from './hold-book.js';
 import { least, remaining } from './spendable.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hold } from '@svc/contracts';
+import type { Hold } from '@svc/contracts/ports';
 import { type RedisConnection, connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';

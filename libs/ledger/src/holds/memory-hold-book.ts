@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  type Balances,
-  type Extension,
-  type Hold,
-  type HoldRequest,
-  NO_MONEY,
-  PROVISIONAL_MS,
-  Problem,
-  type ProblemCode,
-  minus,
-  plus,
-} from '@svc/contracts';
+import { type Balances, NO_MONEY, minus, plus } from '@svc/contracts/money';
+import type { Extension, Hold, HoldRequest } from '@svc/contracts/ports';
+import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';

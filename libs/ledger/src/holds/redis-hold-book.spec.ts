@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hold } from '@svc/contracts';
+import type { Hold } from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import type { HoldMarks } from './hold-marks.js';
 import type { HoldSteps } from './hold-steps.js';

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Balances,
-  type Extension,
-  type Hold,
-  type HoldRequest,
-  Problem,
-  type SpendingLimit,
-  totalNano,
-  usdNumber,
-} from '@svc/contracts';
+import { type Balances, totalNano, usdNumber } from '@svc/contracts/money';
+import type { Extension, Hold, HoldRequest, SpendingLimit } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { DeadlineExceeded, type RootLogger, within } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import type { BookReads } from './hold-accounts.js';

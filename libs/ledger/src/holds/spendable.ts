@@ -1,4 +1,5 @@
-import type { Balances, ProblemCode } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { ProblemCode } from '@svc/contracts/problems';
 
 /** The amount wanted, and its alternatives. */
 export interface Take {

@@ -1,4 +1,4 @@
-import type { Charge } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
 
 /** The largest amount and balance of the books: a signed 64-bit count of nano-dollars, 9.2 billion USD. */
 export const MAX_NANO = 2n ** 63n - 1n;

@@ -5,7 +5,7 @@ import {
   UsageRecorded as ChargeRecord,
   decodeCharge,
   encodeCharge,
-} from '@svc/contracts';
+} from '@svc/contracts/messages';
 import { StartFault } from '@svc/runtime';
 import { money, watchDisk } from '@svc/telemetry';
 import { constants } from 'node:fs';

@@ -1,4 +1,4 @@
-import { type EventDefinition, EventLog } from '@svc/contracts';
+import { type EventDefinition, EventLog } from '@svc/contracts/messages';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { chargeOf } from '../../test/testing.js';
 import { ChargeLog } from './charge-log.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts';
+import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts/messages';
 
 /** Rejection of a charge while the log is failing. */
 const FAILING = 'the event log does not respond';

@@ -1,4 +1,4 @@
-import type { Charge } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
 import type { PostedBalances } from '../accounts/accounts.js';
 import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';

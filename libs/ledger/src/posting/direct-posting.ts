@@ -1,5 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { CHARGES_PER_POSTING, type Charge, Charges } from '@svc/contracts';
+import { CHARGES_PER_POSTING, Charges } from '@svc/contracts/ports';
+import type { Charge } from '@svc/contracts/messages';
 import { RootLogger, retrying } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { SettlementSettings } from '../ledger.config.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { Readiness, retrying, within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';
 import { PostingProgress } from './posting-progress.js';

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type Charge, Charges, encodeCharge } from '@svc/contracts';
+import { type Charge, encodeCharge } from '@svc/contracts/messages';
+import { Charges } from '@svc/contracts/ports';
 import { RootLogger, retrying } from '@svc/runtime';
 import type { ChargeJournal } from './charge-journal.js';
 

@@ -1,4 +1,4 @@
-import type { Charge, ChargeLine } from '@svc/contracts';
+import type { Charge, ChargeLine } from '@svc/contracts/messages';
 import type { KeySpending } from '../holds/hold-book.js';
 
 /** A line of a charge, and how much of it is paid in each currency. The rest is written off. */

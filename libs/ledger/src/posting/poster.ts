@@ -1,13 +1,12 @@
 import { Controller, Injectable } from '@nestjs/common';
 import {
   type Charge,
-  NO_MONEY,
   type UsageRecorded,
   decodeCharge,
   encodeCharge,
   usageRecorded,
-  usdNumber,
-} from '@svc/contracts';
+} from '@svc/contracts/messages';
+import { NO_MONEY, usdNumber } from '@svc/contracts/money';
 import { type EventBatch, OnEvents } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Problem, usageRecorded } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import { usageRecorded } from '@svc/contracts/messages';
 import { EventStrategy } from '@svc/events';
 import { within } from '@svc/runtime';
 import { LedgerSettings } from '../ledger.config.js';

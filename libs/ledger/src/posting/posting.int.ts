@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Charge, TRANSFER_KINDS, encodeCharge, usageRecorded } from '@svc/contracts';
+import { type Charge, encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { TRANSFER_KINDS } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';

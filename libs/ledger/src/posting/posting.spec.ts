@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Charge, NO_MONEY, totalNano } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
+import { NO_MONEY, totalNano } from '@svc/contracts/money';
 import { chargeFault } from './charge-fault.js';
 import { postingOf } from './posting.js';
 import { chargeOf } from '../../test/testing.js';

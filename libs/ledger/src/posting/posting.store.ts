@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Charge } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import {

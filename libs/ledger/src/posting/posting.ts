@@ -1,12 +1,6 @@
-import {
-  type Balances,
-  type Charge,
-  type Currency,
-  NO_MONEY,
-  type TransferKind,
-  minus,
-  totalNano,
-} from '@svc/contracts';
+import { type Balances, type Currency, NO_MONEY, minus, totalNano } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import type { TransferKind } from '@svc/contracts/ports';
 import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
 
 /** A transfer not yet in the books. */

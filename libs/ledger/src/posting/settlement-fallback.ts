@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Charge, Problem } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import { ChargeJournal } from './charge-journal.js';

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import { type Charge, type Hold, usdNumber } from '@svc/contracts';
+import type { Charge } from '@svc/contracts/messages';
+import type { Hold } from '@svc/contracts/ports';
+import { usdNumber } from '@svc/contracts/money';
 import { within } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
 import { EndedHolds } from '../holds/ended-holds.js';

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { setStakedDiem } from '@svc/contracts';
+import { setStakedDiem } from '@svc/contracts/messages';
 import { JobWorkers } from '@svc/jobs';
 import { Staking } from './staking.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import type { Stake } from '@svc/contracts';
+import type { Stake } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';

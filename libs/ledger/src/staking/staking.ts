@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Problem, type Stake } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { Stake } from '@svc/contracts/ports';
 import { Clock, utcDay } from '../clock.js';
 import { StakeDays } from './stake-days.js';
 import { StakesStore } from './stakes.store.js';

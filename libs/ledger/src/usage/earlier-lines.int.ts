@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type UsageDay } from '@svc/contracts';
+import type { UsageDay } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningLedger, chargeOf, startLedger, usd } from '../../test/testing.js';

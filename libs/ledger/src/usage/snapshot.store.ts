@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';

@@ -1,4 +1,4 @@
-import type { Currency } from '@svc/contracts';
+import type { Currency } from '@svc/contracts/money';
 import type { PoolClient } from 'pg';
 import { NOT_REFUNDED, USAGE_DAYS } from '../accounts/returned-charges.store.js';
 

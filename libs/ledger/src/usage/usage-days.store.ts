@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type KeySpend, Problem, type UsageDay, unitOf } from '@svc/contracts';
+import type { KeySpend, UsageDay } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { unitOf } from '@svc/contracts/money';
 import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';

@@ -1,4 +1,5 @@
-import { type Currency, type UsageEntry, type UsagePlace, unitOf } from '@svc/contracts';
+import { type Currency, unitOf } from '@svc/contracts/money';
+import type { UsageEntry, UsagePlace } from '@svc/contracts/ports';
 
 /** A line of a charge, seen from one of the currencies that paid it. */
 export interface EntryRow {

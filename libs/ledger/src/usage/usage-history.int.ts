@@ -1,4 +1,4 @@
-import { USAGE_HISTORY_WIRE } from '@svc/contracts';
+import { USAGE_HISTORY_WIRE } from '@svc/contracts/ports';
 import { overWire } from '@svc/testing';
 import { usageHistoryConformance } from '../../test/usage-history.conformance.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Currency, UsageEntry, UsageFilter, UsageHistory, UsagePage, UsagePlace } from '@svc/contracts';
+import type { Currency } from '@svc/contracts/money';
+import type { UsageEntry, UsageFilter, UsageHistory, UsagePage, UsagePlace } from '@svc/contracts/ports';
 import type { PoolClient } from 'pg';
 import { NOT_REFUNDED } from '../accounts/returned-charges.store.js';
 import { SnapshotStore } from './snapshot.store.js';

@@ -7,8 +7,8 @@ import {
   LIMITS_WIRE,
   LimitsState,
   type UnderWay,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { InternalClient, PortClient } from '@svc/runtime';
 import { SharedLimiter } from '../counting/leasing-limiter.js';
 

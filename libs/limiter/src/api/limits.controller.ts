@@ -1,5 +1,6 @@
 import { Body, Controller, Res } from '@nestjs/common';
-import { type Limits, LIMITS_WIRE, type LimitsState, type PortCalls, routes } from '@svc/contracts';
+import { type Limits, LIMITS_WIRE, type LimitsState, type PortCalls } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { LeasingLimiter } from '../counting/leasing-limiter.js';

@@ -1,4 +1,4 @@
-import { FAILURES_ALLOWED } from '@svc/contracts';
+import { FAILURES_ALLOWED } from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import { FailureCounts } from './failure-counts.js';
 

@@ -1,4 +1,4 @@
-import { FAILURES_ALLOWED } from '@svc/contracts';
+import { FAILURES_ALLOWED } from '@svc/contracts/ports';
 import { LRUCache } from 'lru-cache';
 
 /** Subjects remembered at once. Unknown clients can use any number of addresses. */

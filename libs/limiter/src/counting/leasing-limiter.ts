@@ -5,7 +5,7 @@ import {
   type Limits,
   type LimitsState,
   type UnderWay,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 
 /** Receives warnings for the operator. */
 export interface LimiterLog {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limit } from '@svc/contracts';
+import { type Admission, type AdmitRequest, FAILURES_ALLOWED, type Limit } from '@svc/contracts/ports';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

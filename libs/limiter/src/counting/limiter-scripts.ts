@@ -1,4 +1,4 @@
-import { PROVISIONAL_MS } from '@svc/contracts';
+import { PROVISIONAL_MS } from '@svc/contracts/problems';
 
 /*
  * Each script is one atomic step and uses the server's clock, so that all processes agree on when a window

@@ -1,4 +1,4 @@
-import { type Limits, LIMITS_WIRE } from '@svc/contracts';
+import { type Limits, LIMITS_WIRE } from '@svc/contracts/ports';
 import { overWire } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { admitRequest } from '../../test/admit-request.js';

@@ -9,9 +9,9 @@ import {
   type Limit,
   type LimitRefusal,
   type LimitsState,
-  PROVISIONAL_MS,
   type UnderWay,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { PROVISIONAL_MS } from '@svc/contracts/problems';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './leasing-limiter.js';
 import { type OpenWindow, OpenWindows, type TimedCounts } from './open-windows.js';

@@ -10,7 +10,7 @@ import {
   type LimitRefusal,
   type LimitUnit,
   type UnderWay,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 import { type RedisConnection, RedisScript } from '@svc/storage';
 import { SharedLimiter } from './leasing-limiter.js';
 import { ADMIT, BLOCK, FAILED, RENEW, SETTLE } from './limiter-scripts.js';

@@ -7,7 +7,7 @@ import {
   Limiter,
   PLACES_PER_RENEWAL,
   type UnderWay,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 import type { LeasingLimiter, LimiterLog } from './leasing-limiter.js';
 
 /** Renewals per lease: two may fail before a running request loses its place. */

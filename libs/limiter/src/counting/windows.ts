@@ -8,7 +8,7 @@ import {
   type LimitScope,
   type LimitState,
   type LimitUnit,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 
 /** A window that a request counts in, with the limits that share it. */
 export interface LimitedWindow {

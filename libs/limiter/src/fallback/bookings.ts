@@ -1,4 +1,4 @@
-import type { Admission, AdmitRequest } from '@svc/contracts';
+import type { Admission, AdmitRequest } from '@svc/contracts/ports';
 
 /** Maximum number of remembered requests. Beyond it, locally admitted requests are never booked. */
 const MAX_REMEMBERED = 10_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admission, AdmitRequest } from '@svc/contracts';
+import type { Admission, AdmitRequest } from '@svc/contracts/ports';
 import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
-import type { Admission, AdmitRequest, Amounts, FailureBlock, LimitsState, UnderWay } from '@svc/contracts';
+import type {
+  Admission,
+  AdmitRequest,
+  Amounts,
+  FailureBlock,
+  LimitsState,
+  UnderWay,
+} from '@svc/contracts/ports';
 import { within } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
 import { LeasingLimiter, type LimiterLog, type SharedLimiter } from '../counting/leasing-limiter.js';

@@ -1,4 +1,5 @@
-import { type LimitsState, Problem } from '@svc/contracts';
+import type { LimitsState } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/leasing-limiter.js';
 

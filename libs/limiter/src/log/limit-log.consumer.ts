@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { type LimitReached, limitReached } from '@svc/contracts';
+import { type LimitReached, limitReached } from '@svc/contracts/messages';
 import { type EventBatch, OnEvents } from '@svc/events';
 import { LimitLogStore } from './limit-log.store.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { LimitLog } from '@svc/contracts';
+import { LimitLog } from '@svc/contracts/messages';
 import { LimitLogConsumer } from './limit-log.consumer.js';
 import { LimitLogStore } from './limit-log.store.js';
 import { LocalLimitLog } from './local-limit-log.js';

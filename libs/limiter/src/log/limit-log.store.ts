@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LIMIT_LOG_LENGTH, LimitReached } from '@svc/contracts';
+import { LIMIT_LOG_LENGTH, LimitReached } from '@svc/contracts/messages';
 import { Database } from '@svc/storage';
 
 interface ReachedRow {

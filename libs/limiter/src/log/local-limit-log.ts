@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { LimitLog, type LimitReached, Problem, limitReached } from '@svc/contracts';
+import { LimitLog, type LimitReached, limitReached } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { EventStrategy } from '@svc/events';
 import { LIMITER_GROUP } from './limit-log.consumer.js';
 import { LimitLogStore } from './limit-log.store.js';

@@ -1,5 +1,7 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, type ChargeLine } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { ChargeLine } from '@svc/contracts/messages';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planUpscale } from './change-plan.js';

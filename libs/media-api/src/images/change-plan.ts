@@ -1,13 +1,9 @@
 import type { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type CatalogUpscaleModel,
-  type ChargeLine,
-  type ImageCutoutRequest,
-  type ImageUpscaleRequest,
-  chargeLine,
-  usdToNano,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import type { CatalogUpscaleModel } from '@svc/contracts/catalog';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import type { ImageCutoutRequest, ImageUpscaleRequest } from '@svc/api/images';
+import { usdToNano } from '@svc/contracts/money';
 import { sellModel } from '@svc/paid/paid';
 import type { ReadPicture } from './edit-pictures.js';
 import type { PictureSource } from './edit-plan.js';

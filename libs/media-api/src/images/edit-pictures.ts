@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type CallFile, type Issue, invalidRequest } from '@svc/contracts';
+import type { CallFile } from '@svc/contracts/inference';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import { Attachments } from '@svc/paid/attachments';
 import type { EditPlan, PictureSource } from './edit-plan.js';
 import type { PictureOrder } from './image-maker.js';

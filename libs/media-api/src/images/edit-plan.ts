@@ -1,14 +1,9 @@
 import type { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type CatalogEditModel,
-  type FormFile,
-  type ImageEdit,
-  ImageEditRequest,
-  ImageEditsRequest,
-  ImageMultiEditRequest,
-  type ImageTier,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import type { CatalogEditModel, ImageTier } from '@svc/contracts/catalog';
+import type { FormFile } from '@svc/api/route';
+import type { ImageEdit } from '@svc/contracts/inference';
+import { ImageEditRequest, ImageEditsRequest, ImageMultiEditRequest } from '@svc/api/images';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 import {
   FILE_QUALITY,

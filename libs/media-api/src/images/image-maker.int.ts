@@ -3,8 +3,8 @@ import {
   type Completion,
   InferenceRouter,
   type MadeImages,
-  chargeLine,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { chargeLine } from '@svc/contracts/messages';
 import { Images, imagesConfig } from '@svc/media';
 import { createLogger } from '@svc/runtime';
 import sharp from 'sharp';

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import {
   type CallFile,
-  type ChargeLine,
   type CallKind,
   type ImageEdit,
   type ImageOrder,
   InferenceRouter,
   MadeImages,
   type PictureChange,
-  Problem,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import type { ChargeLine } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';

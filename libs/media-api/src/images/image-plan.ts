@@ -1,17 +1,15 @@
 import type { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type CatalogEditModel,
-  type CatalogImageModel,
-  type CatalogUpscaleModel,
-  type ChargeLine,
-  ImageGenerationRequest,
-  type ImageOrder,
-  ImageRequest,
-  type ImageTier,
-  Problem,
-  invalidRequest,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import type {
+  CatalogEditModel,
+  CatalogImageModel,
+  CatalogUpscaleModel,
+  ImageTier,
+} from '@svc/contracts/catalog';
+import type { ChargeLine } from '@svc/contracts/messages';
+import { ImageGenerationRequest, ImageRequest } from '@svc/api/images';
+import type { ImageOrder } from '@svc/contracts/inference';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { ImageOutput } from '@svc/media';
 import { refuseUrls } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';

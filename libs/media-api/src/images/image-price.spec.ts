@@ -1,4 +1,5 @@
-import { CatalogFile, type CatalogImageModel, type ChargeLine, IMAGE_QUALITIES } from '@svc/contracts';
+import { CatalogFile, type CatalogImageModel, IMAGE_QUALITIES } from '@svc/contracts/catalog';
+import type { ChargeLine } from '@svc/contracts/messages';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { editLines, imageLines } from './image-price.js';

@@ -1,12 +1,11 @@
 import {
   type CatalogEditModel,
   type CatalogImageModel,
-  type ChargeLine,
   type ImageTier,
-  chargeLine,
   imageUsd,
-  usdToNano,
-} from '@svc/contracts';
+} from '@svc/contracts/catalog';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import { usdToNano } from '@svc/contracts/money';
 
 const MILLION = 1_000_000n;
 

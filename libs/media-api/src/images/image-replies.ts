@@ -1,4 +1,5 @@
-import type { Cost, ImageGenerationReply } from '@svc/contracts';
+import type { Cost } from '@svc/api/chat';
+import type { ImageGenerationReply } from '@svc/api/images';
 import { type ConvertedImage, dataUrl } from '@svc/media';
 
 interface SoldFiles {

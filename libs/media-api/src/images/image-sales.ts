@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Cost, usdNumber } from '@svc/contracts';
+import type { Cost } from '@svc/api/chat';
+import { usdNumber } from '@svc/contracts/money';
 import type { HeaderValues } from '@svc/paid/http';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { ImageMaker, type PictureOrder, type Pictures } from './image-maker.js';

@@ -1,4 +1,4 @@
-import { CatalogImageModel } from '@svc/contracts';
+import { CatalogImageModel } from '@svc/contracts/catalog';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultSize, nearestSize, requestedSize } from './image-size.js';

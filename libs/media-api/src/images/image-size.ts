@@ -1,4 +1,5 @@
-import { type CatalogImageModel, type ImageResolution, type Issue, invalidRequest } from '@svc/contracts';
+import type { CatalogImageModel, ImageResolution } from '@svc/contracts/catalog';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 
 type Constraints = Pick<
   CatalogImageModel['constraints'],

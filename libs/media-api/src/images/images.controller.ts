@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type ImageCutoutRequest,
-  type ImageEditRequest,
-  type ImageEditsRequest,
-  type ImageGenerationReply,
-  type ImageGenerationRequest,
-  type ImageMultiEditRequest,
-  type ImageReply,
-  type ImageRequest,
-  type ImageStyleList,
-  type ImageUpscaleRequest,
-  routes,
-} from '@svc/contracts';
+import type {
+  ImageCutoutRequest,
+  ImageEditRequest,
+  ImageEditsRequest,
+  ImageGenerationReply,
+  ImageGenerationRequest,
+  ImageMultiEditRequest,
+  ImageReply,
+  ImageRequest,
+  ImageStyleList,
+  ImageUpscaleRequest,
+} from '@svc/api/images';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair } from '@svc/paid/paid';

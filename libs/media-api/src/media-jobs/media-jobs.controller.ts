@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type ChargeLine,
-  type MediaComplete,
-  type MediaKind,
-  type MediaProgress,
-  type MediaRetrieve,
-  type MusicOrder,
-  type MusicQuote,
-  type VideoOrder,
-  type VideoQuote,
-  routes,
-  usdNumber,
-} from '@svc/contracts';
+import type { Caller, MediaKind } from '@svc/contracts/ports';
+import type { ChargeLine } from '@svc/contracts/messages';
+import type {
+  MediaComplete,
+  MediaProgress,
+  MediaRetrieve,
+  MusicOrder,
+  MusicQuote,
+  VideoOrder,
+  VideoQuote,
+} from '@svc/api/media-jobs';
+import { routes } from '@svc/api';
+import { usdNumber } from '@svc/contracts/money';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MediaOrders } from './media-orders.js';

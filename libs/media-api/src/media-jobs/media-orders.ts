@@ -1,17 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { MEDIA_JOBS_BACKEND } from '@svc/contracts/messages';
 import {
-  MEDIA_JOBS_BACKEND,
   type Caller,
   type EarlierMediaJob,
   type MediaKind,
   MediaJobs,
   type MediaOrder,
   type NewMediaJob,
-  Problem,
-  formatUsd,
-  invalidRequest,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { formatUsd } from '@svc/contracts/money';
 import { RootLogger, whileConnected } from '@svc/runtime';
 import { idempotencyKey } from '@svc/paid/http';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';

@@ -1,5 +1,7 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, type VideoOrder } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { VideoOrder } from '@svc/api/media-jobs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planMusic, planVideo, quoteMusic, quoteVideo } from './media-plan.js';

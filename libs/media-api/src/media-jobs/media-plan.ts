@@ -2,19 +2,14 @@ import type { Catalog } from '@svc/catalog';
 import {
   type CatalogMusicModel,
   type CatalogVideoModel,
-  type ChargeLine,
-  type MediaOrder,
-  MusicOrder,
-  type MusicQuote,
-  type Problem,
-  VideoOrder,
-  type VideoQuote,
-  chargeLine,
-  invalidRequest,
   musicPrice,
   secondsOf,
   videoPrice,
-} from '@svc/contracts';
+} from '@svc/contracts/catalog';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import type { MediaOrder } from '@svc/contracts/ports';
+import { MusicOrder, type MusicQuote, VideoOrder, type VideoQuote } from '@svc/api/media-jobs';
+import { type Problem, invalidRequest } from '@svc/contracts/problems';
 import { refuseUrls } from '@svc/paid/json';
 import { findModel } from '@svc/paid/models';
 import { type Buyer, type ModelSale, sellModel } from '@svc/paid/paid';

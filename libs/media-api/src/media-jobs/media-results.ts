@@ -4,17 +4,14 @@ import { Catalog } from '@svc/catalog';
 import {
   type Caller,
   Limiter,
-  type MediaComplete,
   type MediaJob,
   type MediaJobFailure,
   type MediaKind,
   MediaJobs,
-  type MediaProgress,
-  type MediaRetrieve,
-  Problem,
   type StoredMedia,
-  errorBody,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import type { MediaComplete, MediaProgress, MediaRetrieve } from '@svc/api/media-jobs';
+import { Problem, errorBody } from '@svc/contracts/problems';
 import { BackgroundWork, limitHeaders, modelHeaders } from '@svc/paid/http';
 import { LimitGate } from '@svc/paid/limits';
 import { type HttpPair } from '@svc/paid/paid';

@@ -1,4 +1,4 @@
-import type { ChunkStream } from '@svc/contracts';
+import type { ChunkStream } from '@svc/contracts/inference';
 import { describe, expect, it } from 'vitest';
 import { type ResponseWriter } from '@svc/paid/http';
 import { GatheredBytes, type GatheredFile } from './gathered-bytes.js';

@@ -1,4 +1,4 @@
-import type { ChunkStream } from '@svc/contracts';
+import type { ChunkStream } from '@svc/contracts/inference';
 import { type ResponseWriter } from '@svc/paid/http';
 import type { GatheredFile } from './gathered-bytes.js';
 

@@ -1,5 +1,7 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, type SpeechRequest } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { SpeechRequest } from '@svc/api/audio';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planSpeech } from './speech-plan.js';

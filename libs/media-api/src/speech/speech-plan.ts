@@ -1,14 +1,9 @@
 import type { Catalog, SpeechModel } from '@svc/catalog';
-import {
-  type Caller,
-  type ChargeLine,
-  Problem,
-  SpeechRequest,
-  type SpokenText,
-  characterCount,
-  chargeLine,
-  invalidRequest,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { SpeechRequest, characterCount } from '@svc/api/audio';
+import type { SpokenText } from '@svc/contracts/inference';
 import { unknownFieldsOf } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 

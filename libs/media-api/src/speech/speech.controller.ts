@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
-import { type SpeechRequest, routes } from '@svc/contracts';
+import type { SpeechRequest } from '@svc/api/audio';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewaySettings } from '@svc/paid';

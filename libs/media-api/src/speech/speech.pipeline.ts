@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type ChunkStream,
-  InferenceRouter,
-  Problem,
-  type SpeechRequest,
-  formatUsd,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { type ChunkStream, InferenceRouter } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import type { SpeechRequest } from '@svc/api/audio';
+import { formatUsd } from '@svc/contracts/money';
 import type { RequestRecord } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import { type ResponseWriter, servedBy } from '@svc/paid/http';

@@ -1,6 +1,6 @@
 import { Controller } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import type { Transcript } from '@svc/contracts';
+import type { Transcript } from '@svc/contracts/inference';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inFormat } from './transcript-formats.js';

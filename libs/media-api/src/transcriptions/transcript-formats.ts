@@ -1,4 +1,5 @@
-import type { Transcript, TranscriptReply } from '@svc/contracts';
+import type { Transcript } from '@svc/contracts/inference';
+import type { TranscriptReply } from '@svc/api/audio';
 import type { AudioRequest } from './transcription-plan.js';
 
 type Format = Pick<AudioRequest, 'response_format' | 'timestamps' | 'timestamp_granularities' | 'language'>;

@@ -1,5 +1,7 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, TranscriptionRequest } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { TranscriptionRequest } from '@svc/api/audio';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { audioLine, chargedMs, doubtOf, planTranscription, refuseLong } from './transcription-plan.js';

@@ -1,16 +1,10 @@
 import type { Catalog, TranscriptionModel } from '@svc/catalog';
-import {
-  AudioToTranscribe,
-  type Caller,
-  type ChargeLine,
-  type FormFile,
-  Problem,
-  type Transcript,
-  TranscriptionRequest,
-  type TranslationRequest,
-  chargeLine,
-  invalidRequest,
-} from '@svc/contracts';
+import { AudioToTranscribe, type Transcript } from '@svc/contracts/inference';
+import type { Caller } from '@svc/contracts/ports';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import type { FormFile } from '@svc/api/route';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { TranscriptionRequest, type TranslationRequest } from '@svc/api/audio';
 import { unknownFieldsOf } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 

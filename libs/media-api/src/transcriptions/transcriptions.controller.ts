@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import {
-  AUDIO_MEDIA_TYPES,
-  InferenceRouter,
-  Problem,
-  Transcript,
-  type TranscriptReply,
-  type TranscriptionRequest,
-  type TranslationRequest,
-  invalidRequest,
-  routes,
-} from '@svc/contracts';
+import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
+import { InferenceRouter, Transcript } from '@svc/contracts/inference';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import type { TranscriptReply, TranscriptionRequest, TranslationRequest } from '@svc/api/audio';
+import { routes } from '@svc/api';
 import { type AudioFile, AudioFiles, AudioRejected } from '@svc/media';
 import { Serves, RootLogger, whileConnected } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { MediaJobs, Problem } from '@svc/contracts';
+import { MediaJobs } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it } from 'vitest';

@@ -8,9 +8,9 @@ import {
   MediaJobs,
   type MediaJobsWanted,
   type NewMediaJob,
-  Problem,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { type Exchange, InternalClient, type NeighbourAddress, PortClient } from '@svc/runtime';
 
 /** How long the media may take to begin; the worker opens them in its store first. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { Body, Controller, Res } from '@nestjs/common';
-import { MEDIA_JOBS_WIRE, type MediaJobCalls, MediaJobs, type PortCalls, routes } from '@svc/contracts';
+import { MEDIA_JOBS_WIRE, type MediaJobCalls, MediaJobs, type PortCalls } from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 

@@ -1,4 +1,4 @@
-import type { MediaKind } from '@svc/contracts';
+import type { MediaKind } from '@svc/contracts/ports';
 
 const at = (head: Buffer, offset: number, text: string): boolean =>
   head.toString('latin1', offset, offset + text.length) === text;

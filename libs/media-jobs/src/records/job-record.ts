@@ -1,4 +1,4 @@
-import type { MediaJobRecord, MediaJobState, MediaOrder } from '@svc/contracts';
+import type { MediaJobRecord, MediaJobState, MediaOrder } from '@svc/contracts/ports';
 
 /** A job as stored. */
 export interface JobRecord extends MediaJobRecord {

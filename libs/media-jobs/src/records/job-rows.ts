@@ -1,4 +1,4 @@
-import { type MediaJobRecord, type MediaJobState, type MediaKind, MediaOrder } from '@svc/contracts';
+import { type MediaJobRecord, type MediaJobState, type MediaKind, MediaOrder } from '@svc/contracts/ports';
 import type { JobRecord } from './job-record.js';
 
 /** What operators see. */

@@ -6,10 +6,9 @@ import {
   type MediaJobsWanted,
   type MediaKind,
   type NewMediaJob,
-  Problem,
-  type ProblemCode,
   UNFINISHED_JOB_STATES,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import type { Database } from '@svc/storage';
 import type { JobChange, JobRecord } from './job-record.js';
 import { COLUMNS, type JobRow, LISTED, type ListedRow, listedOf, recordOf } from './job-rows.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MediaKind } from '@svc/contracts';
+import type { MediaKind } from '@svc/contracts/ports';
 import { type Logger, within } from '@svc/runtime';
 import { mediaJobs } from '@svc/telemetry';
 import type { JobStore, UnfinishedJobs, UnfinishedState } from '../records/job.store.js';

@@ -1,18 +1,8 @@
-import {
-  BackendJob,
-  BackendJobStatus,
-  type Charge,
-  Charges,
-  ENDED_BY_OPERATOR,
-  type InferenceCall,
-  InferenceRouter,
-  type JobCallKind,
-  MEDIA_JOBS_BACKEND,
-  NO_MONEY,
-  NO_USAGE,
-  Problem,
-  type ProblemCode,
-} from '@svc/contracts';
+import { BackendJob, BackendJobStatus, Charges, ENDED_BY_OPERATOR } from '@svc/contracts/ports';
+import { type Charge, MEDIA_JOBS_BACKEND, NO_USAGE } from '@svc/contracts/messages';
+import { type InferenceCall, InferenceRouter, type JobCallKind } from '@svc/contracts/inference';
+import { NO_MONEY } from '@svc/contracts/money';
+import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import type { Logger } from '@svc/runtime';
 import { mediaJobs } from '@svc/telemetry';
 import { mediaType } from '../files/media-type.js';

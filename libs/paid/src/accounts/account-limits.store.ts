@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountLimits, Problem, keyChanged } from '@svc/contracts';
+import type { AccountLimits } from '@svc/api/keys';
+import { Problem } from '@svc/contracts/problems';
+import { keyChanged } from '@svc/contracts/messages';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
 

@@ -1,4 +1,4 @@
-import { type AccountLimit, type Caller, perMinute } from '@svc/contracts';
+import { type AccountLimit, type Caller, perMinute } from '@svc/contracts/ports';
 
 /** The columns of an account that concern its callers. */
 export interface AccountRow {

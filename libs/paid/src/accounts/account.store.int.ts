@@ -1,4 +1,5 @@
-import { AccountQuery, walletAccountId } from '@svc/contracts';
+import { AccountQuery } from '@svc/api/operator';
+import { walletAccountId } from '@svc/contracts/ports';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,14 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import {
-  Account,
-  type AccountQuery,
-  type NewAccount,
-  Problem,
-  keyChanged,
-  walletAccountId,
-  walletName,
-} from '@svc/contracts';
+import { Account, type AccountQuery, type NewAccount } from '@svc/api/operator';
+import { Problem } from '@svc/contracts/problems';
+import { keyChanged } from '@svc/contracts/messages';
+import { walletAccountId, walletName } from '@svc/contracts/ports';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Books, NANO_PER_USD } from '@svc/contracts';
+import { Books } from '@svc/contracts/ports';
+import { NANO_PER_USD } from '@svc/contracts/money';
 import { AccountStore } from './account.store.js';
 import { KeyStore } from './key.store.js';
 

@@ -1,4 +1,6 @@
-import { type Balances, type LimitPeriod, NO_MONEY, Problem } from '@svc/contracts';
+import { type Balances, NO_MONEY } from '@svc/contracts/money';
+import type { LimitPeriod } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KeyLimits, givenUp, refuseOwnRaise } from './key-allowance.js';

@@ -1,11 +1,6 @@
-import {
-  type Balances,
-  type LimitPeriod,
-  NO_MONEY,
-  type Problem,
-  formatUsd,
-  invalidRequest,
-} from '@svc/contracts';
+import { type Balances, NO_MONEY, formatUsd } from '@svc/contracts/money';
+import type { LimitPeriod } from '@svc/contracts/ports';
+import { type Problem, invalidRequest } from '@svc/contracts/problems';
 import type { KeyTerms } from './key-rows.js';
 
 export type KeyLimits = Pick<

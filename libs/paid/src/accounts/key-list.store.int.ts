@@ -1,4 +1,4 @@
-import { OperatorKeyQuery } from '@svc/contracts';
+import { OperatorKeyQuery } from '@svc/api/operator';
 import { Database, PrismaDatabase, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { OperatorKeyQuery } from '@svc/contracts';
+import type { OperatorKeyQuery } from '@svc/api/operator';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { type StoredKey, readKey } from './key-rows.js';
 

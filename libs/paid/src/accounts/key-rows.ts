@@ -1,5 +1,5 @@
+import type { Balances } from '@svc/contracts/money';
 import {
-  type Balances,
   type Caller,
   KEY_TYPES,
   type KeySpend,
@@ -10,7 +10,7 @@ import {
   type ModelPrivacy,
   type SpendingLimit,
   perMinute,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 import { z } from 'zod';
 import { type AccountRow, accountTerms } from './account-rows.js';
 

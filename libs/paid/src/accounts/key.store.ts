@@ -1,14 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import {
-  type Caller,
-  KEY_PREFIX,
-  type KeySpend,
-  type KeyType,
-  NO_MONEY,
-  Problem,
-  keyChanged,
-} from '@svc/contracts';
+import { type Caller, KEY_PREFIX, type KeySpend, type KeyType } from '@svc/contracts/ports';
+import { NO_MONEY } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
+import { keyChanged } from '@svc/contracts/messages';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';

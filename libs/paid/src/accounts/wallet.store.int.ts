@@ -1,4 +1,4 @@
-import { walletAccountId } from '@svc/contracts';
+import { walletAccountId } from '@svc/contracts/ports';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';

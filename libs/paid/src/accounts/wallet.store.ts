@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { walletAccountId } from '@svc/contracts';
+import { walletAccountId } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import type { AccountRow } from './account-rows.js';
 

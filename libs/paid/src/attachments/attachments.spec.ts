@@ -1,4 +1,5 @@
-import { Problem, Retrieval } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import { Retrieval } from '@svc/contracts/ports';
 import { GuardedFetcher } from '@svc/guarded-fetch';
 import { Images, imagesConfig } from '@svc/media';
 import { loadConfig } from '@svc/runtime';

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type ContentPart, ExtractionFailed, type Issue, Problem, invalidRequest } from '@svc/contracts';
+import type { ContentPart } from '@svc/api/chat';
+import { ExtractionFailed } from '@svc/contracts/ports';
+import { type Issue, Problem, invalidRequest } from '@svc/contracts/problems';
 import { FetchRefused } from '@svc/guarded-fetch';
 import {
   type DataUrlHead,

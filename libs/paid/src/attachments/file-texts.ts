@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Retrieval, type SourceFile } from '@svc/contracts';
+import { Retrieval, type SourceFile } from '@svc/contracts/ports';
 import { GatewaySettings } from '../gateway.config.js';
 import { fence, label, stableCode } from '../untrusted/fence.js';
 import { neutralisedInTurns } from '../untrusted/untrusted-text.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Caller, Problem } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { type AccessGates, type GatedAccess, routeOf } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Callers, authorizationOf } from './callers.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, Problem } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';

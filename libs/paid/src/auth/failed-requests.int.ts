@@ -1,5 +1,5 @@
 import type { HttpAdapterHost } from '@nestjs/core';
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';

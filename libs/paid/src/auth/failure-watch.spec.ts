@@ -1,4 +1,4 @@
-import { PROBLEMS, Problem, type ProblemCode } from '@svc/contracts';
+import { PROBLEMS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { isFailure } from './failure-watch.js';
 

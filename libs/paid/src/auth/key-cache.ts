@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, KEY_PREFIX, Problem } from '@svc/contracts';
+import { type Caller, KEY_PREFIX } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { bearer, within } from '@svc/runtime';
 import { LRUCache } from 'lru-cache';
 import { GatewaySettings } from '../gateway.config.js';

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { OPERATOR_SCOPES, type OperatorScope, Problem } from '@svc/contracts';
+import { OPERATOR_SCOPES, type OperatorScope } from '@svc/api/route';
+import { Problem } from '@svc/contracts/problems';
 import { SECRET_LENGTH, StartFault, bearer } from '@svc/runtime';
 import { requests } from '@svc/telemetry';
 import { type GatewaySettings, MAIN_TOKEN, tokensIn } from '../gateway.config.js';

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type Balances, type Caller, Ledger } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import { type Caller, Ledger } from '@svc/contracts/ports';
 import { within } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { USD_BALANCE_HEADER, balanceHeaders, walletHeaders } from './header-values.js';

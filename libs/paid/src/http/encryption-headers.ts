@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 
 export const CLIENT_KEY = 'X-SVC-TEE-Client-Pub-Key';
 export const MODEL_KEY = 'X-SVC-TEE-Model-Pub-Key';

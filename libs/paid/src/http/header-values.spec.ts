@@ -1,4 +1,4 @@
-import type { Admission } from '@svc/contracts';
+import type { Admission } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { limitHeaders } from './header-values.js';
 

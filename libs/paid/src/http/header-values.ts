@@ -1,4 +1,6 @@
-import { type Admission, type Balances, type Caller, type CatalogEntry, formatUsd } from '@svc/contracts';
+import type { Admission, Caller } from '@svc/contracts/ports';
+import { type Balances, formatUsd } from '@svc/contracts/money';
+import type { CatalogEntry } from '@svc/contracts/catalog';
 import type { DeprecationNotice } from '../models/model-lookup.js';
 
 /** Response headers by lower-case name. They are collected during a request and written once. */

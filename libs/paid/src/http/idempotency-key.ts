@@ -1,4 +1,4 @@
-import { invalidRequest } from '@svc/contracts';
+import { invalidRequest } from '@svc/contracts/problems';
 
 /** The key of an `Idempotency-Key` header. Refuses: INVALID_REQUEST. */
 export function idempotencyKey(header: string | string[] | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { inference } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';

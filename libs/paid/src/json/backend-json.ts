@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 
 export type Fields = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { Issue } from '@svc/contracts';
+import type { Issue } from '@svc/contracts/problems';
 import {
   CLOSE_BRACKET,
   COMMA,

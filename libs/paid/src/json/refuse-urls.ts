@@ -1,4 +1,4 @@
-import { type Problem, invalidRequest } from '@svc/contracts';
+import { type Problem, invalidRequest } from '@svc/contracts/problems';
 
 /** The most characters in all fields for a model server, besides data. More than any of its options needs. */
 const CHARACTERS = 262_144;

@@ -1,4 +1,4 @@
-import { type Issue, invalidRequest } from '@svc/contracts';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import { refuseUrls } from './refuse-urls.js';
 import { foldedName } from './shape.js';
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '@svc/contracts';
+import { DAY_MS } from '@svc/contracts/ports';
 
 /** Start of the next UTC day, in ISO 8601, when daily credit and daily limits are reset. */
 export function nextEpochBegins(): string {

@@ -1,4 +1,4 @@
-import { type Admission, type FailureBlock, Limiter } from '@svc/contracts';
+import { type Admission, type FailureBlock, Limiter } from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import { FailureBlocks } from './failure-blocks.js';
 

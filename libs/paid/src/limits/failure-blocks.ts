@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, type FailureBlock, Limiter, Problem } from '@svc/contracts';
+import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, type FailureBlock, Limiter } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { LRUCache } from 'lru-cache';
 
 /** Blocks cached at once. For any other subject the limiter is called. */

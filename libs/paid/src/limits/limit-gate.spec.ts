@@ -1,5 +1,11 @@
-import type { Admission, AdmitRequest, Caller, Limit } from '@svc/contracts';
-import { DAY_MS, MINUTE_MS } from '@svc/contracts';
+import {
+  type Admission,
+  type AdmitRequest,
+  type Caller,
+  type Limit,
+  DAY_MS,
+  MINUTE_MS,
+} from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import type { GatewaySettings } from '../gateway.config.js';
 import type { FailureBlocks } from './failure-blocks.js';

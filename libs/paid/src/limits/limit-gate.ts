@@ -8,14 +8,14 @@ import {
   DAY_MS,
   LIMIT_UNITS,
   type Limit,
-  type LimitLogType,
   type LimitRefusal,
   type LimitScope,
   type LimitedResource,
   MINUTE_MS,
-  Problem,
   limitTypeOf,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import type { LimitLogType } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { limits as metrics } from '@svc/telemetry';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';

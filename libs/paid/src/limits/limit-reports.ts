@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, EventLog, type LimitLogType, type LimitedResource, limitReached } from '@svc/contracts';
+import type { Caller, LimitedResource } from '@svc/contracts/ports';
+import { EventLog, type LimitLogType, limitReached } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
 import { tierName } from './limits-of.js';
 

@@ -1,5 +1,6 @@
 import type { Catalog } from '@svc/catalog';
-import type { Caller, CatalogEntry, Limit } from '@svc/contracts';
+import type { Caller, Limit } from '@svc/contracts/ports';
+import type { CatalogEntry } from '@svc/contracts/catalog';
 
 /** The limits that apply to a caller and a model: those of the catalogue, the operator and the key. */
 export function limitsOf(caller: Caller, model: CatalogEntry, catalog: Catalog): Limit[] {

@@ -1,4 +1,5 @@
-import type { AnthropicModel, AnthropicModelList, CatalogEntry } from '@svc/contracts';
+import type { AnthropicModel, AnthropicModelList } from '@svc/api/models';
+import type { CatalogEntry } from '@svc/contracts/catalog';
 
 /** Models as clients of Anthropic's API expect them, on one page. */
 export function anthropicModelList(entries: readonly CatalogEntry[], nowMs: number): AnthropicModelList {

@@ -1,4 +1,4 @@
-import { Character, CharacterQuery } from '@svc/contracts';
+import { Character, CharacterQuery } from '@svc/api/characters';
 import { describe, expect, it } from 'vitest';
 import { characterView, searchCharacters } from './character-search.js';
 

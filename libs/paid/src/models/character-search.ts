@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Character, type CharacterQuery, type CharacterView, Problem } from '@svc/contracts';
+import type { Character, CharacterQuery, CharacterView } from '@svc/api/characters';
+import { Problem } from '@svc/contracts/problems';
 
 /** Resolves the name of a model to its id. */
 export type ModelIdOf = (name: string) => string;

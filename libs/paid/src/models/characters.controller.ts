@@ -7,8 +7,8 @@ import {
   type CharacterReply,
   CharacterReviewQuery,
   type CharacterReviews,
-  routes,
-} from '@svc/contracts';
+} from '@svc/api/characters';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
 import { characterNotFound, characterView, searchCharacters } from './character-search.js';

@@ -1,5 +1,6 @@
 import { Catalog } from '@svc/catalog';
-import { CatalogFile, type Problem } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { findTextModel } from './model-lookup.js';
 

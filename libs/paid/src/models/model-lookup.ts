@@ -1,5 +1,8 @@
 import type { Catalog, Model, NamedModels } from '@svc/catalog';
-import { type CatalogEntry, type Deprecation, Problem, type RouteDefinition, routes } from '@svc/contracts';
+import type { CatalogEntry, Deprecation } from '@svc/contracts/catalog';
+import { Problem } from '@svc/contracts/problems';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import { splitModelName } from './svc-parameters.js';
 
 /** The notice for clients that request a deprecated model. */

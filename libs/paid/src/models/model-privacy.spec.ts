@@ -1,4 +1,4 @@
-import type { Caller } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { mayUse, refuseAnonymous } from './model-privacy.js';
 

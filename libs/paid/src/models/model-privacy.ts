@@ -1,4 +1,6 @@
-import { type Caller, type CatalogEntry, type ModelPrivacy, Problem } from '@svc/contracts';
+import type { Caller, ModelPrivacy } from '@svc/contracts/ports';
+import type { CatalogEntry } from '@svc/contracts/catalog';
+import { Problem } from '@svc/contracts/problems';
 
 /** Whether a key with this setting may use a model. */
 export function mayUse(

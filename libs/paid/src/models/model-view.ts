@@ -1,24 +1,26 @@
 import type {
   CatalogEntry,
   CatalogModel,
-  ModelView,
   CatalogEmbeddingModel,
   CatalogEditModel,
   CatalogImageModel,
   CatalogMusicModel,
   CatalogVideoModel,
-  EmbeddingModelView,
   CatalogSpeechModel,
-  SpeechModelView,
   CatalogTranscriptionModel,
+  CatalogUpscaleModel,
+  PriceTree,
+} from '@svc/contracts/catalog';
+import type {
+  ModelView,
+  EmbeddingModelView,
+  SpeechModelView,
   TranscriptionModelView,
   ImageModelView,
-  CatalogUpscaleModel,
   OtherModelView,
-  PriceTree,
   PricingView,
   TextModelView,
-} from '@svc/contracts';
+} from '@svc/api/models';
 
 /** A model of the catalogue as clients see it. */
 export function modelView(entry: CatalogEntry): ModelView {

@@ -3,13 +3,13 @@ import { Catalog, type NamedModels } from '@svc/catalog';
 import {
   type AnthropicModel,
   type AnthropicModelList,
-  type CatalogEntry,
   type ModelList,
   type ModelNames,
   ModelQuery,
   type ModelView,
-  routes,
-} from '@svc/contracts';
+} from '@svc/api/models';
+import type { CatalogEntry } from '@svc/contracts/catalog';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { anthropicModel, anthropicModelList } from './anthropic-models.js';

@@ -1,5 +1,6 @@
 import type { Model } from '@svc/catalog';
-import { Problem, SvcParameters, type SvcParametersEcho, invalidRequest } from '@svc/contracts';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { SvcParameters, type SvcParametersEcho } from '@svc/api/chat';
 
 /** Parameters that are allowed after a model's name. */
 const SUFFIX_KEYS = new Set([

@@ -1,4 +1,6 @@
-import { type Balances, type Charge, type ChargeLine, type Hold, minus } from '@svc/contracts';
+import { type Balances, minus } from '@svc/contracts/money';
+import type { Charge, ChargeLine } from '@svc/contracts/messages';
+import type { Hold } from '@svc/contracts/ports';
 
 /** What a request delivered. `durationMs` may be fractional. */
 type Charged = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs'>;

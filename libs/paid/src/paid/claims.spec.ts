@@ -5,10 +5,9 @@ import {
   type HoldRequest,
   type Ledger,
   type Limiter,
-  PROVISIONAL_MS,
-  Problem,
   perMinute,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { PROVISIONAL_MS, Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ClaimOutcome, Claims } from './claims.js';

@@ -1,12 +1,5 @@
-import {
-  type Admission,
-  type AdmitRequest,
-  type Hold,
-  type HoldRequest,
-  type Ledger,
-  type Limiter,
-  Problem,
-} from '@svc/contracts';
+import type { Admission, AdmitRequest, Hold, HoldRequest, Ledger, Limiter } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { RootLogger } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import { LRUCache } from 'lru-cache';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PROVISIONAL_MS } from '@svc/contracts';
+import { PROVISIONAL_MS } from '@svc/contracts/problems';
 
 /** What a request claims: its place in the limits, and its money. */
 export type Claimed = 'limits' | 'money';

@@ -1,4 +1,6 @@
-import { type Extra, type Price, type Search, usdToNano } from '@svc/contracts';
+import type { Extra, Search } from '@svc/contracts/catalog';
+import type { Price } from '@svc/contracts/messages';
+import { usdToNano } from '@svc/contracts/money';
 import type { Catalog } from '@svc/catalog';
 
 /** The extras are priced by the piece. */

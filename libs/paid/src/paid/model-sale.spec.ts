@@ -1,5 +1,6 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
 import { describe, expect, it } from 'vitest';
 import { ModelSale, sellModel, sellTextModel } from './model-sale.js';
 

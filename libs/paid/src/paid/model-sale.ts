@@ -1,5 +1,7 @@
 import type { Catalog, Model, NamedModels } from '@svc/catalog';
-import { type Caller, type CatalogEntry, type Limit, Problem } from '@svc/contracts';
+import type { Caller, Limit } from '@svc/contracts/ports';
+import type { CatalogEntry } from '@svc/contracts/catalog';
+import { Problem } from '@svc/contracts/problems';
 import { type HeaderValues, modelHeaders } from '../http/header-values.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type FoundModel, findModel, findTextModel } from '../models/model-lookup.js';

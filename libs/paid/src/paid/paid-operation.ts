@@ -1,4 +1,5 @@
-import type { Amounts, Caller, ChargeLine, HoldRequest, Usage } from '@svc/contracts';
+import type { Amounts, Caller, HoldRequest } from '@svc/contracts/ports';
+import type { ChargeLine, Usage } from '@svc/contracts/messages';
 import type { ModelSale, RouteSale } from './model-sale.js';
 
 declare module 'fastify' {

@@ -3,14 +3,13 @@ import {
   type Admission,
   type AdmitRequest,
   type Caller,
-  type Charge,
   type Hold,
   type Ledger,
   type Limiter,
-  Problem,
-  chargeLine,
   perMinute,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { type Charge, chargeLine } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';

@@ -2,17 +2,14 @@ import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
   type AdmitRequest,
-  type Balances,
   type Caller,
   type Hold,
   type HoldRequest,
   Ledger,
   Limiter,
-  Problem,
-  WALLET_FLOOR_NANO,
-  formatUsd,
-  totalNano,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { type Balances, WALLET_FLOOR_NANO, formatUsd, totalNano } from '@svc/contracts/money';
+import { Problem } from '@svc/contracts/problems';
 import { RootLogger, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';

@@ -1,4 +1,6 @@
-import { type Charge, type Hold, Ledger, type Limiter, Problem, chargeLine } from '@svc/contracts';
+import { type Charge, chargeLine } from '@svc/contracts/messages';
+import { type Hold, Ledger, type Limiter } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';

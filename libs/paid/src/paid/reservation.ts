@@ -2,19 +2,15 @@ import {
   type Admission,
   type AdmitRequest,
   type Amounts,
-  type Balances,
   type Caller,
   type Hold,
   LIMIT_UNITS,
   type Ledger,
   type Limiter,
-  NO_MONEY,
-  NO_USAGE,
-  PROVISIONAL_MS,
-  Problem,
-  type ProblemCode,
-  totalNano,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { type Balances, NO_MONEY, totalNano } from '@svc/contracts/money';
+import { NO_USAGE } from '@svc/contracts/messages';
+import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { type Logger, type Retries, retrying } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { PaymentRequired, SignInChallenge } from '@svc/contracts';
+import type { PaymentRequired, SignInChallenge } from '@svc/api/wallets';
 import { SIGN_IN_CHAINS } from './sign-in-chains.js';
 
 /** How long a challenge may be used. Source: the public interface. */

@@ -3,17 +3,14 @@ import {
   BASE_NETWORK,
   BASE_USDC,
   type Balances,
-  type Caller,
-  Ledger,
-  type PaymentOption,
-  type PaymentRequired,
-  Problem,
   TOP_UP_LEAST_USD,
   USDC_DECIMALS,
   WALLET_FLOOR_NANO,
-  type WalletPaymentRequired,
   usdNumber,
-} from '@svc/contracts';
+} from '@svc/contracts/money';
+import { type Caller, Ledger } from '@svc/contracts/ports';
+import type { PaymentOption, PaymentRequired, WalletPaymentRequired } from '@svc/api/wallets';
+import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { signInChallenge, signInExtension } from './challenge.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type PaymentOption, type PaymentRail, Payments } from '@svc/contracts';
+import type { PaymentOption } from '@svc/api/wallets';
+import { type PaymentRail, Payments } from '@svc/contracts/ports';
 import { within } from '@svc/runtime';
 
 /** How long payment rails are cached, and how long a refusal waits for them. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
 

@@ -1,4 +1,4 @@
-import { BASE_NETWORK, SOLANA_NETWORK } from '@svc/contracts';
+import { BASE_NETWORK, SOLANA_NETWORK } from '@svc/contracts/money';
 import type { WalletKind } from './sign-in-message.js';
 
 /** A chain that wallets sign in on. Its kind of signature is what counts: an account pays on any rail. */

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 import { SIGN_IN_CHAINS } from './sign-in-chains.js';

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 
 /** The kind of wallet that signs. */
 export type WalletKind = 'evm' | 'solana';

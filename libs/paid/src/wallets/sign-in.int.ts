@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { Payments, Problem } from '@svc/contracts';
+import { Payments } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { base58 } from '@scure/base';
 import { formatSIWEMessage, formatSIWSMessage } from '@x402/extensions/sign-in-with-x';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

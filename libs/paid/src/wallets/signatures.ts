@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Payments, Problem, type SignedText, walletName } from '@svc/contracts';
+import { Payments, type SignedText, walletName } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import pLimit from 'p-limit';
 import { evmSigner } from './evm-signer.js';
 import type { SignIn } from './sign-in-header.js';

@@ -1,14 +1,9 @@
 import { Controller, Query, Req, Res } from '@nestjs/common';
-import {
-  Books,
-  type CreditedPayment,
-  Payments,
-  Problem,
-  type TopUpQuery,
-  type TopUpReply,
-  routes,
-  usdNumber,
-} from '@svc/contracts';
+import { Books, type CreditedPayment, Payments } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import type { TopUpQuery, TopUpReply } from '@svc/api/wallets';
+import { routes } from '@svc/api';
+import { usdNumber } from '@svc/contracts/money';
 import { Serves, within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PaymentDemands } from './payment-demands.js';

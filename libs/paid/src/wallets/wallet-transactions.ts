@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Books,
-  type Transfer,
-  type TransferKind,
-  UsageHistory,
-  type UsagePlace,
-  type WalletTransaction,
-  usdNumber,
-} from '@svc/contracts';
+import { Books, type Transfer, type TransferKind, UsageHistory, type UsagePlace } from '@svc/contracts/ports';
+import type { WalletTransaction } from '@svc/api/wallets';
+import { usdNumber } from '@svc/contracts/money';
 
 /** Transfers per read. */
 const PAGE = 500;

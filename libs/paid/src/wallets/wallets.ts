@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { type Caller, Problem, walletAccountId } from '@svc/contracts';
+import { type Caller, walletAccountId } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { OTHER, payments } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';

@@ -1,4 +1,4 @@
-import type { AuditScope, PaymentState } from '@svc/contracts';
+import type { AuditScope, PaymentState } from '@svc/contracts/ports';
 import type { Database } from '@svc/storage';
 import type { Blocks } from '../chains/chain.js';
 import {

@@ -1,4 +1,4 @@
-import { type Books, DEPOSITS_AT_ONCE, type Transfer } from '@svc/contracts';
+import { type Books, DEPOSITS_AT_ONCE, type Transfer } from '@svc/contracts/ports';
 import type { PaymentAuditStore, AuditedPayment } from './audit.store.js';
 import type { AuditFindings } from './findings.js';
 

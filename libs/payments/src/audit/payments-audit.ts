@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditScope, Books, PaymentsAuditReport, RailAudit } from '@svc/contracts';
+import type { AuditScope, Books, PaymentsAuditReport, RailAudit } from '@svc/contracts/ports';
 import type { Logger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
 import type { Blocks, Statement } from '../chains/chain.js';

@@ -1,4 +1,4 @@
-import type { SignedText } from '@svc/contracts';
+import type { SignedText } from '@svc/contracts/ports';
 import {
   type Address,
   BaseError,

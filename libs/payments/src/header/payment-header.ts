@@ -1,4 +1,6 @@
-import { type PaymentRail, Problem, TOP_UP_LEAST_USD, TOP_UP_MOST_USD, walletName } from '@svc/contracts';
+import { type PaymentRail, walletName } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { TOP_UP_LEAST_USD, TOP_UP_MOST_USD } from '@svc/contracts/money';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 

@@ -1,10 +1,5 @@
-import {
-  type PaymentDecision,
-  type PaymentRecord,
-  type PaymentTotals,
-  type PaymentsWanted,
-  Problem,
-} from '@svc/contracts';
+import type { PaymentDecision, PaymentRecord, PaymentTotals, PaymentsWanted } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { ChainAway } from '../chains/chain.js';
 import type { PaymentListStore } from '../records/payment-list.store.js';
 import type { PaymentStore } from '../records/payment.store.js';

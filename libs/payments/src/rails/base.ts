@@ -1,4 +1,4 @@
-import { BASE_USDC, USDC_EXTRA } from '@svc/contracts';
+import { BASE_USDC, USDC_EXTRA } from '@svc/contracts/money';
 import { type EvmRailTerms, evmRail } from './evm-rail.js';
 
 export const BASE: EvmRailTerms = {

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { SOLANA_NETWORK } from '@svc/contracts';
+import { SOLANA_NETWORK } from '@svc/contracts/money';
 import { whole } from '@svc/runtime';
 import { z } from 'zod';
 import { Facilitator } from '../facilitator/facilitator.js';

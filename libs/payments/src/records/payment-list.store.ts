@@ -1,11 +1,11 @@
-import {
-  type PaymentRail,
-  type PaymentRecord,
-  type PaymentState,
-  type PaymentTotals,
-  type PaymentsWanted,
-  Problem,
-} from '@svc/contracts';
+import type {
+  PaymentRail,
+  PaymentRecord,
+  PaymentState,
+  PaymentTotals,
+  PaymentsWanted,
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { Database } from '@svc/storage';
 import type { PaymentRow } from './payment.store.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type PaymentState, walletAccountId, walletName } from '@svc/contracts';
+import { type PaymentState, walletAccountId, walletName } from '@svc/contracts/ports';
 import { Database } from '@svc/storage';
 import { type SignedPayment, paymentKey } from '../header/payment-header.js';
 import { KeyedQueue } from './keyed-queue.js';

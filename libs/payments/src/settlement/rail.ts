@@ -1,4 +1,4 @@
-import type { PaymentRail, SignedText } from '@svc/contracts';
+import type { PaymentRail, SignedText } from '@svc/contracts/ports';
 import type { Chain } from '../chains/chain.js';
 import type { PaymentContent, SignedPayment } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';

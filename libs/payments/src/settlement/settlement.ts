@@ -1,4 +1,6 @@
-import { type Books, type PaymentDecision, Problem, usdNumber } from '@svc/contracts';
+import type { Books, PaymentDecision } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { usdNumber } from '@svc/contracts/money';
 import type { RootLogger } from '@svc/runtime';
 import { payments } from '@svc/telemetry';
 import { ChainAway, type PaymentStatus } from '../chains/chain.js';

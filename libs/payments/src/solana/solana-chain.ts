@@ -1,4 +1,4 @@
-import { SOLANA_USDC } from '@svc/contracts';
+import { SOLANA_USDC } from '@svc/contracts/money';
 import { z } from 'zod';
 import {
   Chain,

@@ -1,4 +1,4 @@
-import { SOLANA_NETWORK as network, SOLANA_USDC as asset } from '@svc/contracts';
+import { SOLANA_NETWORK as network, SOLANA_USDC as asset } from '@svc/contracts/money';
 import type { Facilitator } from '../facilitator/facilitator.js';
 import type { PaymentStore } from '../records/payment.store.js';
 import type { Rail } from '../settlement/rail.js';

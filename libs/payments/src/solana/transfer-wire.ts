@@ -6,7 +6,7 @@ import {
   getCompiledTransactionMessageEncoder,
 } from '@solana/transaction-messages';
 import { type Transaction, getTransactionDecoder, getTransactionEncoder } from '@solana/transactions';
-import { SOLANA_USDC } from '@svc/contracts';
+import { SOLANA_USDC } from '@svc/contracts/money';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
 const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;

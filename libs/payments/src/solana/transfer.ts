@@ -1,6 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
-import { type ProblemCode, Problem, SOLANA_NETWORK, SOLANA_USDC, USDC_DECIMALS } from '@svc/contracts';
+import { type ProblemCode, Problem } from '@svc/contracts/problems';
+import { SOLANA_NETWORK, SOLANA_USDC, USDC_DECIMALS } from '@svc/contracts/money';
 import { z } from 'zod';
 import { type PaymentContent, type SolanaTransfer, checkAmount } from '../header/payment-header.js';
 import {

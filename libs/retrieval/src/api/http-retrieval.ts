@@ -7,8 +7,8 @@ import {
   type SourceFile,
   decodeExtraction,
   encodeFileHead,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { InternalClient, type NeighbourAddress } from '@svc/runtime';
 import type { RetrievalClientConfig } from '../retrieval.config.js';
 import { workerReply } from './worker-reply.js';

@@ -5,8 +5,8 @@ import {
   WebPageReply,
   WebPages,
   decodePage,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import type { InternalClient } from '@svc/runtime';
 import type { RetrievalClientConfig } from '../retrieval.config.js';
 import { workerReply } from './worker-reply.js';

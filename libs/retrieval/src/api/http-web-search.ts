@@ -6,8 +6,8 @@ import {
   WebResultsReply,
   WebSearch,
   decodeResults,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import type { InternalClient } from '@svc/runtime';
 import { workerReply } from './worker-reply.js';
 

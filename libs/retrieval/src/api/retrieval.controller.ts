@@ -2,13 +2,13 @@ import { Controller, Req } from '@nestjs/common';
 import {
   type ExtractionReply,
   FILE_HEADER,
-  Problem,
   Retrieval,
   type SourceFile,
   decodeFile,
   encodeExtraction,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 

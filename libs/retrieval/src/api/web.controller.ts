@@ -8,8 +8,8 @@ import {
   WebSearch,
   encodePage,
   encodeResults,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 

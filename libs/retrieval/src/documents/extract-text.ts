@@ -1,4 +1,4 @@
-import type { ExtractedText } from '@svc/contracts';
+import type { ExtractedText } from '@svc/contracts/ports';
 import { bookMarkdown } from './book.js';
 import { decodeText } from './decode-text.js';
 import type { FileKind } from './file-extensions.js';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { PageUnread, WebPageReply, decodePage, encodePage } from '@svc/contracts';
+import { PageUnread, WebPageReply, decodePage, encodePage } from '@svc/contracts/ports';
 import { GuardedFetcher } from '@svc/guarded-fetch';
 import { TestNetwork } from '@svc/guarded-fetch/testing';
 import { TestServer } from '@svc/testing';

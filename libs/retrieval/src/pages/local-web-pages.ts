@@ -6,7 +6,7 @@ import {
   type WebPage,
   WebPages,
   ExtractionFailed,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
 import { FetchRefused, type FetchedFile, type GuardedFetcher } from '@svc/guarded-fetch';
 import { type JobCaller, JobFailed } from '@svc/threads';
 import { LRUCache } from 'lru-cache';

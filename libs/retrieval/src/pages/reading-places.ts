@@ -1,4 +1,4 @@
-import { PageUnread } from '@svc/contracts';
+import { PageUnread } from '@svc/contracts/ports';
 import { FairQueue } from '@svc/threads';
 
 interface Waiter {

@@ -1,4 +1,4 @@
-import type { FoundPage } from '@svc/contracts';
+import type { FoundPage } from '@svc/contracts/ports';
 import { plainText } from './plain-text.js';
 import type { RawPage } from './provider.js';
 

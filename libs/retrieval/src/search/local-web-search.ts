@@ -1,12 +1,6 @@
 import type { Catalog } from '@svc/catalog';
-import {
-  type Search,
-  SearchFailed,
-  type SearchProvider,
-  type WebQuery,
-  type WebResults,
-  WebSearch,
-} from '@svc/contracts';
+import type { Search, SearchProvider } from '@svc/contracts/catalog';
+import { SearchFailed, type WebQuery, type WebResults, WebSearch } from '@svc/contracts/ports';
 import type { Logger } from '@svc/runtime';
 import type { RedisConnection } from '@svc/storage';
 import { SPAN_KIND, traced } from '@svc/telemetry';

@@ -1,4 +1,4 @@
-import type { SearchProvider } from '@svc/contracts';
+import type { SearchProvider } from '@svc/contracts/catalog';
 import { brave } from './brave.js';
 import { exa } from './exa.js';
 import { google } from './google.js';

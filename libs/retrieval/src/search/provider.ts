@@ -1,4 +1,4 @@
-import type { WebQuery } from '@svc/contracts';
+import type { WebQuery } from '@svc/contracts/ports';
 import { z } from 'zod';
 
 /** An HTTP request to a provider. */

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { SearchFailed } from '@svc/contracts';
+import { SearchFailed } from '@svc/contracts/ports';
 import { createLogger } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { WebResults } from '@svc/contracts';
+import type { WebResults } from '@svc/contracts/ports';
 import { createLogger } from '@svc/runtime';
 import { connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';

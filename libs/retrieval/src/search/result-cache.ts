@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type WebResults, WebResultsReply, decodeResults } from '@svc/contracts';
+import { type WebResults, WebResultsReply, decodeResults } from '@svc/contracts/ports';
 import { type Logger, within } from '@svc/runtime';
 import type { RedisConnection } from '@svc/storage';
 import { LRUCache } from 'lru-cache';

@@ -1,6 +1,12 @@
 import { CatalogModule } from '@svc/catalog';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
-import { SearchFailed, type WebQuery, WebResultsReply, decodeResults, encodeResults } from '@svc/contracts';
+import {
+  SearchFailed,
+  type WebQuery,
+  WebResultsReply,
+  decodeResults,
+  encodeResults,
+} from '@svc/contracts/ports';
 import { InternalClient, InternalToken, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import type { IncomingMessage, ServerResponse } from 'node:http';

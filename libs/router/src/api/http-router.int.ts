@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Catalog, CatalogModule } from '@svc/catalog';
-import { PROBLEM_TRAILER, type Problem, encodeServedBy, routes } from '@svc/contracts';
+import { PROBLEM_TRAILER, encodeServedBy } from '@svc/contracts/inference';
+import type { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';

@@ -5,15 +5,13 @@ import {
   type Completion,
   type InferenceCall,
   InferenceRouter,
-  Problem,
-  ProblemOnWire,
   decodeServedBy,
-  decodeProblem,
   decodeProblemTrailer,
   encodeInferenceCall,
   isMadeOnce,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem, ProblemOnWire, decodeProblem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
 import { ResponseBytes } from '../backends/response-bytes.js';
 import { refusalOf } from '../backends/backend-refusal.js';

@@ -5,13 +5,12 @@ import {
   type ChunkStream,
   InferenceRouter,
   PROBLEM_TRAILER,
-  Problem,
   decodeInferenceCall,
   encodeServedBy,
-  encodeProblem,
   encodeProblemTrailer,
-  routes,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem, encodeProblem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

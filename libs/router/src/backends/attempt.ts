@@ -1,4 +1,4 @@
-import type { CallKind } from '@svc/contracts';
+import type { CallKind } from '@svc/contracts/inference';
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import { isImageCall } from './image-call.js';

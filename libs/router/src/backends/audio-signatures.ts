@@ -1,4 +1,4 @@
-import type { SpeechFormat } from '@svc/contracts';
+import type { SpeechFormat } from '@svc/contracts/catalog';
 
 /** The bytes that tell a format: an Ogg file names its codec in bytes 28 to 35. */
 export const SIGNATURE_BYTES = 36;

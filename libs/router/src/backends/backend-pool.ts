@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import type { Backend, InferenceCall } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
+import type { InferenceCall } from '@svc/contracts/inference';
 import { type Connections, connections } from '@svc/runtime';
 import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';

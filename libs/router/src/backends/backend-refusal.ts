@@ -1,4 +1,6 @@
-import { type CallKind, ChatRequest, PROBLEMS, Problem } from '@svc/contracts';
+import type { CallKind } from '@svc/contracts/inference';
+import { ChatRequest } from '@svc/api/chat';
+import { PROBLEMS, Problem } from '@svc/contracts/problems';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import { isImageCall } from './image-call.js';
 import type { CooldownScope } from './backend-cooldown.js';

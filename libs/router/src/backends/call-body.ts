@@ -1,5 +1,6 @@
 import type { Catalog } from '@svc/catalog';
-import { type InferenceCall, Problem } from '@svc/contracts';
+import type { InferenceCall } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import type { z } from 'zod';
 import type { LiveBackend } from './backend-pool.js';
 

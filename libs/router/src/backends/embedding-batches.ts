@@ -1,4 +1,4 @@
-import type { ServedBy, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import type { ServedBy, EmbeddingTexts, EmbeddingVectors } from '@svc/contracts/inference';
 
 /** The most concurrent batches of one request. */
 export const BATCHES_AT_ONCE = 4;

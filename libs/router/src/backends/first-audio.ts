@@ -1,4 +1,4 @@
-import type { SpeechFormat } from '@svc/contracts';
+import type { SpeechFormat } from '@svc/contracts/catalog';
 import type { Exchange } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import { errorStatus } from '../dialects/openai-errors.js';

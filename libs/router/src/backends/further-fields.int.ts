@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import type { CallKind, InferenceCall } from '@svc/contracts';
+import type { CallKind, InferenceCall } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, silent } from '../../test/backend.js';
 import { catalogFile, quickRouter } from '../../test/routing.js';

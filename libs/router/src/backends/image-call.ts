@@ -4,8 +4,8 @@ import {
   type InferenceCall,
   ImageOrder,
   PictureChange,
-  Problem,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { formWriter } from '../dialects/form-body.js';
 import { type Passing, readCallBody } from './call-body.js';
 import type { CallMode } from './call-mode.js';

@@ -1,10 +1,5 @@
-import {
-  BackendJob,
-  type BackendJobStatus,
-  type CallKind,
-  type JobCallKind,
-  MediaOrder,
-} from '@svc/contracts';
+import { BackendJob, type BackendJobStatus, MediaOrder } from '@svc/contracts/ports';
+import type { CallKind, JobCallKind } from '@svc/contracts/inference';
 import { presentable } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import type { JobRequest, JobResponse } from '../dialects/dialect.js';

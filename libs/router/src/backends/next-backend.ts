@@ -1,4 +1,4 @@
-import { type CallKind, type InferenceCall, isMadeOnce } from '@svc/contracts';
+import { type CallKind, type InferenceCall, isMadeOnce } from '@svc/contracts/inference';
 import type { LiveBackend } from './backend-pool.js';
 import type { Refusal } from './backend-refusal.js';
 import { isRefusedWhole } from './job-calls.js';

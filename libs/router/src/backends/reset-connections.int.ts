@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
-import type { CallKind, InferenceCall, InferenceRouter } from '@svc/contracts';
+import type { CallKind, InferenceCall, InferenceRouter } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying } from '../../test/backend.js';
 import { catalogFile, collect, quickRouter } from '../../test/routing.js';

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { ResponseHeaders, Exchange } from '@svc/runtime';
 import { refusalOf } from './backend-refusal.js';
 

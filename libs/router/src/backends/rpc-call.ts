@@ -1,4 +1,4 @@
-import type { Completion, InferenceCall } from '@svc/contracts';
+import type { Completion, InferenceCall } from '@svc/contracts/inference';
 import { type Exchange, jsonOrUndefined } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import { z } from 'zod';

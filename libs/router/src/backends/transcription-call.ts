@@ -1,11 +1,6 @@
-import {
-  AUDIO_MEDIA_TYPES,
-  AudioToTranscribe,
-  type CallFile,
-  type InferenceCall,
-  Problem,
-  invalidRequest,
-} from '@svc/contracts';
+import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
+import { AudioToTranscribe, type CallFile, type InferenceCall } from '@svc/contracts/inference';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { TranscribedFile } from '../dialects/dialect.js';
 import { formWriter } from '../dialects/form-body.js';
 import type { RouterConfig } from '../router.config.js';

@@ -1,4 +1,5 @@
-import { type ChunkStream, type Completion, type InferenceCall, Problem } from '@svc/contracts';
+import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, streaming } from '../../test/backend.js';
 import { catalogOf, collect, quickRouter } from '../../test/routing.js';

@@ -1,4 +1,4 @@
-import { Backend } from '@svc/contracts';
+import { Backend } from '@svc/contracts/catalog';
 import { COMFY_WORKFLOW } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Backend, type ImageOrder, type WorkflowSlot, slotIn } from '@svc/contracts';
+import { type Backend, type WorkflowSlot, slotIn } from '@svc/contracts/catalog';
+import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
 import type { BackendImage, Dialect, JobRequest, ServerCalls } from './dialect.js';
 import { openai } from './openai.js';

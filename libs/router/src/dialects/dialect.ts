@@ -1,23 +1,18 @@
+import type { AudioFileFormat, Backend } from '@svc/contracts/catalog';
 import type {
-  AudioFileFormat,
   AudioToTranscribe,
-  Backend,
-  BackendJob,
-  BackendJobStatus,
   CallFile,
   CallKind,
   EmbeddingTexts,
   EmbeddingVectors,
-  EnclaveReport,
-  EnclaveSignature,
-  EncryptionKeys,
   ImageEdit,
   ImageOrder,
   JobCallKind,
-  MediaOrder,
   SpokenText,
   Transcript,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import type { BackendJob, BackendJobStatus, MediaOrder } from '@svc/contracts/ports';
+import type { EnclaveReport, EnclaveSignature, EncryptionKeys } from '@svc/contracts/messages';
 import type { Exchange } from '@svc/runtime';
 
 /** The data of a call that goes into a backend's headers. */

@@ -1,4 +1,4 @@
-import type { Backend } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
 import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
 import { jsonRpc } from './json-rpc.js';

@@ -1,4 +1,4 @@
-import { Backend } from '@svc/contracts';
+import { Backend } from '@svc/contracts/catalog';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from './backend-error.js';

@@ -1,4 +1,4 @@
-import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts';
+import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts/inference';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';

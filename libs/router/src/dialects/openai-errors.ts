@@ -1,4 +1,4 @@
-import { hasFailed, isError } from '@svc/contracts';
+import { hasFailed, isError } from '@svc/contracts/messages';
 import { jsonOrUndefined } from '@svc/runtime';
 
 /** The readable part of a backend's error body. */

@@ -1,4 +1,5 @@
-import type { Backend, ImageEdit, ImageOrder } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
+import type { ImageEdit, ImageOrder } from '@svc/contracts/inference';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';

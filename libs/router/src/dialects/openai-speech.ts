@@ -1,4 +1,5 @@
-import type { Backend, SpokenText } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
+import type { SpokenText } from '@svc/contracts/inference';
 
 /**
  * OpenAI's API as implemented by vLLM-Omni, speaches and LocalAI. The format is always sent, since their

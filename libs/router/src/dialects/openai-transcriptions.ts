@@ -1,4 +1,5 @@
-import { type AudioToTranscribe, type Backend, Transcript } from '@svc/contracts';
+import { type AudioToTranscribe, Transcript } from '@svc/contracts/inference';
+import type { Backend } from '@svc/contracts/catalog';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';

@@ -1,4 +1,5 @@
-import type { BackendJob, BackendJobStatus, JobCallKind, MediaOrder } from '@svc/contracts';
+import type { BackendJob, BackendJobStatus, MediaOrder } from '@svc/contracts/ports';
+import type { JobCallKind } from '@svc/contracts/inference';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';

@@ -1,4 +1,4 @@
-import type { ImageOrder } from '@svc/contracts';
+import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
 import type { Dialect } from './dialect.js';
 import { openai } from './openai.js';

@@ -1,4 +1,4 @@
-import type { EnclaveSignature } from '@svc/contracts';
+import type { EnclaveSignature } from '@svc/contracts/messages';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
 import type { BackendReport, Dialect } from './dialect.js';

@@ -1,4 +1,5 @@
-import type { EnclaveReport, TeeBackend } from '@svc/contracts';
+import type { EnclaveReport } from '@svc/contracts/messages';
+import type { TeeBackend } from '@svc/contracts/catalog';
 import { unaccepted } from './checked-report.js';
 
 /** A report is replaced after this time. */

@@ -1,4 +1,4 @@
-import type { EnclaveReport } from '@svc/contracts';
+import type { EnclaveReport } from '@svc/contracts/messages';
 
 const HEADER_BYTES = 48;
 const BODY_BYTES = 584;

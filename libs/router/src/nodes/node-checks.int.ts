@@ -1,5 +1,6 @@
 import { Catalog, rpcModel } from '@svc/catalog';
-import { CatalogFile, type Completion, type InferenceCall } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { Completion, InferenceCall } from '@svc/contracts/inference';
 import { createLogger } from '@svc/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestBackend } from '../../test/backend.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Catalog, rpcModel } from '@svc/catalog';
-import type { InferenceCall, RpcNetwork } from '@svc/contracts';
+import type { InferenceCall } from '@svc/contracts/inference';
+import type { RpcNetwork } from '@svc/contracts/catalog';
 import { boundedJson, Exchange, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import { GENESIS_HASH, type RpcFamily, type RpcNetwork } from '@svc/contracts';
+import { GENESIS_HASH, type RpcFamily, type RpcNetwork } from '@svc/contracts/catalog';
 
 /** A call by which a node is checked. */
 export interface NodeQuery<Value> {

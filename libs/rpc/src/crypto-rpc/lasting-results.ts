@@ -1,4 +1,4 @@
-import type { RpcFamily } from '@svc/contracts';
+import type { RpcFamily } from '@svc/contracts/catalog';
 import { boundedJson, jsonOrUndefined } from '@svc/runtime';
 import { jsonMembers } from '@svc/paid/json';
 import type { NodeCall } from './node-requests.js';

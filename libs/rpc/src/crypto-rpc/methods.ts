@@ -1,4 +1,4 @@
-import type { RpcFamily } from '@svc/contracts';
+import type { RpcFamily } from '@svc/contracts/catalog';
 
 const list = (names: string): string[] => names.trim().split(/\s+/);
 const prefixed = (prefix: string, names: string): string[] => list(names).map((name) => `${prefix}${name}`);

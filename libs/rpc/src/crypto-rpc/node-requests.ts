@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { rpcModel } from '@svc/catalog';
-import { InferenceRouter } from '@svc/contracts';
+import { InferenceRouter } from '@svc/contracts/inference';
 import { type NodeOutcome, nodeOutcomes } from './node-outcomes.js';
 
 /** A call for a node, with the JSON text of its parameters. */

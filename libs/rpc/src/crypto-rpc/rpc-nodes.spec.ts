@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
 import {
-  type Caller,
-  CatalogFile,
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
-  type Problem,
-  type RpcRequest,
-} from '@svc/contracts';
+} from '@svc/contracts/inference';
+import type { Problem } from '@svc/contracts/problems';
+import type { RpcRequest } from '@svc/api/crypto-rpc';
 import { JsonText, createLogger } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NodeRequests } from './node-requests.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Catalog, rpcModel } from '@svc/catalog';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { JsonText } from '@svc/runtime';
 import { inference } from '@svc/telemetry';
 import { PROBES } from './methods.js';

@@ -1,16 +1,10 @@
 import type { Catalog } from '@svc/catalog';
-import {
-  type Caller,
-  type ChargeLine,
-  type Limit,
-  Problem,
-  type RpcFamily,
-  type RpcNetwork,
-  type RpcRequest,
-  chargeLine,
-  invalidRequest,
-  usdToNano,
-} from '@svc/contracts';
+import type { Caller, Limit } from '@svc/contracts/ports';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
+import type { RpcFamily, RpcNetwork } from '@svc/contracts/catalog';
+import type { RpcRequest } from '@svc/api/crypto-rpc';
+import { usdToNano } from '@svc/contracts/money';
 import { boundedJson, type JsonText } from '@svc/runtime';
 import { jsonElements, jsonMembers } from '@svc/paid/json';
 import { type Lasting, lastingOf } from './lasting-results.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Problem } from '@svc/contracts';
+import type { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';

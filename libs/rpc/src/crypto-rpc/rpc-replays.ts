@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { RootLogger } from '@svc/runtime';
 import {
   type NamedRequest,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem, type ProblemCode } from '@svc/contracts';
+import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import { boundedJson, RootLogger } from '@svc/runtime';
 import { type NodeOutcome, rpcError } from './node-outcomes.js';
 import { type NodeResponse, NodeRequests, bodyOf } from './node-requests.js';

@@ -1,5 +1,5 @@
 import { base58, base64 } from '@scure/base';
-import type { RpcFamily, RpcNetwork } from '@svc/contracts';
+import type { RpcFamily, RpcNetwork } from '@svc/contracts/catalog';
 import { type EvmTransaction, readEvmTransaction } from './evm-transaction.js';
 
 /** A transaction that a call sends. */

@@ -1,4 +1,4 @@
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { Client } from 'undici';
 import { Exchange } from './exchange.js';
 

@@ -2,10 +2,10 @@ import {
   CALLS_AT_ONCE,
   type MethodWire,
   type PortWire,
-  Problem,
   readPortResult,
   wireText,
-} from '@svc/contracts';
+} from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { currentStep, untraced } from '@svc/telemetry';
 import type { Exchange } from './exchange.js';
 import type { InternalClient } from './internal-client.js';

@@ -1,11 +1,5 @@
-import {
-  type MethodWire,
-  type PortCalls,
-  type PortWire,
-  Problem,
-  encodeProblem,
-  wireText,
-} from '@svc/contracts';
+import { type MethodWire, type PortCalls, type PortWire, wireText } from '@svc/contracts/ports';
+import { Problem, encodeProblem } from '@svc/contracts/problems';
 import { type Trace, tracing } from '@svc/telemetry';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';

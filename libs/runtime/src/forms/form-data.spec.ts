@@ -1,4 +1,5 @@
-import { FILE_LIMIT_BYTES, FormFile, Problem } from '@svc/contracts';
+import { FILE_LIMIT_BYTES, FormFile } from '@svc/api/route';
+import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

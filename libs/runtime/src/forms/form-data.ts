@@ -1,4 +1,5 @@
-import { FILE_LIMIT_BYTES, type FormFile, Problem, invalidRequest } from '@svc/contracts';
+import { FILE_LIMIT_BYTES, type FormFile } from '@svc/api/route';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { type FormPart, readParts } from './form-parts.js';
 import type { FieldShape, FormShape } from './form-shape.js';
 

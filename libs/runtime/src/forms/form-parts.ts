@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 
 /** The most parts of a form, and the most header bytes of each. */
 const PARTS_AT_MOST = 64;

@@ -1,4 +1,4 @@
-import { isFormFileSchema } from '@svc/contracts';
+import { isFormFileSchema } from '@svc/api/route';
 import { z } from 'zod';
 
 /** What the members of a form may be, by name. */

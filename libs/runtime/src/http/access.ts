@@ -1,4 +1,5 @@
-import { type Access, Problem, type RouteDefinition } from '@svc/contracts';
+import type { Access, RouteDefinition } from '@svc/api/route';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';

@@ -1,6 +1,7 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Body, Controller, Module, Post } from '@nestjs/common';
-import { Problem, type RouteDefinition } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { RouteDefinition } from '@svc/api/route';
 import type { FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';

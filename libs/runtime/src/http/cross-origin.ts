@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RouteDefinition } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
 import { isForClients } from './access.js';
 import { methodsOf } from './known-paths.js';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Body, Controller, Module } from '@nestjs/common';
-import { FILE_LIMIT_BYTES, FormFile, type RouteDefinition } from '@svc/contracts';
+import { FILE_LIMIT_BYTES, FormFile, type RouteDefinition } from '@svc/api/route';
 import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

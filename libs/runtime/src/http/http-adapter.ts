@@ -1,4 +1,5 @@
-import { Problem, type RouteDefinition } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { RouteDefinition } from '@svc/api/route';
 import type { Socket } from 'node:net';
 import { STOPPING_HEADER } from '../calls/internal-client.js';
 import { FastifyAdapter } from '@nestjs/platform-fastify';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Problem, invalidRequest } from '@svc/contracts';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { FastifyRequest } from 'fastify';
 import type { BodyBounds, BodyBudget } from './body-budget.js';
 import { JsonBounds } from '../json/json-bounds.js';

@@ -1,4 +1,6 @@
-import { Problem, type RouteDefinition, routes } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { RouteDefinition } from '@svc/api/route';
+import { routes } from '@svc/api';
 import type { FastifyRequest } from 'fastify';
 
 /** The beginning of the path of every route for clients, apart from the pages that describe them. */

@@ -1,6 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Problem, type ProblemCode, errorBody } from '@svc/contracts';
+import { Problem, type ProblemCode, errorBody } from '@svc/contracts/problems';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
-import { Problem, type ProblemCode } from '@svc/contracts';
+import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendProblem } from './send-problem.js';
 

@@ -1,4 +1,4 @@
-import type { RouteDefinition } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
 import { OTHER, requests } from '@svc/telemetry';
 import type { FastifyRequest } from 'fastify';
 

@@ -1,4 +1,4 @@
-import { type RouteDefinition } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
 import { type SpanAttributes, type Step, type Trace, genAi, inStep, tracing } from '@svc/telemetry';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 

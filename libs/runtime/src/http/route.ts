@@ -1,6 +1,7 @@
 import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { type ErrorShape, MESSAGE_ERRORS, type RouteDefinition } from '@svc/contracts';
+import type { ErrorShape, RouteDefinition } from '@svc/api/route';
+import { MESSAGE_ERRORS } from '@svc/api/messages';
 import type { FastifyRequest } from 'fastify';
 import type { JsonText } from '../json/json-text.js';
 import type { RequestRecord } from './request-record.js';

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { FastifyRequest } from 'fastify';
 import { StartFault } from '../start-fault.js';
 

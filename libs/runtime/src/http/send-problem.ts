@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Problem, errorBody } from '@svc/contracts';
+import { type Problem, errorBody } from '@svc/contracts/problems';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorsOf } from './route.js';
 

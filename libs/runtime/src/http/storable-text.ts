@@ -1,4 +1,4 @@
-import { invalidRequest } from '@svc/contracts';
+import { invalidRequest } from '@svc/contracts/problems';
 
 const MESSAGE = 'must not contain NUL or unpaired surrogate characters';
 

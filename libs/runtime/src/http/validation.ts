@@ -1,4 +1,5 @@
-import { type RouteDefinition, validate, validateInSlices } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
+import { validate, validateInSlices } from '@svc/contracts/problems';
 import { z } from 'zod';
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { routeOf } from './route.js';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
-import { invalidRequest } from '@svc/contracts';
+import { invalidRequest } from '@svc/contracts/problems';
 import { unescapedJson } from './json-reader.js';
 import { JsonText } from './json-text.js';
 import { LongStrings } from './long-strings.js';

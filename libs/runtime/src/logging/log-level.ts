@@ -1,4 +1,4 @@
-import type { LogLevel, LogLevelView, NewLogLevel } from '@svc/contracts';
+import type { LogLevel, LogLevelView, NewLogLevel } from '@svc/api/operator';
 import type { Logger } from './logging.js';
 
 /** The log level of a process, which its operator may change at run time. */

@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import type { LogLevel } from '@svc/contracts';
+import type { LogLevel } from '@svc/api/operator';
 import { currentStep, logLines } from '@svc/telemetry';
 import { type DestinationStream, type Logger, destination, pino } from 'pino';
 

@@ -1,5 +1,6 @@
 import { Controller, type DynamicModule, Module } from '@nestjs/common';
-import { Problem, routes } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import { routes } from '@svc/api';
 import { Serves } from '../http/route.js';
 
 /** Whether this process can serve requests. Each part reports when it can't yet, or no longer can. */

@@ -1,5 +1,6 @@
 import { Body, Controller } from '@nestjs/common';
-import { type LogLevelView, type NewLogLevel, routes } from '@svc/contracts';
+import type { LogLevelView, NewLogLevel } from '@svc/api/operator';
+import { routes } from '@svc/api';
 import { Serves } from '../http/route.js';
 import { RootLogger } from '../logging/logger.module.js';
 import { LogLevelSwitch } from '../logging/log-level.js';

@@ -1,5 +1,5 @@
 import { Controller, Headers, Res } from '@nestjs/common';
-import { routes } from '@svc/contracts';
+import { routes } from '@svc/api';
 import { scrapedMetrics } from '@svc/telemetry';
 import type { FastifyReply } from 'fastify';
 import { Serves } from '../http/route.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module, Req } from '@nestjs/common';
-import type { RouteDefinition } from '@svc/contracts';
+import type { RouteDefinition } from '@svc/api/route';
 import type { FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

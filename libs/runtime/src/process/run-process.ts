@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogLevel } from '@svc/contracts';
+import { LOG_LEVELS, type LogLevel } from '@svc/api/operator';
 import { type TelemetryConfig, runtime, startTelemetry, telemetryConfig } from '@svc/telemetry';
 import { z } from 'zod';
 import { loadConfig, port, whole } from './config.js';

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { neighbours } from '@svc/telemetry';
 import { DatabaseError, type Pool, type PoolClient, type QueryResultRow } from 'pg';

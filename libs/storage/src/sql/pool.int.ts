@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { neighbours } from '@svc/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from './database.js';

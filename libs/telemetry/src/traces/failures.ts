@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 
 /** The type of an error for spans and metrics: a code, never a message, which may quote a client's text. */
 export function errorType(error: unknown): string {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readTraceparent, traceparentOf } from './trace-context.js';
 import { beginStep, currentStep, inStep, type Step, traced, untraced } from './trace.js';

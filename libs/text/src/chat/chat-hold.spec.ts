@@ -1,6 +1,8 @@
 import { createECDH } from 'node:crypto';
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, ChatRequest } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { ChatRequest } from '@svc/api/chat';
 import { JsonText } from '@svc/runtime';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

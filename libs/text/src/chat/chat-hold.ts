@@ -1,4 +1,5 @@
-import { type ChargeLine, Problem, type Usage } from '@svc/contracts';
+import type { ChargeLine, Usage } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { type PaidOperation, sumNano, type Reservation } from '@svc/paid/paid';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { costAtMostNano, priceUsages, tokensWithin } from './chat-price.js';

@@ -1,5 +1,5 @@
 import { Catalog, type Model } from '@svc/catalog';
-import { CatalogModel } from '@svc/contracts';
+import { CatalogModel } from '@svc/contracts/catalog';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { costAtMostNano, priceUsage, priceUsages, totalUsage } from './chat-price.js';

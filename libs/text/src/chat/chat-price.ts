@@ -1,5 +1,6 @@
 import type { Model, Rates } from '@svc/catalog';
-import { type ChargeLine, type Usage, chargeLine, pricedNano, tokenSku } from '@svc/contracts';
+import { type ChargeLine, type Usage, chargeLine } from '@svc/contracts/messages';
+import { pricedNano, tokenSku } from '@svc/contracts/money';
 
 /** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {

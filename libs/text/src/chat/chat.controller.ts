@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
-import { type ChatRequest, routes } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
+import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chatDialect } from '../output/client-dialect.js';

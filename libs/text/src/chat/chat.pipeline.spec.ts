@@ -1,5 +1,9 @@
 import { Catalog } from '@svc/catalog';
-import { type Caller, CatalogFile, ChatRequest, NO_USAGE, Problem } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { ChatRequest } from '@svc/api/chat';
+import { NO_USAGE } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
 import { JsonText, type RequestRecord } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import type { Ending } from '../output/output-relay.js';

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { Problem, type Usage, formatUsd } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
+import type { Usage } from '@svc/contracts/messages';
+import { formatUsd } from '@svc/contracts/money';
 import { type ChargedOutput, isAbort } from '../output/output-relay.js';
 import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '@svc/paid';

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import type { RequestRecord } from '@svc/runtime';
 import { currentStep, inference } from '@svc/telemetry';
 

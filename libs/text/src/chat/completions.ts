@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
 import type { JsonText } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientDialect } from '../output/client-dialect.js';

@@ -1,4 +1,5 @@
-import type { Caller, ChatRequest } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import type { ChatRequest } from '@svc/api/chat';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
 import { type EncryptionHeaders, type ResponseWriter } from '@svc/paid/http';

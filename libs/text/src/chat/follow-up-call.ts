@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { type Ending, isAbort } from '../output/output-relay.js';
 import { isShortOfMoney } from '@svc/paid/paid';
 import { tokensBeforeResults } from '../request/called-prompt.js';

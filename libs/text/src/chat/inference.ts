@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceRouter, type Usage } from '@svc/contracts';
+import { InferenceRouter } from '@svc/contracts/inference';
+import type { Usage } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
 import { LabelNames, inference, traced } from '@svc/telemetry';
 import { servedBy } from '@svc/paid/http';

@@ -1,5 +1,8 @@
 import type { Model } from '@svc/catalog';
-import { type Balances, type Charge, type Extension, type Hold, Ledger, Problem } from '@svc/contracts';
+import type { Balances } from '@svc/contracts/money';
+import type { Charge } from '@svc/contracts/messages';
+import { type Extension, type Hold, Ledger } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { ProgressiveHold } from './progressive-hold.js';

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { retrying } from '@svc/runtime';
 import type { OutputHold, Shortage } from '../output/output-relay.js';
 import type { ChatPlan } from '../request/chat-plan.js';

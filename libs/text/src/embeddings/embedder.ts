@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ChargeLine,
-  type EmbeddingTexts,
-  EmbeddingVectors,
-  InferenceRouter,
-  NO_USAGE,
-  chargeLine,
-} from '@svc/contracts';
+import { type ChargeLine, NO_USAGE, chargeLine } from '@svc/contracts/messages';
+import { type EmbeddingTexts, EmbeddingVectors, InferenceRouter } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import { type Performed } from '@svc/paid/paid';

@@ -1,5 +1,7 @@
 import type { Catalog, EmbeddingModel } from '@svc/catalog';
-import { type Caller, EmbeddingRequest, Problem, invalidRequest } from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import { EmbeddingRequest } from '@svc/api/embeddings';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { withoutSteering, unknownFieldsOf } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 

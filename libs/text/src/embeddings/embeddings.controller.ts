@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { type EmbeddingRequest, routes, usdNumber } from '@svc/contracts';
+import type { EmbeddingRequest } from '@svc/api/embeddings';
+import { routes } from '@svc/api';
+import { usdNumber } from '@svc/contracts/money';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, encode } from '@svc/paid/http';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from './backend-events.js';

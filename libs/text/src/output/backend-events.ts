@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type ChunkStream, Problem, type StreamedBytes } from '@svc/contracts';
+import type { ChunkStream, StreamedBytes } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { type EventSourceParser, createParser } from 'eventsource-parser';
 import { DATA } from './event-stream.js';
 

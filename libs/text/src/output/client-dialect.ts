@@ -1,4 +1,4 @@
-import type { Problem } from '@svc/contracts';
+import type { Problem } from '@svc/contracts/problems';
 import { type ResponseWriter, KEEP_ALIVE_FRAME } from '@svc/paid/http';
 import type { ResponseEncoder } from './output-relay.js';
 import type { CompletionHead } from './completion-head.js';

@@ -1,4 +1,4 @@
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import type { DocumentsCall } from '../web/documents-call.js';
 import type { ChoicePiece, WholeChoice } from './assembled-choice.js';
 

@@ -1,4 +1,4 @@
-import { Problem } from '@svc/contracts';
+import { Problem } from '@svc/contracts/problems';
 import { type Fields } from '@svc/paid/json';
 import { isCiphertext } from '../tokens/ciphertext.js';
 

@@ -1,4 +1,4 @@
-import { Problem, errorBody } from '@svc/contracts';
+import { Problem, errorBody } from '@svc/contracts/problems';
 
 /** What the line of an event begins with. */
 export const DATA = 'data: ';

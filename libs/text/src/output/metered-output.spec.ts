@@ -1,4 +1,6 @@
-import { type ChunkStream, Problem, type SvcParametersEcho } from '@svc/contracts';
+import type { ChunkStream } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

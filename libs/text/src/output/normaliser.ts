@@ -1,4 +1,5 @@
-import { type Problem, hasFailed, isError, readChoiceEnd } from '@svc/contracts';
+import type { Problem } from '@svc/contracts/problems';
+import { hasFailed, isError, readChoiceEnd } from '@svc/contracts/messages';
 import {
   type Fields,
   backendError,

@@ -1,4 +1,5 @@
-import { type ChunkStream, Problem } from '@svc/contracts';
+import type { ChunkStream } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { OutputRelay, type ResponseEncoder, type OutputHold } from './output-relay.js';
 import type { ChoicePiece } from './assembled-choice.js';

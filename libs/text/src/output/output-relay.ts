@@ -1,13 +1,9 @@
 import { Readable } from 'node:stream';
-import {
-  type Balances,
-  type ChunkStream,
-  type Completion,
-  type Cost,
-  Problem,
-  type Usage,
-  usdNumber,
-} from '@svc/contracts';
+import { type Balances, usdNumber } from '@svc/contracts/money';
+import type { ChunkStream, Completion } from '@svc/contracts/inference';
+import type { Cost } from '@svc/api/chat';
+import { Problem } from '@svc/contracts/problems';
+import type { Usage } from '@svc/contracts/messages';
 import { traced } from '@svc/telemetry';
 import { unusable } from '@svc/paid/json';
 import type { Meter } from '../tokens/meter.js';

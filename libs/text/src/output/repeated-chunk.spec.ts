@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type ChunkStream, Problem, type StreamedBytes, type SvcParametersEcho } from '@svc/contracts';
+import type { ChunkStream, StreamedBytes } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import type { ChoicePiece } from './assembled-choice.js';
 import { OutputNormaliser } from './normaliser.js';

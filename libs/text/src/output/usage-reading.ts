@@ -1,4 +1,4 @@
-import type { Usage } from '@svc/contracts';
+import type { Usage } from '@svc/contracts/messages';
 import { type Fields, isFields } from '@svc/paid/json';
 
 /** A backend's own counts. */

@@ -1,4 +1,5 @@
-import { NO_USAGE, type Usage, type UsageView } from '@svc/contracts';
+import { NO_USAGE, type Usage } from '@svc/contracts/messages';
+import type { UsageView } from '@svc/api/chat';
 import type { Meter } from '../tokens/meter.js';
 import type { ReportedUsage } from './usage-reading.js';
 import { SLACK_TOKENS, type TrustedPrompt, trustedPrompt } from '../tokens/trusted-prompt.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { OutputNormaliser } from './normaliser.js';
 import { WholeEncoder } from './whole-encoder.js';
 

@@ -1,5 +1,7 @@
 import { Catalog, type Model } from '@svc/catalog';
-import { CatalogModel, ChatRequest, Problem } from '@svc/contracts';
+import { CatalogModel } from '@svc/contracts/catalog';
+import { ChatRequest } from '@svc/api/chat';
+import { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { checkCapabilities } from './capability-gates.js';
 

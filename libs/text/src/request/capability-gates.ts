@@ -1,5 +1,6 @@
 import type { Model } from '@svc/catalog';
-import { type ChatRequest, type ContentPart, type Issue, type Message, invalidRequest } from '@svc/contracts';
+import type { ChatRequest, ContentPart, Message } from '@svc/api/chat';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 
 /** The most parts of each type in one message. */
 const PER_MESSAGE = { image_url: 10, input_audio: 5, file: 5 } as const;

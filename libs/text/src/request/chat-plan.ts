@@ -1,11 +1,8 @@
 import type { Catalog, Model } from '@svc/catalog';
-import {
-  type Caller,
-  type ChatRequest,
-  type EncryptionKeys,
-  type InferenceCall,
-  type SvcParametersEcho,
-} from '@svc/contracts';
+import type { Caller } from '@svc/contracts/ports';
+import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
+import type { EncryptionKeys } from '@svc/contracts/messages';
+import type { InferenceCall } from '@svc/contracts/inference';
 import { boundedJson, type JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject, dropSteering } from '@svc/paid/json';

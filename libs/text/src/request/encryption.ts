@@ -1,13 +1,8 @@
 import { ECDH } from 'node:crypto';
 import type { Model } from '@svc/catalog';
-import {
-  type ChatRequest,
-  type EncryptionKeys,
-  type Issue,
-  type Message,
-  type SvcParametersEcho,
-  invalidRequest,
-} from '@svc/contracts';
+import type { ChatRequest, Message, SvcParametersEcho } from '@svc/api/chat';
+import type { EncryptionKeys } from '@svc/contracts/messages';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import { ALGORITHM, CLIENT_KEY, type EncryptionHeaders, MODEL_KEY, faultyHeaders } from '@svc/paid/http';
 import { isCiphertext, isHex } from '../tokens/ciphertext.js';
 import type { ThinkingPlan } from './thinking-plan.js';

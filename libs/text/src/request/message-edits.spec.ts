@@ -1,4 +1,4 @@
-import type { ContentPart, Message } from '@svc/contracts';
+import type { ContentPart, Message } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import { type MessageEdits, editMessages } from './message-edits.js';
 

@@ -1,4 +1,4 @@
-import type { ContentPart, Message } from '@svc/contracts';
+import type { ContentPart, Message } from '@svc/api/chat';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 import { joinedContents } from './message-contents.js';
 import { type TemplateRules, forTemplates } from './template-roles.js';

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ChatRequest,
-  type ContentPart,
-  type Issue,
-  type Message,
-  Problem,
-  invalidRequest,
-} from '@svc/contracts';
+import type { ChatRequest, ContentPart, Message } from '@svc/api/chat';
+import { type Issue, Problem, invalidRequest } from '@svc/contracts/problems';
 import { traced } from '@svc/telemetry';
 import pLimit from 'p-limit';
 import { writtenJson } from '@svc/paid/json';

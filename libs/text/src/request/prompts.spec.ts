@@ -1,5 +1,6 @@
 import { Catalog, Characters, type Model } from '@svc/catalog';
-import { CatalogFile, CharactersFile } from '@svc/contracts';
+import { CatalogFile } from '@svc/contracts/catalog';
+import { CharactersFile } from '@svc/api/characters';
 import { describe, expect, it } from 'vitest';
 import { Prompts } from './prompts.js';
 import { effectiveParameters } from '@svc/paid/models';

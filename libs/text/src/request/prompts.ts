@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog, Characters, type Model } from '@svc/catalog';
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { characterNotFound } from '@svc/paid/models';
 
 /** The system prompts that go before the caller's own. */

@@ -1,4 +1,5 @@
-import { ChatRequest, NOT_INT64, Problem } from '@svc/contracts';
+import { ChatRequest, NOT_INT64 } from '@svc/api/chat';
+import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '@svc/runtime';

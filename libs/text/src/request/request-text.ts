@@ -1,4 +1,5 @@
-import { ChatRequest, NOT_INT64, invalidRequest } from '@svc/contracts';
+import { ChatRequest, NOT_INT64 } from '@svc/api/chat';
+import { invalidRequest } from '@svc/contracts/problems';
 import type { JsonText, LongStrings } from '@svc/runtime';
 import { z } from 'zod';
 import { KnownJson, type MemberShape, type ObjectShape, type Shape } from '@svc/paid/json';

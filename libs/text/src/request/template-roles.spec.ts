@@ -1,4 +1,4 @@
-import type { Message } from '@svc/contracts';
+import type { Message } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-import type { Backend, Message } from '@svc/contracts';
+import type { Backend } from '@svc/contracts/catalog';
+import type { Message } from '@svc/api/chat';
 import { type JsonPart, joinedStrings, membersOf, objectPart, partOf } from '@svc/paid/json';
 import { joinedContents } from './message-contents.js';
 

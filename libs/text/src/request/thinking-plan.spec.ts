@@ -1,4 +1,5 @@
-import { CatalogModel, ChatRequest } from '@svc/contracts';
+import { CatalogModel } from '@svc/contracts/catalog';
+import { ChatRequest } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '@svc/paid/json';
 import { effectiveParameters } from '@svc/paid/models';

@@ -1,4 +1,5 @@
-import type { CatalogModel, ChatRequest, SvcParametersEcho } from '@svc/contracts';
+import type { CatalogModel } from '@svc/contracts/catalog';
+import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
 import { boundedJson } from '@svc/runtime';
 import { isFields, jsonElements, jsonMembers, jsonObject } from '@svc/paid/json';
 

@@ -1,4 +1,4 @@
-import { ChatRequest } from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import { jsonMembers, jsonObject } from '@svc/paid/json';
 import { searchTool } from '../web/search-tool.js';

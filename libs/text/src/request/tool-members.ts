@@ -1,4 +1,4 @@
-import type { ChatRequest, ToolChoice } from '@svc/contracts';
+import type { ChatRequest, ToolChoice } from '@svc/api/chat';
 import { boundedJson } from '@svc/runtime';
 import type { SearchTool } from '../web/search-tool.js';
 import { jsonElements, jsonMembers, jsonObject } from '@svc/paid/json';

@@ -1,4 +1,5 @@
-import { ChatRequest, type Issue, Problem, invalidRequest, validate, validateInSlices } from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
+import { type Issue, Problem, invalidRequest, validate, validateInSlices } from '@svc/contracts/problems';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, unknownFieldsOf } from '@svc/paid/json';
 import { refuseEncryption } from './encryption.js';

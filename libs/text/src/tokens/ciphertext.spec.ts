@@ -1,4 +1,4 @@
-import { ChatRequest } from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isCiphertext, plainBytes } from './ciphertext.js';

@@ -1,4 +1,4 @@
-import { ChatRequest } from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
 import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base';
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
 
 /**
  * Exceeds the length of any token, not counting runs of the same one or two characters and of spaces. The

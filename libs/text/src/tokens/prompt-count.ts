@@ -1,4 +1,4 @@
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
 import type { Tokenizer } from './tokenizer.js';
 import { promptBytes, promptTexts, tokensBesideTexts } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Catalog, type Model } from '@svc/catalog';
-import type { TokenizerName } from '@svc/contracts';
+import type { TokenizerName } from '@svc/contracts/catalog';
 import { RootLogger } from '@svc/runtime';
 import { Tokenizer } from './tokenizer.js';
 

@@ -1,4 +1,4 @@
-import { ChatRequest, type Message } from '@svc/contracts';
+import { ChatRequest, type Message } from '@svc/api/chat';
 import { jsonSize } from '@svc/paid/json';
 
 /**

@@ -1,4 +1,4 @@
-import type { SvcParametersEcho } from '@svc/contracts';
+import type { SvcParametersEcho } from '@svc/api/chat';
 
 /** The tool whose call carries the search results. */
 const DOCUMENTS_TOOL = 'svc_web_search_documents';

@@ -1,4 +1,4 @@
-import type { FoundPage } from '@svc/contracts';
+import type { FoundPage } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../tokens/tokens.js';
 import { pagesBlock } from './pages-block.js';

@@ -1,4 +1,4 @@
-import type { FoundPage } from '@svc/contracts';
+import type { FoundPage } from '@svc/contracts/ports';
 import { estimateTokens } from '../tokens/tokens.js';
 import { type Fence, fence, label, randomCode, neutralised } from '@svc/paid/untrusted';
 

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import { needsSearch } from './search-need.js';
 

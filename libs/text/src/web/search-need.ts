@@ -1,4 +1,4 @@
-import type { ChatRequest } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
 import { messageText } from './search-query.js';
 
 /** A longer message, like one with code, brings its own subject matter. */

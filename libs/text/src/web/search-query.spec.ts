@@ -1,4 +1,4 @@
-import { ChatRequest } from '@svc/contracts';
+import { ChatRequest } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import { searchQuery } from './search-query.js';
 

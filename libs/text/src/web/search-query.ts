@@ -1,4 +1,5 @@
-import { type ChatRequest, QUERY_CHARACTERS } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
+import { QUERY_CHARACTERS } from '@svc/contracts/ports';
 
 /** Only this part of the beginning and the end of a text is used, where questions usually are. */
 const LOOKED_AT_CHARACTERS = 4_000;

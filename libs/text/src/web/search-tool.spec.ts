@@ -1,4 +1,4 @@
-import { QUERY_CHARACTERS } from '@svc/contracts';
+import { QUERY_CHARACTERS } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { queryIn, searchTool } from './search-tool.js';
 

@@ -1,4 +1,5 @@
-import { type ChatRequest, QUERY_CHARACTERS } from '@svc/contracts';
+import type { ChatRequest } from '@svc/api/chat';
+import { QUERY_CHARACTERS } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 
 /** The name by which models know a search tool. */

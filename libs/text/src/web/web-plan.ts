@@ -1,5 +1,6 @@
 import type { Catalog, Model } from '@svc/catalog';
-import { type ChatRequest, type Price, type SvcParametersEcho, chargeLine } from '@svc/contracts';
+import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
+import { type Price, chargeLine } from '@svc/contracts/messages';
 import { type SearchPrices, extraPrice, searchPrices } from '@svc/paid/paid';
 import { needsSearch } from './search-need.js';
 import { messageText, searchQuery } from './search-query.js';

@@ -1,14 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type ChargeLine,
-  type FoundPage,
-  PageUnread,
-  SearchFailed,
-  type SvcParametersEcho,
-  WebPages,
-  WebSearch,
-  chargeLine,
-} from '@svc/contracts';
+import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
+import { type FoundPage, PageUnread, SearchFailed, WebPages, WebSearch } from '@svc/contracts/ports';
+import type { SvcParametersEcho } from '@svc/api/chat';
 import { RootLogger } from '@svc/runtime';
 import { pagesBlock } from './pages-block.js';
 import type { PagesPlan, SearchPlan, WebPlan } from './web-plan.js';

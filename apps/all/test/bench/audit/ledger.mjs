@@ -1,7 +1,7 @@
 // A ledger on a new database of its own, without consumers and jobs.
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { Books, Charges } from '@svc/contracts';
+import { Books, Charges } from '@svc/contracts/ports';
 import { EventsModule } from '@svc/events';
 import { temporaryInfra } from '@svc/infra';
 import { JobWorkers } from '@svc/jobs';

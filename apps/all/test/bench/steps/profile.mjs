@@ -13,7 +13,7 @@ const STEPS = [
   ['log, metrics, traces', /^(?:runtime\/logging\/|telemetry\/|package (?:pino|sonic-boom|quick-format))/],
   ['key', /^(?:gateway\/(?:auth|accounts|keys|wallets)\/|package lru-cache)/],
   ['validate', /^(?:runtime\/json\/|gateway\/json\/(?!backend)|gateway\/request\/request-text|package zod)/],
-  ['validate', /^contracts\/(?:http|problems)\//],
+  ['validate', /^(?:api\/|contracts\/problems\/)/],
   ['admit', /^(?:limiter|gateway\/limits)\//],
   ['hold and price', /^(?:gateway\/(?:paid\/|chat\/(?:chat-hold|chat-price|progress))|contracts\/m)/],
   ['plan and prepare', /^(?:gateway\/(?:request|models|tokens|web|augment)|catalog)\//],

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
+import type { RouteDefinition } from '../route/route-definition.js';
+import { SpeechRequest } from './speech.js';
+import { TranscriptReply, TranscriptionRequest, TranslationRequest } from './transcriptions.js';
+
+const transcriptionTerms = {
+  method: 'POST',
+  tag: 'Audio',
+  access: 'key-or-wallet',
+  status: 200,
+  admitted: true,
+  bodyType: 'multipart/form-data',
+  passesBody: true,
+  // The largest file, plus the rest of the form.
+  bodyLimitBytes: 27_262_976,
+  reply: TranscriptReply,
+  plainText: true,
+  headers: ['model', 'limits', 'balances'],
+  refusals: [
+    'INVALID_REQUEST',
+    'PRO_ONLY_MODEL',
+    'INSUFFICIENT_BALANCE',
+    'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+    'UNAUTHORIZED',
+    'MODEL_NOT_FOUND',
+    'MODEL_RETIRED',
+    'PAYLOAD_TOO_LARGE',
+    'INVALID_CONTENT_TYPE',
+    'RATE_LIMIT_EXCEEDED',
+    'INFERENCE_FAILED',
+    'MODEL_OFFLINE',
+    'MODEL_AT_CAPACITY',
+    'REQUEST_TIMEOUT',
+  ],
+} as const;
+
+const Named = z.object({ id: z.string(), name: z.string() });
+
+const listTerms = {
+  method: 'GET',
+  tag: 'Audio',
+  // Open WebUI sends no key with these.
+  access: 'public',
+  status: 200,
+  headers: ['balances'],
+  refusals: [],
+} as const;
+
+export const audioRoutes = {
+  audioModels: {
+    ...listTerms,
+    path: '/api/v1/audio/models',
+    operationId: 'listAudioModels',
+    summary: 'Lists the models that speak, in the form that Open WebUI reads',
+    reply: z.object({ models: z.array(Named) }),
+  },
+  audioVoices: {
+    ...listTerms,
+    path: '/api/v1/audio/voices',
+    operationId: 'listVoices',
+    summary: 'Lists the voices of all models that speak, in the form that Open WebUI reads',
+    reply: z.object({ voices: z.array(Named) }),
+  },
+  speech: {
+    method: 'POST',
+    path: '/api/v1/audio/speech',
+    operationId: 'createSpeech',
+    tag: 'Audio',
+    summary: 'Speaks a text',
+    description: `Accepts the parameters of OpenAI's speech, except \`stream_format: "sse"\`; of further fields, the model gets
+those that the operator has enabled. The response is the whole file, or with \`streaming: true\` the bytes as they are made. A request is charged by the characters of \`input\`:
+when the file is complete, or when the client disconnects after the first bytes of a streamed one. If the model fails, the
+request costs nothing, and a streamed response that has begun is cut off.`,
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: true,
+    body: SpeechRequest,
+    passesBody: true,
+    bodyLimitBytes: 35_000_000,
+    reply: z.unknown(),
+    replyType: Object.values(SPEECH_MEDIA_TYPES),
+    headers: ['model', 'limits', 'balances'],
+    refusals: [
+      'INVALID_JSON',
+      'INVALID_REQUEST',
+      'TOO_MANY_TOKENS',
+      'PRO_ONLY_MODEL',
+      'INSUFFICIENT_BALANCE',
+      'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+      'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+      'UNAUTHORIZED',
+      'MODEL_NOT_FOUND',
+      'MODEL_RETIRED',
+      'PAYLOAD_TOO_LARGE',
+      'INVALID_CONTENT_TYPE',
+      'RATE_LIMIT_EXCEEDED',
+      'INFERENCE_FAILED',
+      'MODEL_OFFLINE',
+      'MODEL_AT_CAPACITY',
+      'REQUEST_TIMEOUT',
+    ],
+  },
+  transcription: {
+    ...transcriptionTerms,
+    path: '/api/v1/audio/transcriptions',
+    operationId: 'createTranscription',
+    summary: 'Transcribes an audio file',
+    description: `Accepts the parameters of OpenAI's transcriptions, except \`stream\`; of further texts, the model gets those that
+the operator has enabled. A request is charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails.`,
+    body: TranscriptionRequest,
+  },
+  translation: {
+    ...transcriptionTerms,
+    path: '/api/v1/audio/translations',
+    operationId: 'createTranslation',
+    summary: 'Translates the speech of an audio file into English',
+    description: 'Like a transcription, at the same price.',
+    body: TranslationRequest,
+  },
+} as const satisfies Record<string, RouteDefinition>;

@@ -1,0 +1,2 @@
+export { characterCount, SpeechRequest } from './speech.js';
+export { TranscriptionRequest, TranscriptReply, TranslationRequest } from './transcriptions.js';

@@ -1,0 +1,8 @@
+export {
+  AugmentFile,
+  AugmentFileReply,
+  AugmentScrape,
+  AugmentScrapeReply,
+  AugmentSearch,
+  AugmentSearchReply,
+} from './augment.js';

@@ -1,0 +1,10 @@
+export {
+  Character,
+  CharacterList,
+  CharacterQuery,
+  CharacterReply,
+  CharacterReviewQuery,
+  CharacterReviews,
+  CharactersFile,
+  CharacterView,
+} from './characters.js';

@@ -1,0 +1,1 @@
+export { CompletionRequest } from './completions.js';

@@ -1,0 +1,1 @@
+export { RpcNetworkList, RpcRequest } from './crypto-rpc.js';

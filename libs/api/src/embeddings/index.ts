@@ -1,0 +1,1 @@
+export { EmbeddingRequest } from './embeddings.js';

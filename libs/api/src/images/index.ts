@@ -1,0 +1,12 @@
+export {
+  ImageCutoutRequest,
+  ImageEditRequest,
+  ImageEditsRequest,
+  ImageGenerationReply,
+  ImageGenerationRequest,
+  ImageMultiEditRequest,
+  ImageReply,
+  ImageRequest,
+  ImageStyleList,
+  ImageUpscaleRequest,
+} from './images.js';

@@ -1,0 +1,1 @@
+export { routes, TAGS } from './routes.js';

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { KEY_TYPES, MODEL_PRIVACIES, LIMIT_PERIODS } from '@svc/contracts/ports';
+import { numberToNano } from '@svc/contracts/money';
+
+/** Source: the public interface. */
+const LIMIT_MAX = 9_999_999_999;
+
+const Limit = z
+  .number()
+  .min(0)
+  .max(LIMIT_MAX)
+  .refine((amount) => numberToNano(amount) !== undefined, 'must have at most nine decimals')
+  .nullable();
+
+const VCU = 'Deprecated: accepted but not used, and always null in responses.';
+
+/**
+ * An absent currency keeps its limit; on a new key it has none. An ADMIN key with limits gives another key at
+ * most what is left of its own, which is lowered by that.
+ */
+const ConsumptionLimit = z.strictObject({
+  usd: Limit.optional().describe('US dollars; null means no limit.'),
+  diem: Limit.optional().describe('DIEM; null means no limit.'),
+  vcu: z.number().min(0).max(LIMIT_MAX).nullable().optional().describe(VCU),
+});
+
+const error = 'must be "", a day such as "2027-01-31" or a time such as "2027-01-31T12:00:00Z"';
+
+/** A day means its beginning in UTC; an empty value means no expiry. */
+const ExpiresAt = z
+  .union([
+    z.literal('', { error }),
+    z.iso.date({ error }),
+    z.iso.datetime({ error }).max(40).meta({ pattern: 'Z$' }),
+    z.null(),
+  ])
+  .describe('A day (its beginning, UTC) or a time in the future. Empty: the key does not expire.')
+  .meta({ example: '2027-01-31T12:00:00Z' });
+
+const Description = z.string().max(64);
+const LimitPeriod = z
+  .enum(LIMIT_PERIODS)
+  .describe(
+    'The period of the spending limits: a UTC day, a UTC calendar month, or the lifetime of the key.',
+  );
+const ModelPrivacy = z
+  .enum(MODEL_PRIVACIES)
+  .describe(
+    'The models that the key may use: all, all but anonymized text models, or all but anonymized models.',
+  );
+
+const PerMinute = z.int().min(1).max(2_000_000_000);
+
+/** Limits of this key within its account's. */
+const ownLimits = {
+  requestsPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
+  tokensPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
+};
+
+export const NewApiKey = z.strictObject({
+  apiKeyType: z.enum(KEY_TYPES),
+  description: Description,
+  expiresAt: ExpiresAt.optional(),
+  consumptionLimit: ConsumptionLimit.optional(),
+  limitPeriod: LimitPeriod.optional().describe('Default: EPOCH.'),
+  modelPrivacy: ModelPrivacy.optional().describe('Default: ALL.'),
+  ...ownLimits,
+});
+
+const KeyId = z.string().min(1).max(64);
+
+/** Absent fields stay unchanged. */
+export const ApiKeyChange = z.strictObject({
+  id: KeyId,
+  description: Description.optional(),
+  expiresAt: ExpiresAt.optional(),
+  consumptionLimit: ConsumptionLimit.optional(),
+  limitPeriod: LimitPeriod.optional(),
+  modelPrivacy: ModelPrivacy.optional(),
+  requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
+  tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
+});
+
+export const ApiKeyParams = z.object({ id: KeyId });
+
+/** The key to revoke, in the query or in a body. */
+export const ApiKeyQuery = z.strictObject({ id: KeyId.optional() });
+
+const Amount = z.number().nullable();
+const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
+const Spent = z.string().meta({ example: '0.0123' });
+
+const view = {
+  id: z.uuid(),
+  apiKeyType: z.enum(KEY_TYPES),
+  description: z.string(),
+  expiresAt: z.iso.datetime().nullable(),
+};
+
+/** A key without its usage. */
+export const PlainApiKeyView = z.object({
+  ...view,
+  createdAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().describe('Updated with a delay of a few seconds.'),
+  last6Chars: z.string(),
+  consumptionLimits: LimitView,
+  limitPeriod: LimitPeriod,
+  modelPrivacy: ModelPrivacy,
+  requestsPerMinute: z.int().optional(),
+  tokensPerMinute: z.int().optional(),
+});
+
+export const ApiKeyView = PlainApiKeyView.extend({
+  usage: z
+    .object({ trailingSevenDays: z.object({ usd: Spent, vcu: Spent, diem: Spent }) })
+    .optional()
+    .describe('What the key has spent, with four decimals. Absent while unknown.'),
+  currentPeriodUsage: z
+    .object({ usd: Spent, diem: Spent })
+    .optional()
+    .describe('The spending that counts towards its limits, if it has any.'),
+});
+
+export const ApiKeyList = z.object({ object: z.literal('list'), data: z.array(ApiKeyView) });
+export const ApiKeyReply = z.object({ data: ApiKeyView });
+export const ChangedApiKeyReply = z.object({ success: z.literal(true), data: PlainApiKeyView });
+export const RevokedApiKeyReply = z.object({ success: z.literal(true) });
+
+export const NewApiKeyReply = z.object({
+  success: z.literal(true),
+  data: z.object({
+    ...view,
+    apiKey: z.string().describe('The secret. It is shown only once.'),
+    consumptionLimit: LimitView,
+    limitPeriod: LimitPeriod,
+    modelPrivacy: ModelPrivacy,
+    requestsPerMinute: z.int().optional(),
+    tokensPerMinute: z.int().optional(),
+  }),
+});
+
+export type NewApiKey = z.infer<typeof NewApiKey>;
+export type ApiKeyChange = z.infer<typeof ApiKeyChange>;
+export type ApiKeyQuery = z.infer<typeof ApiKeyQuery>;
+export type ApiKeyView = z.infer<typeof ApiKeyView>;
+export type PlainApiKeyView = z.infer<typeof PlainApiKeyView>;
+export type ApiKeyList = z.infer<typeof ApiKeyList>;
+export type ApiKeyReply = z.infer<typeof ApiKeyReply>;
+export type ChangedApiKeyReply = z.infer<typeof ChangedApiKeyReply>;
+export type RevokedApiKeyReply = z.infer<typeof RevokedApiKeyReply>;
+export type NewApiKeyReply = z.infer<typeof NewApiKeyReply>;

@@ -1,0 +1,13 @@
+export { AccountLimits } from './account-limits.js';
+export {
+  ApiKeyChange,
+  ApiKeyList,
+  ApiKeyQuery,
+  ApiKeyReply,
+  ApiKeyView,
+  ChangedApiKeyReply,
+  NewApiKey,
+  NewApiKeyReply,
+  PlainApiKeyView,
+  RevokedApiKeyReply,
+} from './api-keys.js';

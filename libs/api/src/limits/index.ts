@@ -1,0 +1,1 @@
+export { RateLimitLog, RateLimits } from './rate-limits.js';

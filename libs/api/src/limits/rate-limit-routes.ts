@@ -1,0 +1,58 @@
+import { LimitsState } from '@svc/contracts/ports';
+import { RateLimitLog, RateLimits } from './rate-limits.js';
+import type { RouteDefinition } from '../route/route-definition.js';
+
+const log = {
+  method: 'GET',
+  tag: 'Rate limits',
+  access: 'key',
+  status: 200,
+  reply: RateLimitLog,
+  headers: ['balances'],
+  refusals: ['UNAVAILABLE'],
+} as const;
+
+/** Routes about limits. */
+export const rateLimitRoutes = {
+  rateLimits: {
+    method: 'GET',
+    path: '/api/v1/api_keys/rate_limits',
+    operationId: 'getRateLimits',
+    tag: 'Rate limits',
+    summary: "Shows the limits and balances of the caller's key",
+    description:
+      'Requests and tokens per minute, for each model. Windows begin at full minutes. If the key has lower limits of its own, they are shown.',
+    access: 'key',
+    status: 200,
+    reply: RateLimits,
+    headers: ['balances'],
+    refusals: ['UNAVAILABLE'],
+  },
+  rateLimitLogs: {
+    ...log,
+    path: '/api/v1/api_keys/rate_limit_logs',
+    operationId: 'listRateLimitLogs',
+    summary: "Lists the account's last 50 requests that exceeded a limit, newest first",
+  },
+  rateLimitLog: {
+    ...log,
+    path: '/api/v1/api_keys/rate_limits/log',
+    operationId: 'listRateLimitLog',
+    summary: 'Alias of rate_limit_logs',
+  },
+} as const satisfies Record<string, RouteDefinition>;
+
+/** The state of a process that counts limits. */
+export const limiterRoutes = {
+  limitsState: {
+    method: 'GET',
+    tag: 'Limits',
+    access: 'internal',
+    status: 200,
+    path: '/internal/v1/limits/state',
+    operationId: 'getLimitsState',
+    summary: 'Shows whether limits are shared or counted by each process alone',
+    reply: LimitsState,
+    refusals: [],
+  },
+} as const satisfies Record<string, RouteDefinition>;

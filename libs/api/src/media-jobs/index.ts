@@ -1,0 +1,9 @@
+export {
+  MediaComplete,
+  MediaProgress,
+  MediaRetrieve,
+  MusicOrder,
+  MusicQuote,
+  VideoOrder,
+  VideoQuote,
+} from './media-jobs.js';

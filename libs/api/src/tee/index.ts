@@ -1,0 +1,1 @@
+export { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from './tee.js';

@@ -1,0 +1,44 @@
+export {
+  AUDIO_MEDIA_TYPES,
+  type AudioFileFormat,
+  SPEECH_FORMATS,
+  SPEECH_MEDIA_TYPES,
+  type SpeechFormat,
+  VOICE_CHARACTERS,
+} from './audio-models.js';
+export {
+  Backend,
+  Capabilities,
+  CatalogEditModel,
+  CatalogEmbeddingModel,
+  CatalogEntry,
+  CatalogFile,
+  CatalogImageModel,
+  CatalogModel,
+  CatalogMusicModel,
+  CatalogSpeechModel,
+  CatalogTranscriptionModel,
+  CatalogUpscaleModel,
+  CatalogVideoModel,
+  type Extra,
+  MODEL_TYPES,
+  type OtherLimit,
+  type PriceTree,
+  type TokenizerName,
+} from './catalog.js';
+export { Deprecation } from './deprecation.js';
+export {
+  IMAGE_PROMPT_CHARS,
+  IMAGE_QUALITIES,
+  IMAGE_RESOLUTIONS,
+  type ImageResolution,
+  IMAGES_AT_MOST,
+  type ImageTier,
+  imageUsd,
+  INPUT_PICTURES_AT_MOST,
+} from './image-models.js';
+export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './rpc-networks.js';
+export { Scraping, Search, SearchProvider } from './search.js';
+export { TeeBackend } from './tee-backends.js';
+export { musicPrice, secondsOf, videoPrice } from './video-models.js';
+export { slotIn, type WorkflowSlot } from './workflow.js';

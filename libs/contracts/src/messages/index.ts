@@ -1,0 +1,44 @@
+export { EVENTS } from './all-events.js';
+export { hasFailed, isError, readChoiceEnd } from './choice-ends.js';
+export {
+  AttestationCall,
+  EnclaveReport,
+  EnclaveSignature,
+  type EncryptionKeys,
+  SignatureCall,
+} from './enclaves.js';
+export { defineEvent, type EventDefinition, EventLog } from './events.js';
+export {
+  auditNewEntries,
+  auditWholeBook,
+  defineJob,
+  type JobDefinition,
+  type JobOptions,
+  Jobs,
+  setStakedDiem,
+} from './jobs.js';
+export { type KeyChanged, keyChanged } from './key-events.js';
+export {
+  LIMIT_LOG_LENGTH,
+  LIMIT_LOG_TYPES,
+  LIMIT_TYPES,
+  LimitLog,
+  type LimitLogType,
+  limitReached,
+  LimitReached,
+} from './limit-log.js';
+export {
+  type Charge,
+  chargeLine,
+  type ChargeLine,
+  decodeCharge,
+  emptyCharge,
+  encodeCharge,
+  encodeGiveBack,
+  MEDIA_JOBS_BACKEND,
+  NO_USAGE,
+  type Price,
+  type Usage,
+  UsageRecorded,
+  usageRecorded,
+} from './usage.js';

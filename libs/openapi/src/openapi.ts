@@ -1,0 +1,348 @@
+import { headersOf, HEADERS } from './openapi-headers.js';
+import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
+import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
+import { type JsonObject, schemaRef } from './json-schema.js';
+import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
+import type { ProblemCode } from '@svc/contracts/problems';
+import type { Access, RouteDefinition } from '@svc/api/route';
+import { TAGS, routes } from '@svc/api';
+import { shareResponses } from './shared-responses.js';
+
+/** The readers of a description: clients, or the operator. */
+export type OpenApiAudience = 'public' | 'operator';
+
+const PUBLIC_BASE = '/api/v1';
+
+const INTRODUCTION = {
+  public: {
+    title: 'Svc API',
+    description: `An inference API for unmodified OpenAI clients: set their base URL to this service's address with \`/api/v1\`, and give them a key.
+
+**Credentials.** \`Authorization: Bearer <key>\`. Without credentials, a route that wallets may use returns 402 with the ways to pay.
+
+**Money.** Requests are paid from prepaid credit. Every response contains its cost, to the nano-dollar.
+
+**Errors.** All errors have OpenAI's format, with the code at the top level as well. Retry requests that failed with 429, 500 or
+503, with exponential backoff.
+
+**Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers show what is left.
+
+**Versions.** Changes to \`/api/v1\` are backward compatible. The revision of the service is in \`x-svc-version\`.`,
+  },
+  operator: {
+    title: 'Svc operator API',
+    description:
+      "For the operator of the service, on the operator's port. Amounts of money are decimal strings, exact to the nano-dollar.",
+  },
+} as const;
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key. The header `x-api-key` is accepted as well.',
+  },
+  wallet: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'SIGN-IN-WITH-X',
+    description:
+      'JSON with a message signed by a wallet, in base64: EIP-4361 for EVM, the Solana sign-in message for Solana. The name ' +
+      '`X-Sign-In-With-X` is accepted as well.',
+  },
+  operatorToken: { type: 'http', scheme: 'bearer', description: "An operator's token." },
+} as const;
+
+const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)[]>> = {
+  probe: [],
+  public: [],
+  'key-or-wallet': ['apiKey', 'wallet'],
+  key: ['apiKey'],
+  admin: ['apiKey'],
+  operator: ['operatorToken'],
+  internal: [],
+  metrics: ['operatorToken'],
+  process: ['operatorToken'],
+};
+
+/**
+ * The OpenAPI 3.1 description of an API, generated from the catalogue of routes and the validation schemas.
+ */
+export function openApiDocument(of: { audience: OpenApiAudience; version: string }): JsonObject {
+  const described = Object.values<RouteDefinition>(routes).filter(
+    (route) => audienceOf(route) === of.audience,
+  );
+  const schemas = new OpenApiSchemas(described);
+  const paths: Record<string, JsonObject> = {};
+  const operations = described.map((route) => ({ route, described: operation(route, schemas) }));
+  const responses = shareResponses(operations.map((each) => each.described));
+  for (const { route, described: value } of operations) {
+    const path = pathOf(route, of.audience);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: value };
+  }
+  const schemes = new Set(described.flatMap(({ access }) => SECURITY[access]));
+  const tags = new Set(described.map(({ tag }) => tag));
+  return {
+    openapi: '3.1.1',
+    info: {
+      ...INTRODUCTION[of.audience],
+      version: of.version,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: of.audience === 'public' ? PUBLIC_BASE : '/', description: 'This service' }],
+    tags: Object.entries(TAGS).flatMap(([name, description]) =>
+      tags.has(name) ? [{ name, description }] : [],
+    ),
+    paths,
+    components: {
+      securitySchemes: Object.fromEntries(
+        Object.entries(SECURITY_SCHEMES).filter(([name]) =>
+          schemes.has(name as keyof typeof SECURITY_SCHEMES),
+        ),
+      ),
+      headers: headerComponents(described),
+      responses,
+      schemas: schemas.reachableFrom([paths, responses]),
+    },
+  };
+}
+
+const OF_OPERATORS: ReadonlySet<RouteDefinition['access']> = new Set([
+  'operator',
+  'probe',
+  'process',
+  'metrics',
+]);
+
+/** The readers to whom a route is described, if any. */
+function audienceOf({ path, access }: RouteDefinition): OpenApiAudience | undefined {
+  if (access === 'internal') return undefined;
+  if (path.startsWith(`${PUBLIC_BASE}/`)) return 'public';
+  return OF_OPERATORS.has(access) ? 'operator' : undefined;
+}
+
+function pathOf({ path, params }: RouteDefinition, audience: OpenApiAudience): string {
+  const template = path
+    .replaceAll(/:(\w+)/g, '{$1}')
+    .replace('*', () => `{${Object.keys(params?.shape ?? {}).join()}}`);
+  return audience === 'public' ? template.slice(PUBLIC_BASE.length) : template;
+}
+
+function operation(
+  route: RouteDefinition,
+  schemas: OpenApiSchemas,
+): JsonObject & { operationId: string; responses: Record<string, JsonObject> } {
+  const { operationId, tag, summary, access, body } = route;
+  const description = descriptionOf(route);
+  const parameters = parametersOf(route, schemas);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: bodyContent(route, (type) => schemas.bodyRef(body, type)),
+      },
+    }),
+    responses: responsesOf(route, schemas),
+  };
+}
+
+/** The examples are JSON. */
+function bodyContent(
+  { operationId, bodyType = JSON_TYPE }: RouteDefinition,
+  schemaOf: (type: string) => JsonObject,
+): JsonObject {
+  const contents = [bodyType]
+    .flat()
+    .map((type) =>
+      contentOf(type, schemaOf(type), type === JSON_TYPE ? EXAMPLES[operationId]?.request : undefined),
+    );
+  return Object.assign({}, ...contents) as JsonObject;
+}
+
+/** Token scopes are part of the text: OpenAPI has scopes for OAuth only. */
+function descriptionOf({ access, description, scope = 'read' }: RouteDefinition): string | undefined {
+  if (access === 'probe' || !OF_OPERATORS.has(access)) return description;
+  return `${description === undefined ? '' : `${description}\n\n`}Needs a token with the scope \`${scope}\`.`;
+}
+
+function parametersOf({ params, query, headers }: RouteDefinition, schemas: OpenApiSchemas): JsonObject[] {
+  const found = (['path', 'query'] as const).flatMap((place) => {
+    const schema = place === 'path' ? params : query;
+    return (schema ? schemas.properties(schema) : []).map(({ name, schema: property, required }) => {
+      const { description, ...rest } = property;
+      return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
+    });
+  });
+  if (!headers?.includes('encoding')) return found;
+  const acceptEncoding = {
+    name: 'Accept-Encoding',
+    in: 'header',
+    required: false,
+    description: '`gzip` or `br`: compress the response, unless it is a stream.',
+    schema: { type: 'string', examples: ['gzip, br'] },
+  };
+  return [...found, acceptEncoding];
+}
+
+function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<string, JsonObject> {
+  const responses: Record<string, JsonObject> = {
+    [route.status]: {
+      description: route.summary,
+      headers: headerRefs(route, route.status),
+      content: replyContent(route, schemas),
+    },
+  };
+  if (route.mayBeEmpty) responses[204] = { description: 'Nothing.', headers: headerRefs(route, 204) };
+  for (const [status, codes] of refusalsByStatus(route)) {
+    responses[status] = {
+      description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
+      headers: headerRefs(route, status),
+      content: errorContent(codes, { route, schemas, others: bodiesOf(route, status) }),
+    };
+  }
+  return responses;
+}
+
+function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
+  const { reply, replyType, csv, plainText, fileTypes, event, namedEvents, operationId } = route;
+  const examples = EXAMPLES[operationId];
+  if (replyType !== undefined) {
+    const types = typeof replyType === 'string' ? [replyType] : replyType;
+    return Object.fromEntries(types.map((type) => [type, { schema: fileSchema(type) }]));
+  }
+  const whole = json(schemas.ref(reply, 'output'), examples?.reply);
+  if (plainText) {
+    const schema = { type: 'string', description: 'Only the text.' };
+    return { ...whole, 'text/plain': { schema } };
+  }
+  if (fileTypes) {
+    const schema = { type: 'string', format: 'binary' };
+    return { ...whole, ...Object.fromEntries(fileTypes.map((type) => [type, { schema }])) };
+  }
+  if (csv) {
+    const example = examples?.csv;
+    const schema = { type: 'string', description: 'The same as comma-separated values (RFC 4180).' };
+    return { ...whole, 'text/csv': { schema, ...(example !== undefined && { example }) } };
+  }
+  if (!event) return whole;
+  const schema = (namedEvents ? namedEventSchema : eventSchema)(schemas.ref(event, 'output'));
+  return { ...whole, 'text/event-stream': { schema, examples: eventExamples(examples?.stream ?? '') } };
+}
+
+const fileSchema = (type: string): JsonObject => ({
+  type: 'string',
+  ...(!/^(text|application)\//.test(type) && { format: 'binary' }),
+});
+
+function eventExamples(stream: string): NamedExamples {
+  const events = stream.split('\n\n').filter((event) => event !== '');
+  return Object.fromEntries(
+    events.map((event, index) => [
+      `event${index + 1}`,
+      { summary: `Event ${index + 1} of ${events.length}`, value: eventFields(event) },
+    ]),
+  );
+}
+
+const eventFields = (event: string): JsonObject =>
+  Object.fromEntries(
+    event.split('\n').map((line) => {
+      const [, name = '', value = ''] = /^(\w+): (.*)$/.exec(line) ?? [];
+      return [name, value];
+    }),
+  );
+
+/**
+ * The schema of each event of a stream, in the form that tools read before OpenAPI 3.2, which has its own
+ * keyword.
+ */
+function eventSchema(chunk: JsonObject): JsonObject {
+  const data = {
+    type: 'string',
+    contentMediaType: 'application/json',
+    contentSchema: { anyOf: [chunk, schemaRef('StreamError')] },
+  };
+  return {
+    type: 'object',
+    description: `An event: a line \`data: <JSON>\` and an empty one; the last is \`data: [DONE]\`. The JSON is of the schema
+\`${String(chunk['$ref']).split('/').at(-1)}\`, or has an \`error\` as other errors have.`,
+    properties: { data: { anyOf: [data, { type: 'string', const: '[DONE]' }] } },
+    required: ['data'],
+  };
+}
+
+/** The same for events whose names are the types of their data. */
+function namedEventSchema(event: JsonObject): JsonObject {
+  const data = { type: 'string', contentMediaType: 'application/json', contentSchema: event };
+  return {
+    type: 'object',
+    description: `An event: a line \`event: <type>\`, a line \`data: <JSON>\` and an empty one. The JSON is of the schema
+\`${String(event['$ref']).split('/').at(-1)}\`.`,
+    properties: { event: { type: 'string' }, data },
+    required: ['event', 'data'],
+  };
+}
+
+/** The schemas of an error's bodies, beside the common envelope. */
+function bodiesOf({ access, payment }: RouteDefinition, status: number): string[] {
+  return [
+    ...(payment ? ['TopUpRefused'] : []),
+    ...(status === 402 && (payment || access === 'key-or-wallet') ? ['PaymentRequired'] : []),
+    ...(status === 402 && access === 'key-or-wallet' ? ['WalletPaymentRequired'] : []),
+  ];
+}
+
+interface ErrorContext {
+  readonly route: RouteDefinition;
+  readonly schemas: OpenApiSchemas;
+  /** The names of further schemas. */
+  readonly others: readonly string[];
+}
+
+function errorContent(
+  codes: readonly ProblemCode[],
+  { route: { errors }, schemas, others }: ErrorContext,
+): JsonObject {
+  const error = errors ? schemas.ref(errors.schema, 'output') : schemaRef('Error');
+  const examples: NamedExamples = Object.fromEntries(codes.map((code) => [code, errorExample(code, errors)]));
+  if (others.length === 0) return json(error, examples);
+  const withDiscovery = others.includes('WalletPaymentRequired')
+    ? { ...examples, ...EXAMPLES['discovery']?.reply }
+    : examples;
+  return json({ anyOf: [error, ...others.map((name) => schemaRef(name))] }, withDiscovery);
+}
+
+const json = (schema: JsonObject, examples: NamedExamples | undefined): JsonObject =>
+  contentOf(JSON_TYPE, schema, examples);
+
+function contentOf(type: string, schema: JsonObject, examples: NamedExamples | undefined): JsonObject {
+  return { [type]: { schema, ...(examples && { examples }) } };
+}
+
+function headerRefs(route: RouteDefinition, status: number): JsonObject {
+  return Object.fromEntries(
+    headersOf(route, status).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+function headerComponents(described: readonly RouteDefinition[]): JsonObject {
+  const used = new Set(
+    described.flatMap((route) =>
+      [route.status, ...refusalsByStatus(route).keys()].flatMap((status) => headersOf(route, status)),
+    ),
+  );
+  return Object.fromEntries(
+    Object.entries(HEADERS)
+      .filter(([name]) => used.has(name))
+      .map(([name, { when, type, example, description }]) => [
+        name,
+        { description, ...(when === 'always' && { required: true }), schema: { type }, example },
+      ]),
+  );
+}
