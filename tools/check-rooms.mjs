@@ -21,7 +21,7 @@ function placeOf(path) {
   return match && { lib: match[1], part: match[2], room: match[3] ?? '.' };
 }
 
-/** Reasons why a table is invalid: cycles, and nested rooms where they are not allowed. */
+/** Reasons why a table is invalid: cycles, and rooms inside rooms. */
 function checkTable(lib, table) {
   if (!existsSync(join(root, 'libs', lib))) {
     faults.push(`${tablePath}: there is no library ${lib}`);
@@ -34,8 +34,7 @@ function checkTable(lib, table) {
       if (!before.has(other))
         faults.push(`${tablePath}: ${lib}: ${room} may only import rooms that stand before it, not ${other}`);
     }
-    if (room.includes('/') && !(lib === 'contracts' && /^http\/[^/]+$/.test(room)))
-      faults.push(`${tablePath}: ${lib}: ${room} is a room inside a room; only contracts/http has those`);
+    if (room.includes('/')) faults.push(`${tablePath}: ${lib}: ${room} is a room inside a room`);
     before.add(room);
   }
 }

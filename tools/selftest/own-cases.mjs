@@ -143,8 +143,8 @@ export const own = [
     'a: ring may only import rooms that stand before it, not late',
   ],
   ['rooms', 'libs/a/src/late/x.ts', 'export {};\n', 'a: late/inner is a room inside a room'],
-  ['rooms', 'libs/contracts/src/index.ts', 'export {};\n', 'in contracts nothing in http/b imports http/a'],
-  ['rooms', 'libs/api/src/a/x.ts', 'export {};\n', 'contracts has no room http/b'],
+  ['rooms', 'libs/contracts/src/index.ts', 'export {};\n', 'in contracts nothing in b imports a'],
+  ['rooms', 'libs/api/src/a/x.ts', 'export {};\n', 'contracts has no room b'],
   ...Array.from({ length: 21 }, (_, count) => [
     'rooms',
     `libs/b/src/full/x${count}.ts`,
@@ -279,6 +279,6 @@ export const maxFiles = 20;
 export const rooms = {
   a: { ring: ['late'], late: [], 'late/inner': [] },
   b: { '.': ['b.config'], low: [], side: [], high: ['low'], full: [] },
-  contracts: { 'http/a': [], 'http/b': ['http/a'] },
+  contracts: { a: [], b: ['a'] },
 };
 `;
