@@ -8,7 +8,7 @@ import type { MessagesRequest } from '@svc/api/messages';
  * to act on. `not used`: accepted, so that clients that always send it work. `refused`: a 400 says what to
  * use instead.
  */
-export type Treatment = 'honoured' | 'passed on' | 'not used' | 'refused';
+type Treatment = 'honoured' | 'passed on' | 'not used' | 'refused';
 
 /** Every field of a chat completion; a missing one does not compile. */
 const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment>> = {

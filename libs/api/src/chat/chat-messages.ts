@@ -5,7 +5,7 @@ import { ToolCall } from './chat-tools.js';
 export const CacheControl = z.object({ type: z.literal('ephemeral'), ttl: maybe(CHARS.word) });
 const cacheable = { cache_control: CacheControl.nullish() };
 
-export const TextPart = z.object({
+const TextPart = z.object({
   type: z.literal('text'),
   text: chars(CHARS.text).min(1),
   ...cacheable,

@@ -99,7 +99,7 @@ function haveOwnNames(backends: readonly { readonly name?: string | undefined }[
 const Rates = { input: Usd, output: Usd, cacheInput: Usd.optional(), cacheWrite: Usd.optional() };
 
 /** USD per million tokens. */
-export const Pricing = z.strictObject({
+const Pricing = z.strictObject({
   ...Rates,
   /** Above this number of prompt tokens, these rates apply to the whole request. */
   extended: z.strictObject({ contextTokenThreshold: PositiveCount, ...Rates }).optional(),
@@ -141,7 +141,7 @@ export const MODEL_TYPES = [
   'video',
 ] as const;
 
-export const TIERS = ['XS', 'S', 'M', 'L'] as const;
+const TIERS = ['XS', 'S', 'M', 'L'] as const;
 
 const Ratio = z.number().min(0).max(1);
 const Temperature = z.number().min(0).max(2);
@@ -290,7 +290,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-export const TierLimits = z.strictObject({ standard: Limits, partner: Limits.optional() });
+const TierLimits = z.strictObject({ standard: Limits, partner: Limits.optional() });
 
 /** Kinds of requests with their own limits. */
 const OTHER_LIMITS = ['image', 'audio', 'embedding', 'videoQueue', 'videoRetrieve'] as const;
@@ -381,5 +381,4 @@ export type CatalogUpscaleModel = z.infer<typeof CatalogUpscaleModel>;
 export type CatalogFile = z.infer<typeof CatalogFile>;
 export type OtherLimit = (typeof OTHER_LIMITS)[number];
 export type Extra = keyof CatalogFile['extras'];
-export type Tier = (typeof TIERS)[number];
 export type TokenizerName = (typeof TOKENIZERS)[number];

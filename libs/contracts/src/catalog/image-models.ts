@@ -8,7 +8,7 @@ export const IMAGE_RESOLUTIONS = ['1K', '2K', '4K'] as const;
 export type ImageResolution = (typeof IMAGE_RESOLUTIONS)[number];
 
 export const IMAGE_QUALITIES = ['low', 'medium', 'high'] as const;
-export type ImageQuality = (typeof IMAGE_QUALITIES)[number];
+type ImageQuality = (typeof IMAGE_QUALITIES)[number];
 
 /** The most images of one request. Source: OpenAI's limit. */
 export const IMAGES_AT_MOST = 10;

@@ -6,7 +6,7 @@ interface UnitView {
 }
 
 /** The units that prices are for. A quantity is a whole number of them. */
-export const UNITS = {
+const UNITS = {
   token: { shownAs: 'mtoken', size: 1_000_000 },
   character: { shownAs: 'mchar', size: 1_000_000 },
   request: { shownAs: 'request', size: 1 },

@@ -140,7 +140,7 @@ export interface CreditedPayment {
 }
 
 /** A payment whose outcome is not known yet. The client should send the same header again. */
-export interface OpenPayment {
+interface OpenPayment {
   readonly state: 'open';
   readonly paymentId: string;
   readonly retryAfterSeconds: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ProblemOnWire, decodeProblem } from '../problems/problem-wire.js';
+import { decodeProblem } from '../problems/problem-wire.js';
 import { type MethodWire } from './port-wire.js';
 
 /** The most calls of a port in one batch. */
@@ -22,15 +22,10 @@ export const PortCalls = z.object({
 export type PortCalls = z.infer<typeof PortCalls>;
 
 /**
- * The result of the call at an index of the batch. The response to `PortCalls` has a line like this for each
- * call, in the order in which they end, so that none waits for another.
+ * Reads the result of a call: `{ at, value }` or `{ at, problem }`, with the index of the call in its batch.
+ * The response to `PortCalls` has such a line for each call, in the order in which they end, so that none
+ * waits for another. Throws the problem that the other process reported.
  */
-export const PortResult = z.union([
-  z.object({ at: z.int().nonnegative(), value: z.unknown() }),
-  z.object({ at: z.int().nonnegative(), problem: ProblemOnWire }),
-]);
-
-/** Reads the result of a call. Throws the problem that the other process reported. */
 export function readPortResult(reply: unknown, { result }: MethodWire<never, unknown>): unknown {
   const { value, problem } = reply as { value?: unknown; problem?: unknown };
   if (problem !== undefined) throw decodeProblem(problem);

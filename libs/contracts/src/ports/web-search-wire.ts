@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SearchFailed, type WebQuery, type WebResults } from './web-search.js';
 
 export const QUERY_CHARACTERS = 400;
-export const PAGES_PER_SEARCH = 20;
+const PAGES_PER_SEARCH = 20;
 
 /** A call of `search` on the wire. */
 export const WebQueryOnWire: z.ZodType<WebQuery> = z.object({

@@ -66,7 +66,7 @@ export class Problem extends Error {
 /**
  * The error envelope: OpenAI's shape with the codes that its clients know, and the catalogue's code on top.
  */
-export interface ErrorBody {
+interface ErrorBody {
   error: { message: string; type: ProblemKind; param: string | null; code: string; retry_after?: number };
   code: string;
   details?: IssueTree;
@@ -74,7 +74,7 @@ export interface ErrorBody {
 }
 
 /** A tree of `_errors`, one level for each step of the path. */
-export interface IssueTree {
+interface IssueTree {
   _errors: string[];
   [field: string]: IssueTree | string[];
 }

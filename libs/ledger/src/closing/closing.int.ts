@@ -20,7 +20,6 @@ import { planOf } from '../../test/history-steps.js';
 import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
 
 const MONTH = '2026-03';
-
 let test: TestDatabase;
 let running: RunningLedger;
 let folder: string;

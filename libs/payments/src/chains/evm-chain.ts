@@ -49,7 +49,6 @@ const EXPIRY_MARGIN_SECONDS = 120n;
 
 /** Suffix of the signature of a wallet that is not deployed yet. Source: EIP-6492. */
 const UNDEPLOYED = '6492'.repeat(16);
-
 type Sought = Pick<Payment<Authorization>, 'authorization' | 'seenBlock' | 'transaction'>;
 
 /** A facilitator may return any text. */
