@@ -187,13 +187,33 @@ export class Collected {
   };
 }
 
-/** Collects a process's notifications. */
+/** Collects a process's notifications. Numbers below one are marks of `untilListening`. */
 export class Heard {
   readonly news: Broadcast<Counted>[] = [];
   /** How many more deliveries to reject. */
   failures = 0;
 
   get numbers(): number[] {
+    return this.#all.filter((n) => n > 0);
+  }
+
+  /**
+   * Publishes marks until the last one has been received. Only this shows that the process has its position
+   * in the log: it reports missed events before that, too.
+   */
+  async untilListening(publish: (mark: number) => Promise<void>): Promise<void> {
+    let mark = 0;
+    await eventually(async () => {
+      mark -= 1;
+      await publish(mark);
+      if (!this.#all.some((n) => n < 0)) throw new Error('no mark has been received');
+    });
+    await eventually(() => {
+      if (!this.#all.includes(mark)) throw new Error('the last mark has not been received');
+    });
+  }
+
+  get #all(): number[] {
     return this.news.flatMap(({ events }) => events.map(({ payload }) => payload.n));
   }
 
