@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
 import { EVENTS } from '@svc/contracts/messages';
 import { temporaryInfra } from '@svc/infra';
@@ -5,6 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '@svc/runtime';
 import { createTopics, kafkaConfig, kafkaConnection } from '../src/index.js';
 import { type KafkaConnection, kafkaClient } from '../src/kafka/kafka-client.js';
+import { KafkaEventLog } from '../src/kafka/kafka-event-log.js';
+import { counted, upTo } from './counted-events.js';
 
 const infra = await temporaryInfra();
 const terms = { partitions: 5, replicas: 1, minInSyncReplicas: 1, retentionDays: 3 };
@@ -52,4 +57,27 @@ it('creates the topic and the dead-letter topic of each event, once', async () =
     'min.insync.replicas': '1',
   });
   await admin.disconnect();
+});
+
+/** The bytes of a topic on the disk of the broker. */
+async function bytesOf(topic: string): Promise<number> {
+  const data = join(infra.folder, 'kafka', 'data');
+  const entries = await readdir(data, { recursive: true, withFileTypes: true });
+  const segments = entries.filter(
+    ({ name, parentPath }) => name.endsWith('.log') && parentPath.startsWith(join(data, `${topic}-`)),
+  );
+  const sizes = await Promise.all(segments.map(({ name, parentPath }) => stat(join(parentPath, name))));
+  return sizes.reduce((sum, { size }) => sum + size, 0);
+}
+
+it('stores events that arrive together in less than half of their characters', async () => {
+  await createTopics(connection, [counted], terms);
+  const log = new KafkaEventLog(connection);
+  const owner = randomBytes(256).toString('hex');
+  const events = upTo(1_000).map((n) => ({ owner, n }));
+  await Promise.all(events.map((each) => log.publish(counted, each)));
+  await log.onApplicationShutdown();
+  const bytes = await bytesOf(counted.topic);
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThan(events.reduce((sum, each) => sum + JSON.stringify(each).length, 0) / 2);
 });

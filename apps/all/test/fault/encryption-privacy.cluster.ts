@@ -10,6 +10,7 @@ import { EncryptionSession } from '../encryption-session.js';
 import { OtlpReceiver } from '../otlp-receiver.js';
 import { eventually } from '../response-bodies.js';
 import { ClusterDeployment } from './cluster-deployment.js';
+import { topicContents } from './topic-texts.js';
 
 /** Gigabytes of memory are searched. */
 const TIMEOUT = { timeout: 900_000 };
@@ -70,17 +71,25 @@ describe.runIf(process.platform === 'linux')('the texts of an encrypted chat in 
     const texts = [canary, ...ciphertexts.map((text) => text.slice(-64)), requestId, account.id];
     const controls = [requestId, account.id];
     const sent = (): string => Buffer.concat(receiver.bytes).toString('latin1');
-    const kafka = join(infra.folder, 'kafka', 'data');
+    const brokers = join(infra.folder, 'kafka', 'data');
     const postgres = join(infra.folder, 'postgres');
     await eventually('the later request is exported', () => sent().includes(requestId));
-    for (const place of [folder, kafka, postgres])
+    await eventually('the later request is in a topic', async () =>
+      (await topicContents(platform.servers)).includes(requestId),
+    );
+    for (const place of [folder, postgres])
       await eventually(
         `the later request is in ${place}`,
         async () => (await foundInFiles(place, [requestId])).length > 0,
       );
     expect(texts.filter((text) => !controls.includes(text) && sent().includes(text))).toEqual([]);
-    for (const place of [folder, kafka, postgres])
+    for (const place of [folder, postgres])
       expect([place, await foundInFiles(place, texts)]).toEqual([place, controls]);
+    const events = await topicContents(platform.servers);
+    expect(texts.filter((text) => events.includes(text))).toEqual(controls);
+    // Brokers have events compressed, and their own logs.
+    const unencrypted = await foundInFiles(brokers, texts);
+    expect(unencrypted.filter((text) => !controls.includes(text))).toEqual([]);
     // Redis keeps nothing on disk.
     const inRedis: string[] = [];
     for (const pid of await infra.redis.pids()) inRedis.push(...(await foundInMemory(pid, texts)));

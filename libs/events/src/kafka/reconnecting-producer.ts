@@ -1,5 +1,5 @@
 import { within } from '@svc/runtime';
-import type { Kafka, Producer, TopicMessages } from 'kafkajs';
+import { CompressionTypes, type Kafka, type Producer, type TopicMessages } from 'kafkajs';
 import { type KafkaConnection, kafkaClient } from './kafka-client.js';
 import { keyPartitioner } from './key-partitioner.js';
 
@@ -7,6 +7,9 @@ const REQUEST_MS = 1_500;
 /** kafkajs limits the duration of each request, but not of its work around it. */
 const SEND_MS = 2 * REQUEST_MS + 500;
 const GOODBYE_MS = 2_000;
+
+/** Every client of Kafka reads it without a further package. Threads compress, not the event loop. */
+const COMPRESSION = CompressionTypes.GZIP;
 
 /**
  * A producer that is replaced whenever it hangs: after a timeout kafkajs keeps calling the leader it knows,
@@ -32,7 +35,8 @@ export class ReconnectingProducer {
         await within(SEND_MS, producer.connect());
         this.#producer = producer;
       }
-      await within(SEND_MS, producer.sendBatch({ acks: -1, timeout: REQUEST_MS, topicMessages }));
+      const batch = { acks: -1, timeout: REQUEST_MS, compression: COMPRESSION, topicMessages };
+      await within(SEND_MS, producer.sendBatch(batch));
     } catch (error) {
       this.#abandon(producer);
       throw error;
