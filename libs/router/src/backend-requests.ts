@@ -3,12 +3,12 @@ import type { InferenceCall } from '@svc/contracts/inference';
 import type { ExchangeRequest } from '@svc/runtime';
 import { type Step, tracing } from '@svc/telemetry';
 import type { LiveBackend } from './backends/backend-pool.js';
-import type { CallMode } from './backends/call-mode.js';
+import type { CallMode, RoutedCall } from './backends/call-mode.js';
 
 /** A call to one backend. */
 interface BackendCall {
   readonly live: LiveBackend;
-  readonly call: InferenceCall;
+  readonly call: RoutedCall;
   readonly step: Step | undefined;
 }
 
@@ -54,7 +54,7 @@ export class BackendRequests {
    * What a client must not learn of a backend. That includes its own name of the model, unless clients use
    * the same name.
    */
-  secretsOf(live: LiveBackend, { model }: InferenceCall): string[] {
+  secretsOf(live: LiveBackend, { model }: Pick<RoutedCall, 'model'>): string[] {
     const { hostname, host } = new URL(live.origin);
     const name = live.backend.model === model ? [] : [live.backend.model];
     return [host, hostname, ...name, ...this.credentialsOf(live)];

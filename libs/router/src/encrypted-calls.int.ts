@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Catalog } from '@svc/catalog';
-import { type EncryptionKeys, EnclaveReport } from '@svc/contracts/messages';
-import type { InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import type { EncryptionKeys, EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
+import type { RouterPorts } from './api/router-ports.js';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying } from '../test/backend.js';
@@ -19,7 +19,7 @@ const newNonce = (): string => randomBytes(32).toString('hex');
 
 let simulators: Simulator[];
 let catalog: Catalog;
-let router: InferenceRouter;
+let router: RouterPorts;
 let stop: () => Promise<void>;
 
 const entryOf = (url: string, members: object = {}): object => ({
@@ -34,16 +34,10 @@ function offer(...backends: readonly object[]): void {
   catalog.replace(catalogFile({ id: 'm', backends, capabilities: CAPABILITIES }));
 }
 
-async function attested(body: object, backend?: string): Promise<EnclaveReport> {
-  const call: InferenceCall = {
-    kind: 'tee-attestation',
-    requestId: 'r',
-    accountId: 'a',
-    model: 'm',
-    body: [Buffer.from(JSON.stringify(body))],
-    ...(backend !== undefined && { backend }),
-  };
-  return EnclaveReport.parse(JSON.parse((await router.complete(call, new AbortController().signal)).body));
+async function attested(body: { readonly nonce: string }, backend?: string): Promise<EnclaveReport> {
+  const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+  const call = { ...origin, ...body, ...(backend !== undefined && { backend }) };
+  return (await router.enclaves.report(call, new AbortController().signal)).result;
 }
 
 const keyOf = async (backend: string): Promise<string> =>
@@ -242,22 +236,16 @@ describe('an attestation', () => {
 });
 
 describe('a signature', () => {
-  const signatureOf = (requestId: string): Promise<{ body: string }> =>
-    router.complete(
-      {
-        kind: 'tee-signature',
-        requestId: 'r',
-        accountId: 'a',
-        model: 'm',
-        body: [Buffer.from(JSON.stringify({ requestId, algorithm: 'ecdsa' }))],
-      },
-      new AbortController().signal,
-    );
+  const signatureOf = async (requestId: string): Promise<EnclaveSignature> => {
+    const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+    const call = { ...origin, signed: { requestId, algorithm: 'ecdsa' } };
+    return (await router.enclaves.signature(call, new AbortController().signal)).result;
+  };
 
   it('is found at the backend that sent the completion, by the id of the request', async () => {
     const { publicKey, address } = await attested({ nonce: newNonce() }, 'enclave-1');
     await ask(keysFor(publicKey));
-    expect(JSON.parse((await signatureOf('chatcmpl-1')).body)).toMatchObject({
+    expect(await signatureOf('chatcmpl-1')).toMatchObject({
       address,
       textCovers: 'fields',
     });
@@ -269,7 +257,7 @@ describe('a signature', () => {
     await ask(keysFor(publicKey));
     const other = quickRouter(catalog);
     router = other.router;
-    expect(JSON.parse((await signatureOf('chatcmpl-1')).body)).toMatchObject({ address });
+    expect(await signatureOf('chatcmpl-1')).toMatchObject({ address });
     await other.stop();
   });
 });

@@ -1,8 +1,16 @@
-import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
+import {
+  type ChunkStream,
+  EnclaveReports,
+  type InferenceCall,
+  type ReportCall,
+  type Served,
+  type SignedCall,
+} from '@svc/contracts/inference';
+import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import { SignatureCall } from '@svc/contracts/messages';
+import type { BackendCalls } from './backend-calls.js';
 import type { LiveBackend } from './backends/backend-pool.js';
-import { readCallBody } from './backends/call-body.js';
+import { bytesOf } from './backends/call-body.js';
 import type { CallMode } from './backends/call-mode.js';
 import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
 import { CompletionIds } from './enclaves/completion-ids.js';
@@ -16,18 +24,19 @@ export interface StreamStart extends Pick<CallMode<never>, 'serves'> {
   readonly first: CallMode<readonly Buffer[]>['take'];
 }
 
-/** Calls a backend in a given mode. */
-type Calling<Mode, Result> = (call: InferenceCall, signal: AbortSignal, mode: Mode) => Promise<Result>;
+/** Streams a chat from a backend. */
+type ChatStreams = (call: InferenceCall, signal: AbortSignal, start: StreamStart) => Promise<ChunkStream>;
 
-/** Chats whose texts are encrypted, and what enclaves have signed about them. */
-export class EncryptedCalls {
+/** Chats whose texts are encrypted, and what enclaves say about themselves and about them. */
+export class EncryptedCalls extends EnclaveReports {
   private readonly completionIds = new CompletionIds();
 
   constructor(
-    private readonly backendsOf: (model: string) => readonly LiveBackend[],
-    private readonly streamed: Calling<StreamStart, ChunkStream>,
-    private readonly completed: Calling<CallMode<{ readonly body: string }>, Completion>,
-  ) {}
+    private readonly calls: BackendCalls,
+    private readonly streamed: ChatStreams,
+  ) {
+    super();
+  }
 
   /** Calls only backends that hold the key. Throws E2EE_ATTESTATION_STALE if none of them does. */
   async stream(call: InferenceCall, modelKey: string, signal: AbortSignal): Promise<ChunkStream> {
@@ -53,10 +62,18 @@ export class EncryptedCalls {
     }
   }
 
-  signature(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    const { requestId, algorithm } = readCallBody(SignatureCall, call.body);
-    const { id, ...only } = this.completionIds.find(requestId);
-    return this.completed({ ...call, ...only }, signal, signatureMode(id, algorithm));
+  override report({ nonce, ...call }: ReportCall, signal: AbortSignal): Promise<Served<EnclaveReport>> {
+    const routed = { ...call, kind: 'tee-attestation' as const, body: () => bytesOf({ nonce }) };
+    return this.calls.firstAvailable(routed, signal, attestationMode(nonce));
+  }
+
+  override signature(
+    { signed, ...call }: SignedCall,
+    signal: AbortSignal,
+  ): Promise<Served<EnclaveSignature>> {
+    const { id, ...only } = this.completionIds.find(signed.requestId);
+    const routed = { ...call, ...only, kind: 'tee-signature' as const, body: () => bytesOf(signed) };
+    return this.calls.firstAvailable(routed, signal, signatureMode(id, signed.algorithm));
   }
 
   /** Attests the backends that have not reported lately, unless one is known to hold the key. */
@@ -75,10 +92,11 @@ export class EncryptedCalls {
   private attest(model: string, live: LiveBackend): Promise<void> {
     const call = ownAttestation(model, live);
     const signal = AbortSignal.timeout(ATTESTATION_TIMEOUT_MS);
-    return live.attested.learn(() => this.completed(call, signal, attestationMode(call)));
+    return live.attested.learn(() => this.report(call, signal));
   }
 
   private enclavesOf(model: string): LiveBackend[] {
-    return this.backendsOf(model).filter(isEnclave);
+    const { catalog, pool } = this.calls;
+    return pool.candidates(catalog.backendsOf(model)).filter(isEnclave);
   }
 }

@@ -8,4 +8,4 @@ export { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
 export { RouterApiModule } from './router-api.module.js';
 export { RouterClientModule } from './router-client.module.js';
 export { RouterModule } from './router.module.js';
-export { type RouterSettings } from './local-router.js';
+export { type RouterSettings } from './backend-calls.js';

@@ -251,3 +251,31 @@ describe('a backend that fails cools down', () => {
     expect(await ask('second')).toEqual(['backend-2', 0]);
   });
 });
+
+describe('a call within one process', () => {
+  let backend: TestBackend;
+  afterEach(() => backend.close());
+
+  const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+  const { signal } = new AbortController();
+  /** The same value, which cannot be written as JSON. */
+  const unwritable = <Value extends object>(value: Value): Value =>
+    Object.assign(value, {
+      toJSON: () => {
+        throw new Error('written as JSON');
+      },
+    });
+
+  it('takes texts and orders to the dialect of the backend as they are, not as JSON', async () => {
+    const vector = Buffer.from(new Float32Array([1, 0]).buffer).toString('base64');
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]).toString('base64');
+    backend = await TestBackend.start(saying({ data: [{ embedding: vector, b64_json: png }] }));
+    const { router, stop } = quickRouter(catalogOf([backend.url]));
+    const texts = unwritable({ inputs: ['a'], dimensions: 2, isCustom: false, others: {} });
+    expect((await router.embeddings.vectors({ ...origin, texts }, signal)).result.vectors).toEqual([vector]);
+    const order = unwritable({ prompt: 'a', count: 1, width: 64, height: 64, others: {} });
+    const call = { ...origin, kind: 'image', order } as const;
+    expect((await router.images.make(call, signal)).result.images).toEqual([png]);
+    await stop();
+  });
+});

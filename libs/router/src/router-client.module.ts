@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { InferenceRouter } from '@svc/contracts/inference';
 import { closedAtEnd } from '@svc/runtime';
 import { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
+import { PORTS, portProviders } from './port-providers.js';
 
 /** The router of another process. */
 @Module({})
@@ -13,8 +14,9 @@ export class RouterClientModule {
         closedAtEnd(HttpRouter),
         { provide: HttpRouter, useFactory: () => new HttpRouter(settings) },
         { provide: InferenceRouter, useExisting: HttpRouter },
+        ...portProviders,
       ],
-      exports: [InferenceRouter],
+      exports: [InferenceRouter, ...PORTS],
     };
   }
 }

@@ -11,9 +11,11 @@ import { InferenceRouter } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
-import { LocalRouter, type RouterSettings } from './local-router.js';
+import type { RouterSettings } from './backend-calls.js';
+import { LocalRouter } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
 import { PodAddresses } from './pod-addresses.js';
+import { PORTS, portProviders } from './port-providers.js';
 
 /** Checks nodes, reports the state of the backends as metrics, and closes their connections at the end. */
 @Injectable()
@@ -82,8 +84,9 @@ export class RouterModule {
             new LocalRouter(catalog, pool, { ...settings, log }),
           inject: [Catalog, BackendPool, RootLogger],
         },
+        ...portProviders,
       ],
-      exports: [InferenceRouter],
+      exports: [InferenceRouter, ...PORTS],
     };
   }
 }

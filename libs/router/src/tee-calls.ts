@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AttestationCall } from '@svc/contracts/messages';
-import type { InferenceCall } from '@svc/contracts/inference';
+import type { ReportCall } from '@svc/contracts/inference';
+import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import { BackendError } from './dialects/backend-error.js';
 import type { EnclaveDialect } from './dialects/dialect.js';
 import { checkedReport } from './enclaves/checked-report.js';
 import type { LiveBackend } from './backends/backend-pool.js';
-import { readCallBody } from './backends/call-body.js';
 import type { CallMode } from './backends/call-mode.js';
 
 /** GPUs need seconds for their evidence. */
@@ -21,8 +20,7 @@ export const isEnclave = ({ backend, dialect }: LiveBackend): boolean =>
   backend.tee !== undefined && dialect.enclave !== undefined;
 
 /** A call for the report of an enclave. The report also says which key its backend holds. */
-export function attestationMode({ body }: InferenceCall): CallMode<{ readonly body: string }> {
-  const { nonce } = readCallBody(AttestationCall, body);
+export function attestationMode(nonce: string): CallMode<{ readonly result: EnclaveReport }> {
   return {
     ...TIMES,
     serves: isEnclave,
@@ -32,33 +30,29 @@ export function attestationMode({ body }: InferenceCall): CallMode<{ readonly bo
       const { tee = { accept: 'hardware' } } = live.backend;
       const report = checkedReport(dialectOf(live.dialect.enclave).readReport(text), { nonce, tee });
       live.attested.set(report);
-      return { body: JSON.stringify(report) };
+      return { result: report };
     },
   };
 }
 
 /** A call for the report of one backend, with a nonce of its own. */
-export function ownAttestation(model: string, { name }: LiveBackend): InferenceCall {
-  const body = [Buffer.from(JSON.stringify({ nonce: randomBytes(32).toString('hex') }))];
-  return {
-    kind: 'tee-attestation',
-    requestId: randomUUID(),
-    accountId: 'attestation',
-    model,
-    backend: name,
-    body,
-  };
+export function ownAttestation(model: string, { name }: LiveBackend): ReportCall {
+  const nonce = randomBytes(32).toString('hex');
+  return { requestId: randomUUID(), accountId: 'attestation', model, backend: name, nonce };
 }
 
 /** A call for what an enclave has signed about the completion with this id. */
-export function signatureMode(id: string, algorithm: string): CallMode<{ readonly body: string }> {
+export function signatureMode(
+  id: string,
+  algorithm: string,
+): CallMode<{ readonly result: EnclaveSignature }> {
   return {
     ...TIMES,
     serves: isEnclave,
     job: ({ dialect }) => dialectOf(dialect.enclave).signature(id, algorithm),
     take: async (exchange, { dialect }) => {
       const text = await exchange.text(SIGNATURE_BYTES);
-      return { body: JSON.stringify(dialectOf(dialect.enclave).readSignature(text)) };
+      return { result: dialectOf(dialect.enclave).readSignature(text) };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Catalog } from '@svc/catalog';
-import { type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts/inference';
+import type { ImageOrder } from '@svc/contracts/inference';
+import type { RouterPorts } from '../src/api/router-ports.js';
 import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StartRouter } from './inference-router.conformance.js';
@@ -17,16 +18,16 @@ const ORDER: ImageOrder = {
 /** The guarantees of every implementation of the port `InferenceRouter` for images of ComfyUI. */
 export function comfyConformance(name: string, start: StartRouter): void {
   let servers: [ComfyServer, ComfyServer];
-  let router: InferenceRouter;
+  let router: RouterPorts;
   let stop: () => Promise<void>;
 
   const make = async (
     order: Partial<ImageOrder> = {},
     signal = new AbortController().signal,
   ): Promise<readonly string[]> => {
-    const body = [Buffer.from(JSON.stringify({ ...ORDER, ...order }))];
-    const call = { kind: 'image', requestId: 'r', accountId: 'a', model: 'm', body } as const;
-    return MadeImages.parse(JSON.parse((await router.complete(call, signal)).body)).images;
+    const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+    const call = { ...origin, kind: 'image', order: { ...ORDER, ...order } } as const;
+    return (await router.images.make(call, signal)).result.images;
   };
   const inputs = (node: string) => servers[0].graphs.at(-1)?.[node]?.inputs;
 

@@ -1,9 +1,11 @@
-import { type ImageEdit, type ImageOrder, type InferenceRouter, MadeImages } from '@svc/contracts/inference';
+import type { ImageEdit, ImageOrder } from '@svc/contracts/inference';
+import type { RouterPorts } from '../src/api/router-ports.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogOf, eventually } from './routing.js';
 
+const ORIGIN = { requestId: 'r', accountId: 'a', model: 'm' };
 const ORDER: ImageOrder = { prompt: 'a lighthouse', count: 2, width: 64, height: 64, others: {} };
 
 const EDIT: ImageEdit = {
@@ -32,7 +34,7 @@ const byUrl =
 export function imageConformance(name: string, start: StartRouter): void {
   let backends: TestBackend[];
   let stop: () => Promise<void>;
-  let router: InferenceRouter;
+  let router: RouterPorts;
 
   /** Sets up a router whose model has these backends, the first of them preferred. */
   const given = async (...replies: readonly Reply[]): Promise<void> => {
@@ -43,9 +45,8 @@ export function imageConformance(name: string, start: StartRouter): void {
   };
 
   const make = async (signal = new AbortController().signal): Promise<readonly string[]> => {
-    const body = [Buffer.from(JSON.stringify(ORDER))];
-    const call = { kind: 'image', requestId: 'r', accountId: 'a', model: 'm', body } as const;
-    return MadeImages.parse(JSON.parse((await router.complete(call, signal)).body)).images;
+    const call = { ...ORIGIN, kind: 'image', order: ORDER } as const;
+    return (await router.images.make(call, signal)).result.images;
   };
 
   describe(`images of ${name}`, () => {
@@ -98,16 +99,15 @@ export function imageConformance(name: string, start: StartRouter): void {
       [3, true, ['image[]', 'image[]', 'mask']],
     ])('start from %i files as a form, masked %s', async (count, masked, names) => {
       await given(saying({ error: 'busy' }, 503), saying(data({ b64_json: PNG }, { b64_json: PNG })));
-      const body = [Buffer.from(JSON.stringify({ ...EDIT, masked }))];
       const files = Array.from({ length: count }, (_, index) => ({
         name: `${index}.png`,
         type: 'image/png',
         bytes: Buffer.from(`file ${index}`),
       }));
-      const call = { kind: 'image-edit', requestId: 'r', accountId: 'a', model: 'm', body, files } as const;
+      const call = { ...ORIGIN, kind: 'image-edit', order: { ...EDIT, masked }, files } as const;
       const { signal } = new AbortController();
-      const made = await router.complete(call, signal);
-      expect(MadeImages.parse(JSON.parse(made.body)).images).toEqual([PNG]);
+      const made = await router.images.make(call, signal);
+      expect(made.result.images).toEqual([PNG]);
       for (const { asked } of backends) {
         const [sent] = asked;
         expect(sent?.url).toBe('/v1/images/edits');
@@ -122,9 +122,8 @@ export function imageConformance(name: string, start: StartRouter): void {
 
     it('are not edited without a picture', async () => {
       await given(saying(data({ b64_json: PNG })));
-      const body = [Buffer.from(JSON.stringify(EDIT))];
-      const call = { kind: 'image-edit', requestId: 'r', accountId: 'a', model: 'm', body } as const;
-      await expect(router.complete(call, new AbortController().signal)).rejects.toMatchObject({
+      const call = { ...ORIGIN, kind: 'image-edit', order: EDIT, files: [] } as const;
+      await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
       });
       expect(backends[0]?.asked).toHaveLength(0);
@@ -134,9 +133,8 @@ export function imageConformance(name: string, start: StartRouter): void {
       'are not changed without a picture: %s',
       async (kind) => {
         await given(saying(data({ b64_json: PNG })));
-        const body = [Buffer.from(JSON.stringify({ count: 1, factor: 2 }))];
-        const call = { kind, requestId: 'r', accountId: 'a', model: 'm', body } as const;
-        await expect(router.complete(call, new AbortController().signal)).rejects.toMatchObject({
+        const call = { ...ORIGIN, kind, order: { count: 1, factor: 2 }, files: [] } as const;
+        await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
           code: 'INVALID_REQUEST',
         });
         expect(backends[0]?.asked).toHaveLength(0);

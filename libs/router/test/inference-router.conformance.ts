@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Catalog } from '@svc/catalog';
-import type { ChunkStream, InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import type { ChunkStream, InferenceCall } from '@svc/contracts/inference';
+import type { RouterPorts } from '../src/api/router-ports.js';
 import { Problem } from '@svc/contracts/problems';
 import { uuidOf } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { catalogOf, collect, deadUrl, eventually } from './routing.js';
 
 /** The router under test. */
 interface RouterSubject {
-  readonly router: InferenceRouter;
+  readonly router: RouterPorts;
   stop(): Promise<void>;
 }
 
@@ -30,9 +31,9 @@ const CALL: InferenceCall = {
 
 let backends: TestBackend[];
 let stops: (() => Promise<void>)[];
-let router: InferenceRouter;
+let router: RouterPorts;
 
-const complete = (call: Partial<InferenceCall> = {}): ReturnType<InferenceRouter['complete']> =>
+const complete = (call: Partial<InferenceCall> = {}): ReturnType<RouterPorts['complete']> =>
   router.complete({ ...CALL, ...call }, new AbortController().signal);
 
 const stream = (call: Partial<InferenceCall> = {}): Promise<ChunkStream> =>

@@ -7,7 +7,8 @@ import type { ChunkStream } from '@svc/contracts/inference';
 import { createLogger } from '@svc/runtime';
 import { expect } from 'vitest';
 import { BackendPool, type PodSlots } from '../src/backends/backend-pool.js';
-import { LocalRouter, type RouterSettings } from '../src/local-router.js';
+import type { RouterSettings } from '../src/backend-calls.js';
+import { LocalRouter } from '../src/local-router.js';
 import type { CheckSettings } from '../src/nodes/node-checks.js';
 
 interface TestModel {

@@ -1,8 +1,11 @@
 import {
   type ChunkStream,
   type Completion,
+  type Embeddings,
+  type EnclaveReports,
+  type ImageOrders,
+  type WireCall,
   type InferenceCall,
-  InferenceRouter,
   decodeServedBy,
   decodeInferenceCall,
   decodeProblemTrailer,
@@ -10,6 +13,9 @@ import {
   encodeInferenceCall,
   encodeProblemTrailer,
 } from '@svc/contracts/inference';
+import { remotePorts } from '../src/api/remote-ports.js';
+import { RouterPorts } from '../src/api/router-ports.js';
+import { completeFor, streamFor } from '../src/api/serve-call.js';
 import { Problem, type ProblemOnWire, decodeProblem, encodeProblem } from '@svc/contracts/problems';
 
 type Headers = Readonly<Record<string, string>>;
@@ -25,12 +31,24 @@ const frozen = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const thawed = <Value>(bytes: Buffer): Value => JSON.parse(bytes.toString()) as Value;
 
 /** A router of this process, called as if it were in another: only bytes cross the boundary. */
-export class SerialisedRouter extends InferenceRouter {
-  constructor(private readonly router: InferenceRouter) {
+export class SerialisedRouter extends RouterPorts {
+  override readonly embeddings: Embeddings;
+  override readonly images: ImageOrders;
+  override readonly enclaves: EnclaveReports;
+
+  constructor(private readonly router: RouterPorts) {
     super();
+    const ports = remotePorts((call, signal) => this.completed(call, signal));
+    this.embeddings = ports.embeddings;
+    this.images = ports.images;
+    this.enclaves = ports.enclaves;
   }
 
-  override async complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+  override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    return this.completed(call, signal);
+  }
+
+  private async completed(call: WireCall, signal: AbortSignal): Promise<Completion> {
     const { headers, body } = await this.ask(call, false, signal);
     const parts: Buffer[] = [];
     for (let next = await body.next(); next.done !== true; next = await body.next()) parts.push(next.value);
@@ -55,7 +73,7 @@ export class SerialisedRouter extends InferenceRouter {
     return { ...decodeServedBy(thawed(headers)), bytes: { [Symbol.asyncIterator]: () => bytes } };
   }
 
-  private async ask(call: InferenceCall, stream: boolean, signal: AbortSignal): Promise<Response> {
+  private async ask(call: WireCall, stream: boolean, signal: AbortSignal): Promise<Response> {
     const { headers, body } = encodeInferenceCall(call, stream);
     const response = await this.serve({ headers: frozen(headers), body: Buffer.concat(body) }, signal);
     if (response.status === 200) return response;
@@ -68,14 +86,14 @@ export class SerialisedRouter extends InferenceRouter {
     try {
       const { call, stream } = decodeInferenceCall(thawed(request.headers), [request.body]);
       if (!stream) {
-        const { body, ...answering } = await this.router.complete(call, signal);
+        const { body, ...answering } = await completeFor(this.router, call, signal);
         return {
           status: 200,
           headers: frozen(encodeServedBy(answering)),
           body: onePart(Buffer.from(body)),
         };
       }
-      const { bytes, ...answering } = await this.router.stream(call, signal);
+      const { bytes, ...answering } = await streamFor(this.router, call, signal);
       return { status: 200, headers: frozen(encodeServedBy(answering)), body: parts(bytes) };
     } catch (error) {
       return {

@@ -3,7 +3,7 @@ import { Catalog } from '@svc/catalog';
 import {
   type AudioToTranscribe,
   type CallFile,
-  type CallKind,
+  type InferenceCall,
   type Completion,
   type InferenceRouter,
   Transcript,
@@ -61,7 +61,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
       kind = 'transcription',
       file = WAV,
       signal = new AbortController().signal,
-    }: { kind?: CallKind; file?: CallFile; signal?: AbortSignal } = {},
+    }: { kind?: InferenceCall['kind']; file?: CallFile; signal?: AbortSignal } = {},
   ): Promise<Completion> => {
     const body = [Buffer.from(JSON.stringify({ ...AUDIO, ...more }))];
     return router.complete({ kind, requestId: 'r', accountId: 'a', model: 'm', body, files: [file] }, signal);

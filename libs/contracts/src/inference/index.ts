@@ -1,4 +1,24 @@
 export {
+  type CallFile,
+  type CallKind,
+  type CallOrigin,
+  type JobCallKind,
+  isMadeOnce,
+  type Served,
+  type ServedBy,
+} from './calls.js';
+export { Embeddings, type EmbeddingsCall, EmbeddingTexts, EmbeddingVectors } from './embeddings.js';
+export { EnclaveReports, type ReportCall, type SignedCall } from './enclave-reports.js';
+export {
+  type ImageCall,
+  ImageEdit,
+  ImageOrder,
+  ImageOrders,
+  type ImageWork,
+  MadeImages,
+  PictureChange,
+} from './image-orders.js';
+export {
   decodeInferenceCall,
   decodeProblemTrailer,
   decodeServedBy,
@@ -10,22 +30,12 @@ export {
 } from './inference-router-wire.js';
 export {
   AudioToTranscribe,
-  type CallFile,
-  type CallKind,
   type ChunkStream,
   type Completion,
-  EmbeddingTexts,
-  EmbeddingVectors,
-  ImageEdit,
-  ImageOrder,
   type InferenceCall,
   InferenceRouter,
-  isMadeOnce,
-  type JobCallKind,
-  MadeImages,
-  PictureChange,
-  type ServedBy,
   SpokenText,
   type StreamedBytes,
   Transcript,
+  type WireCall,
 } from './inference-router.js';

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { PublicKey } from '../messages/enclaves.js';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
-import { type ServedBy, CALL_KINDS, type CallFile, type InferenceCall } from './inference-router.js';
+import { type ServedBy, CALL_KINDS, type CallFile } from './calls.js';
+import type { WireCall } from './inference-router.js';
 import { Name } from '../ports/port-wire.js';
 
 /** The POST route of processes that serve the port `InferenceRouter`. */
@@ -85,7 +86,7 @@ interface InferenceCallOnWire {
   readonly body: readonly Uint8Array[];
 }
 
-export function encodeInferenceCall(call: InferenceCall, stream: boolean): InferenceCallOnWire {
+export function encodeInferenceCall(call: WireCall, stream: boolean): InferenceCallOnWire {
   const headers = {
     [CALL_HEADERS.requestId]: call.requestId,
     [CALL_HEADERS.accountId]: encoded(call.accountId),
@@ -113,7 +114,7 @@ export function encodeInferenceCall(call: InferenceCall, stream: boolean): Infer
 export function decodeInferenceCall(
   headers: Headers,
   body: readonly Uint8Array[],
-): { readonly call: InferenceCall; readonly stream: boolean } {
+): { readonly call: WireCall; readonly stream: boolean } {
   const read = CallHead.safeParse(headers);
   if (!read.success) throw new Problem('INVALID_REQUEST', { cause: read.error });
   const head = read.data;
@@ -140,10 +141,7 @@ export function decodeInferenceCall(
 }
 
 /** The text of a call and its files, which are the end of its bytes. */
-function withFiles(
-  told: string | undefined,
-  body: readonly Uint8Array[],
-): Pick<InferenceCall, 'body' | 'files'> {
+function withFiles(told: string | undefined, body: readonly Uint8Array[]): Pick<WireCall, 'body' | 'files'> {
   if (told === undefined) return { body };
   try {
     const bytes = body.length === 1 && body[0] ? body[0] : Buffer.concat(body);

@@ -1,13 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Query, Req } from '@nestjs/common';
 import { Catalog, type Model } from '@svc/catalog';
-import {
-  type AttestationCall,
-  EnclaveReport,
-  EnclaveSignature,
-  type SignatureCall,
-} from '@svc/contracts/messages';
-import { type InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import { type CallOrigin, EnclaveReports, type Served } from '@svc/contracts/inference';
 import { Problem, type ProblemCode, invalidRequest } from '@svc/contracts/problems';
 import type { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from '@svc/api/tee';
 import { routes } from '@svc/api';
@@ -30,7 +24,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set(['MODEL_OFFLINE', 'MODEL_AT_CA
 export class TeeController {
   constructor(
     private readonly catalog: Catalog,
-    private readonly router: InferenceRouter,
+    private readonly enclaves: EnclaveReports,
     private readonly limit: NetworkLimit,
   ) {}
 
@@ -40,13 +34,10 @@ export class TeeController {
     const { id: model } = this.enclaveModel(query.model);
     const startMs = performance.now();
     const nonce = query.nonce?.toLowerCase() ?? randomBytes(32).toString('hex');
-    const body = await this.ask(request, 'TEE_ATTESTATION_FAILED', {
-      kind: 'tee-attestation',
-      model,
-      body: bytesOf({ nonce } satisfies AttestationCall),
-    });
+    const report = await this.ask(request, 'TEE_ATTESTATION_FAILED', (origin, signal) =>
+      this.enclaves.report({ ...origin, model, nonce }, signal),
+    );
     const durationMs = performance.now() - startMs;
-    const report = EnclaveReport.parse(JSON.parse(body));
     return attestationView(report, { model, isOwnNonce: query.nonce === undefined, durationMs });
   }
 
@@ -57,18 +48,16 @@ export class TeeController {
   ): Promise<TeeSignature> {
     await this.limit.take(request, ROUTES);
     const { id: model } = this.enclaveModel(name);
-    const body = await this.ask(request, 'TEE_SIGNATURE_FAILED', {
-      kind: 'tee-signature',
-      model,
-      body: bytesOf({ requestId, algorithm } satisfies SignatureCall),
-    });
-    const { text, textCovers, signature, address, ...signed } = EnclaveSignature.parse(JSON.parse(body));
+    const signature = await this.ask(request, 'TEE_SIGNATURE_FAILED', (origin, signal) =>
+      this.enclaves.signature({ ...origin, model, signed: { requestId, algorithm } }, signal),
+    );
+    const { text, textCovers } = signature;
     return {
       text,
       ...(textCovers && { text_covers: textCovers }),
-      signature,
-      signing_address: address,
-      signing_algo: signed.algorithm,
+      signature: signature.signature,
+      signing_address: signature.address,
+      signing_algo: signature.algorithm,
       model,
       request_id: requestId,
       requested_request_id: requestId,
@@ -83,22 +72,17 @@ export class TeeController {
     throw invalidRequest([{ code: 'custom', path: ['model'], message }]);
   }
 
-  /** The body of a router's response. Refuses: the given code, unless the client only has to wait. */
-  private async ask(
+  /** What enclaves say. Refuses: the given code, unless the client only has to wait. */
+  private async ask<Result>(
     request: FastifyRequest,
     refusal: ProblemCode,
-    call: Pick<InferenceCall, 'kind' | 'model' | 'body'>,
-  ): Promise<string> {
-    const whole = { ...call, requestId: request.id, accountId: ACCOUNT_ID };
+    call: (origin: Omit<CallOrigin, 'model'>, signal: AbortSignal) => Promise<Served<Result>>,
+  ): Promise<Result> {
+    const origin = { requestId: request.id, accountId: ACCOUNT_ID };
     try {
-      const { body } = await whileConnected(request, (signal) => this.router.complete(whole, signal));
-      return body;
+      return (await whileConnected(request, (signal) => call(origin, signal))).result;
     } catch (error) {
       throw PASSING.has(Problem.from(error).code) ? error : new Problem(refusal, { cause: error });
     }
   }
-}
-
-function bytesOf(body: object): Uint8Array[] {
-  return [Buffer.from(JSON.stringify(body))];
 }

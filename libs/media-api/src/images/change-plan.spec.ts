@@ -38,7 +38,8 @@ describe('the price of an enlarged picture', () => {
             .map((wanted) => {
               const plan = planUpscale({ image: PICTURE, scale: wanted }, CALLER, catalog);
               const file = { name: 'f', type: 'image/png', bytes: PICTURE.bytes };
-              const { order, lines } = plan.orderFor({ width, height, file });
+              const { work, lines } = plan.orderFor({ width, height, file });
+              const { order } = work;
               if (!('factor' in order) || order.factor === undefined || !lines) throw new Error('no factor');
               const [hold, charge] = [sumNano(plan.lines(1)), sumNano(lines(1))];
               expect(order.factor ** 2 * width * height).toBeLessThanOrEqual(PIXELS_AT_MOST);

@@ -50,9 +50,7 @@ export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalo
       if (factor <= 1)
         throw refusal('image', `image must have fewer than ${UPSCALED_PIXELS_AT_MOST} pixels to be enlarged`);
       return {
-        kind: 'image-upscale',
-        order: { count: 1, factor },
-        files: [file],
+        work: { kind: 'image-upscale', order: { count: 1, factor }, files: [file] },
         atLeast: { width: enlarged(width, factor), height: enlarged(height, factor) },
         lines: linesAt(factor),
       };
@@ -78,9 +76,7 @@ export function planCutout(request: ImageCutoutRequest, caller: Caller, catalog:
     picture,
     field: image ? 'image' : 'image_url',
     orderFor: ({ width, height, file }) => ({
-      kind: 'image-cutout',
-      order: { count: 1 },
-      files: [file],
+      work: { kind: 'image-cutout', order: { count: 1 }, files: [file] },
       atLeast: { width, height },
     }),
   };

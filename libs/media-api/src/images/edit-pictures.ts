@@ -33,12 +33,12 @@ export class EditPictures {
     if (!first) throw refusal([field], `${field} must be at least one picture`);
     const order = { ...plan.edit, ...sizeFor(first), masked: mask !== undefined };
     const files = pictures.map(({ file }) => file);
-    if (mask === undefined) return { kind: 'image-edit', order, files };
+    if (mask === undefined) return { work: { kind: 'image-edit', order, files } };
     const read = await this.read(mask, { ...context, path: ['mask'] });
     if (read.file.type !== 'image/png') throw refusal(['mask'], 'mask must be a PNG');
     if (read.width !== first.width || read.height !== first.height)
       throw refusal(['mask'], `mask must be as large as the picture: ${first.width}×${first.height} pixels`);
-    return { kind: 'image-edit', order, files: [...files, read.file] };
+    return { work: { kind: 'image-edit', order, files: [...files, read.file] } };
   }
 
   /** The copy of a picture. Refuses the same. */

@@ -1,9 +1,4 @@
-import {
-  type ChunkStream,
-  type Completion,
-  InferenceRouter,
-  type MadeImages,
-} from '@svc/contracts/inference';
+import { ImageOrders, type MadeImages, type Served } from '@svc/contracts/inference';
 import { chargeLine } from '@svc/contracts/messages';
 import { Images, imagesConfig } from '@svc/media';
 import { createLogger } from '@svc/runtime';
@@ -15,21 +10,17 @@ import { ImageMaker } from './image-maker.js';
 const images = new Images(z.object({ ...imagesConfig }).parse({}));
 afterAll(() => images.close());
 
-/** A router whose caller disconnects as soon as its pictures have arrived. */
-class LastMomentRouter extends InferenceRouter {
+/** Backends whose caller disconnects as soon as its pictures have arrived. */
+class LastMomentOrders extends ImageOrders {
   readonly leaving = new AbortController();
 
   constructor(private readonly made: MadeImages) {
     super();
   }
 
-  override complete(): Promise<Completion> {
+  override make(): Promise<Served<MadeImages>> {
     this.leaving.abort();
-    return Promise.resolve({ backend: 'b', retries: 0, body: JSON.stringify(this.made) });
-  }
-
-  override stream(): Promise<ChunkStream> {
-    throw new Error('images are not streamed');
+    return Promise.resolve({ backend: 'b', retries: 0, result: this.made });
   }
 }
 
@@ -39,18 +30,17 @@ it('checks and charges images that had arrived when the client disconnected', as
   const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
-  const router = new LastMomentRouter({ images: [picture.toString('base64'), 'bm90IGFuIGltYWdl'] });
-  const maker = new ImageMaker(router, images, { log: createLogger('silent') });
+  const backends = new LastMomentOrders({ images: [picture.toString('base64'), 'bm90IGFuIGltYWdl'] });
+  const maker = new ImageMaker(backends, images, { log: createLogger('silent') });
   const sale = {
     sale: { name: 'm' },
     count: 2,
     lines: (count: number) => [chargeLine(price, count)],
     output: { format: 'png', quality: 90 },
-    kind: 'image',
-    order: { prompt: 'a', count: 2, width: 64, height: 64, others: {} },
+    work: { kind: 'image', order: { prompt: 'a', count: 2, width: 64, height: 64, others: {} } },
   } as const;
   const caller = { requestId: 'r', accountId: 'a' };
-  const { result, lines } = await maker.make(sale, caller, router.leaving.signal);
+  const { result, lines } = await maker.make(sale, caller, backends.leaving.signal);
   expect(result.files).toMatchObject([{ width: 64, height: 64 }]);
   expect(lines).toEqual([chargeLine(price, 1)]);
 });

@@ -1,13 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type CallFile,
-  type CallKind,
-  type ImageEdit,
-  type ImageOrder,
-  InferenceRouter,
-  MadeImages,
-  type PictureChange,
-} from '@svc/contracts/inference';
+import { ImageOrders, type ImageWork } from '@svc/contracts/inference';
 import type { ChargeLine } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { type ConvertedImage, ImageRejected, Images } from '@svc/media';
@@ -28,10 +20,7 @@ export interface Pictures {
 
 /** What is ordered from a backend. */
 export interface PictureOrder {
-  readonly kind: Extract<CallKind, `image${string}`>;
-  readonly order: ImageOrder | ImageEdit | PictureChange;
-  /** The pictures that it starts from. */
-  readonly files?: readonly CallFile[];
+  readonly work: ImageWork;
   /** Smaller images are faulty. */
   readonly atLeast?: ImageSize;
   /** The price, if it depends on the picture that it starts from; at most that of the sale. */
@@ -50,7 +39,7 @@ interface ImageCaller {
 @Injectable()
 export class ImageMaker {
   constructor(
-    private readonly router: InferenceRouter,
+    private readonly backends: ImageOrders,
     private readonly images: Images,
     private readonly logger: RootLogger,
   ) {}
@@ -61,9 +50,9 @@ export class ImageMaker {
    * Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
    */
   async make(plan: OrderedImages, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
-    const { order } = plan;
-    const first = await this.delivered(plan, order, { caller, signal });
-    const missing = order.count - first.files.length;
+    const { work } = plan;
+    const first = await this.delivered(plan, work, { caller, signal });
+    const missing = work.order.count - first.files.length;
     const isShort = missing > 0 && !signal.aborted;
     const second = isShort
       ? await this.remainder(plan, { ...first, missing }, { caller, signal })
@@ -92,15 +81,8 @@ export class ImageMaker {
     { files, missing }: { files: readonly ConvertedImage[]; missing: number },
     context: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures | undefined> {
-    const seed = 'seed' in plan.order ? plan.order.seed : undefined;
-    const order = {
-      ...plan.order,
-      count: missing,
-      // The same seed would make the same image again.
-      ...(seed !== undefined && { seed: seed + plan.order.count }),
-    };
     try {
-      return await this.delivered(plan, order, context);
+      return await this.delivered(plan, remaining(plan.work, missing), context);
     } catch (error) {
       if (files.length === 0) throw error;
       this.logger.log.warn({ err: error, requestId: context.caller.requestId }, 'some images are missing');
@@ -110,23 +92,15 @@ export class ImageMaker {
 
   private async delivered(
     plan: OrderedImages,
-    order: PictureOrder['order'],
+    work: ImageWork,
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
   ): Promise<Pictures> {
     const id = plan.sale.name;
-    const body = [Buffer.from(JSON.stringify(order))];
     const startedMs = performance.now();
-    const call = {
-      kind: plan.kind,
-      ...caller,
-      model: id,
-      body,
-      ...(plan.files && { files: plan.files }),
-    };
-    const response = await traced('infer', () => this.router.complete(call, signal));
+    const call = { ...caller, model: id, ...work };
+    const { result, backend, retries } = await traced('infer', () => this.backends.make(call, signal));
     const inferenceMs = performance.now() - startedMs;
-    const { backend, retries } = response;
-    const { images } = MadeImages.parse(JSON.parse(response.body));
+    const { images } = result;
     const checked = await traced('check images', () =>
       Promise.all(images.map((image) => this.checked(image, plan, caller))),
     );
@@ -155,5 +129,22 @@ export class ImageMaker {
       if (error.retryable) throw new Problem('UNAVAILABLE', { cause: error });
       return undefined;
     }
+  }
+}
+
+/** The same work for the images that are missing. */
+function remaining(work: ImageWork, count: number): ImageWork {
+  switch (work.kind) {
+    case 'image': {
+      const { seed } = work.order;
+      // The same seed would make the same image again.
+      const next = seed === undefined ? {} : { seed: seed + work.order.count };
+      return { ...work, order: { ...work.order, count, ...next } };
+    }
+    case 'image-edit':
+      return { ...work, order: { ...work.order, count } };
+    case 'image-upscale':
+    case 'image-cutout':
+      return { ...work, order: { ...work.order, count } };
   }
 }

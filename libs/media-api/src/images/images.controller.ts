@@ -42,7 +42,7 @@ export class ImagesController {
     assert(request.caller, 'the route requires a key or a wallet');
     const plan = planImage(body, request.caller, this.catalog);
     const { files, cost, inferenceMs } = await this.sales.sell(plan, { request, reply }, () =>
-      Promise.resolve({ kind: 'image', order: plan.order }),
+      Promise.resolve({ work: { kind: 'image', order: plan.order } }),
     );
     if (body.return_binary === true) return fileReply({ files }, plan, reply);
     const totalMs = performance.now() - request.record.startedMs;
@@ -68,7 +68,7 @@ export class ImagesController {
     assert(request.caller, 'the route requires a key or a wallet');
     const plan = planGeneration(body, request.caller, this.catalog);
     const { files, cost } = await this.sales.sell(plan, { request, reply }, () =>
-      Promise.resolve({ kind: 'image', order: plan.order }),
+      Promise.resolve({ work: { kind: 'image', order: plan.order } }),
     );
     return generationReply({ files, cost, format: plan.output.format }, body.response_format === 'url');
   }

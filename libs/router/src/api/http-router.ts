@@ -1,10 +1,13 @@
 import {
   type ServedBy,
   type CallKind,
+  type Embeddings,
+  type EnclaveReports,
+  type ImageOrders,
+  type WireCall,
   type ChunkStream,
   type Completion,
   type InferenceCall,
-  InferenceRouter,
   decodeServedBy,
   decodeProblemTrailer,
   encodeInferenceCall,
@@ -15,6 +18,8 @@ import { routes } from '@svc/api';
 import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
 import { ResponseBytes } from '../backends/response-bytes.js';
 import { refusalOf } from '../backends/backend-refusal.js';
+import { remotePorts } from './remote-ports.js';
+import { RouterPorts } from './router-ports.js';
 import type { RouterClientConfig } from '../router.config.js';
 
 /** The router enforces its own deadlines; one that exceeds them by this much hangs. */
@@ -40,15 +45,26 @@ interface Times {
  * The router of another process. If a process breaks off before its response begins, another one is called,
  * as the router does with backends; after that nothing is retried.
  */
-export class HttpRouter extends InferenceRouter {
+export class HttpRouter extends RouterPorts {
+  override readonly embeddings: Embeddings;
+  override readonly images: ImageOrders;
+  override readonly enclaves: EnclaveReports;
   private readonly client: InternalClient;
 
   constructor(private readonly settings: HttpRouterSettings) {
     super();
     this.client = new InternalClient({ ...settings, url: settings.ROUTER_URL });
+    const ports = remotePorts((call, signal) => this.completed(call, signal));
+    this.embeddings = ports.embeddings;
+    this.images = ports.images;
+    this.enclaves = ports.enclaves;
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+    return this.completed(call, signal);
+  }
+
+  private completed(call: WireCall, signal: AbortSignal): Promise<Completion> {
     const { limitMs, limitBytes } = this.completionLimits(call.kind);
     const times = { deadlineMs: limitMs + MARGIN_MS, pauseMs: limitMs + MARGIN_MS };
     return this.ask({ call, stream: false, signal }, times, async (exchange) => ({
@@ -106,7 +122,7 @@ export class HttpRouter extends InferenceRouter {
   }
 
   private async ask<Part>(
-    asked: { readonly call: InferenceCall; readonly stream: boolean; readonly signal: AbortSignal },
+    asked: { readonly call: WireCall; readonly stream: boolean; readonly signal: AbortSignal },
     times: Times,
     take: (exchange: Exchange) => Promise<Part> | Part,
   ): Promise<Part & ServedBy> {

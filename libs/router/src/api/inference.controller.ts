@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Controller, Req, Res } from '@nestjs/common';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import {
   type ServedBy,
   type ChunkStream,
@@ -13,6 +13,8 @@ import { Problem, encodeProblem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RouterPorts } from './router-ports.js';
+import { completeFor, streamFor } from './serve-call.js';
 
 type RawReply = FastifyReply['raw'];
 
@@ -22,7 +24,7 @@ type RawReply = FastifyReply['raw'];
  */
 @Controller()
 export class InferenceController {
-  constructor(private readonly router: InferenceRouter) {}
+  constructor(@Inject(InferenceRouter) private readonly router: RouterPorts) {}
 
   @Serves(routes.infer)
   async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -40,11 +42,11 @@ export class InferenceController {
     request.record.model = call.model;
     request.record.stream = stream;
     if (stream) {
-      const response = await this.router.stream(call, signal);
+      const response = await streamFor(this.router, call, signal);
       begin(request, reply, { response, trailer: PROBLEM_TRAILER });
       await pass(response, reply.raw, signal);
     } else {
-      const response = await this.router.complete(call, signal);
+      const response = await completeFor(this.router, call, signal);
       const { body } = response;
       const size = Buffer.byteLength(body);
       begin(request, reply, { response, 'content-length': String(size) });

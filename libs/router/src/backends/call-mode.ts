@@ -1,6 +1,13 @@
+import type { WireCall } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
 import type { JobRequest } from '../dialects/dialect.js';
 import type { LiveBackend } from './backend-pool.js';
+
+/** A call of backends, of whatever kind. */
+export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
+  /** What is sent, or makes it: what a backend says about it is cleaned of it. */
+  readonly body: readonly Uint8Array[] | (() => readonly Uint8Array[]);
+}
 
 /** How a response is read, and how long its parts may take. */
 export interface CallMode<Part> {

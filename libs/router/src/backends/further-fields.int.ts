@@ -1,6 +1,7 @@
 import { Catalog } from '@svc/catalog';
-import type { CallKind, InferenceCall } from '@svc/contracts/inference';
+import type { CallKind, WireCall } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { completeFor, streamFor } from '../api/serve-call.js';
 import { TestBackend, silent } from '../../test/backend.js';
 import { catalogFile, quickRouter } from '../../test/routing.js';
 
@@ -66,8 +67,9 @@ describe('the further fields of a request for media', () => {
     const leave = new AbortController();
     const body = [Buffer.from(JSON.stringify({ ...ORDERS[kind], others }))];
     const files = [{ name: 'a.wav', type: 'audio/wav', bytes: Buffer.from('RIFF') }];
-    const call: InferenceCall = { kind, requestId: 'r', accountId: 'a', model: 'm', body, files };
-    const asked = kind === 'speech' ? router.stream(call, leave.signal) : router.complete(call, leave.signal);
+    const call: WireCall = { kind, requestId: 'r', accountId: 'a', model: 'm', body, files };
+    const asked =
+      kind === 'speech' ? streamFor(router, call, leave.signal) : completeFor(router, call, leave.signal);
     const ended = asked.catch(() => undefined);
     await expect.poll(() => backend.asked.length).toBe(1);
     leave.abort();

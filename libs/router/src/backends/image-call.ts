@@ -1,39 +1,37 @@
-import {
-  type CallKind,
-  ImageEdit,
-  type InferenceCall,
-  ImageOrder,
-  PictureChange,
-} from '@svc/contracts/inference';
+import type { CallKind, ImageWork } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { formWriter } from '../dialects/form-body.js';
-import { type Passing, readCallBody } from './call-body.js';
+import type { Passing } from './call-body.js';
 import type { CallMode } from './call-mode.js';
 
-interface ImageCall extends Pick<CallMode<never>, 'contentType' | 'body'> {
+interface SentImageCall extends Pick<CallMode<never>, 'contentType' | 'body'> {
   /** The most images that it makes. */
   readonly count: number;
 }
+
+type MakeWork = Extract<ImageWork, { kind: 'image' }>;
+type EditWork = Extract<ImageWork, { kind: 'image-edit' }>;
+type ChangeWork = Extract<ImageWork, { kind: 'image-upscale' | 'image-cutout' }>;
 
 /** Whether the response to calls of a kind is images. */
 export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${string}`> =>
   kind.startsWith('image');
 
 /** How an order or a change of pictures is sent. */
-export function imageCall(call: InferenceCall, pass: Passing): ImageCall {
-  const { kind, body } = call;
-  if (kind === 'image-edit') return editCall(call, pass);
-  if (kind === 'image-upscale') return upscaleCall(call);
-  if (kind === 'image-cutout') return cutoutCall(call);
-  const order = readCallBody(ImageOrder, body);
+export function imageCall(work: ImageWork, pass: Passing): SentImageCall {
+  if (work.kind === 'image-edit') return editCall(work, pass);
+  if (work.kind === 'image') return makeCall(work, pass);
+  return work.kind === 'image-upscale' ? upscaleCall(work) : cutoutCall(work);
+}
+
+function makeCall({ order }: MakeWork, pass: Passing): SentImageCall {
   return {
     count: order.count,
     body: (live) => live.dialect.imageBody(live.backend, { ...order, others: pass(order.others, live) }),
   };
 }
 
-function editCall({ body, files = [] }: InferenceCall, pass: Passing): ImageCall {
-  const edit = readCallBody(ImageEdit, body);
+function editCall({ order: edit, files }: EditWork, pass: Passing): SentImageCall {
   const mask = edit.masked ? files.at(-1) : undefined;
   const pictures = mask ? files.slice(0, -1) : files;
   if (pictures.length === 0) throw incomplete('pictures');
@@ -50,14 +48,12 @@ function editCall({ body, files = [] }: InferenceCall, pass: Passing): ImageCall
   };
 }
 
-function upscaleCall({ body, files: [picture] = [] }: InferenceCall): ImageCall {
-  const { count, factor } = readCallBody(PictureChange, body);
+function upscaleCall({ order: { count, factor }, files: [picture] }: ChangeWork): SentImageCall {
   if (!picture || factor === undefined) throw incomplete(picture ? 'factor' : 'picture');
   return { count, body: ({ backend, dialect }) => dialect.upscaleBody(backend.model, picture, factor) };
 }
 
-function cutoutCall({ body, files: [picture] = [] }: InferenceCall): ImageCall {
-  const { count } = readCallBody(PictureChange, body);
+function cutoutCall({ order: { count }, files: [picture] }: ChangeWork): SentImageCall {
   if (!picture) throw incomplete('picture');
   const form = formWriter();
   return {

@@ -1,4 +1,4 @@
-import { type CallKind, type InferenceCall, isMadeOnce } from '@svc/contracts/inference';
+import { type CallKind, type WireCall, isMadeOnce } from '@svc/contracts/inference';
 import type { LiveBackend } from './backend-pool.js';
 import type { Refusal } from './backend-refusal.js';
 import { isRefusedWhole } from './job-calls.js';
@@ -6,7 +6,7 @@ import { isRefusedWhole } from './job-calls.js';
 /** Whether the caller allows this backend. */
 export const mayBeCalled = (
   { name }: LiveBackend,
-  { backend = name, exceptBackend }: InferenceCall,
+  { backend = name, exceptBackend }: Pick<WireCall, 'backend' | 'exceptBackend'>,
 ): boolean => name === backend && name !== exceptBackend;
 
 /** Whether the next backend is called after a failure of this one. */

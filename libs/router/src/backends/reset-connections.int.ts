@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
-import type { CallKind, InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import type { InferenceCall, InferenceRouter } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying } from '../../test/backend.js';
 import { catalogFile, collect, quickRouter } from '../../test/routing.js';
@@ -19,7 +19,7 @@ async function given(kind: string): Promise<void> {
   ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
 }
 
-const call = (kind: CallKind, body: object): InferenceCall => ({
+const call = (kind: InferenceCall['kind'], body: object): InferenceCall => ({
   requestId: 'r',
   accountId: 'a',
   model: 'm',

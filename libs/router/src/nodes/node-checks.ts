@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Catalog, rpcModel } from '@svc/catalog';
-import type { InferenceCall } from '@svc/contracts/inference';
 import type { RpcNetwork } from '@svc/contracts/catalog';
 import { boundedJson, Exchange, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
 import type { BackendPool, LiveBackend } from '../backends/backend-pool.js';
+import type { RoutedCall } from '../backends/call-mode.js';
 import { refuseFailure } from '../backends/refuse-failure.js';
 import { CHAIN_QUERIES, FINALIZED_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
 
@@ -95,7 +95,7 @@ export class NodeChecks {
    * The candidates for an RPC call that are of the right chain, in their order, except that reads call nodes
    * last that are behind. If none is known to be of this chain, waits for the first new one to report it.
    */
-  async usable(candidates: readonly LiveBackend[], call: InferenceCall): Promise<readonly LiveBackend[]> {
+  async usable(candidates: readonly LiveBackend[], call: RoutedCall): Promise<readonly LiveBackend[]> {
     const { kind, accountId } = call;
     const [{ backend } = {}] = candidates;
     const network = backend && this.networkOf(backend.model);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ChargeLine, NO_USAGE, chargeLine } from '@svc/contracts/messages';
-import { type EmbeddingTexts, EmbeddingVectors, InferenceRouter } from '@svc/contracts/inference';
+import { type EmbeddingTexts, Embeddings } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import { type Performed } from '@svc/paid/paid';
@@ -18,7 +18,7 @@ export interface Embedded {
 @Injectable()
 export class Embedder {
   constructor(
-    private readonly router: InferenceRouter,
+    private readonly embeddings: Embeddings,
     private readonly logger: RootLogger,
   ) {}
 
@@ -30,17 +30,15 @@ export class Embedder {
   ): Promise<Performed<Embedded>> {
     const { texts, dimensions, others } = plan;
     const { model } = plan.sale;
-    const asked: EmbeddingTexts = {
+    const wanted: EmbeddingTexts = {
       inputs: [...texts],
       dimensions,
       isCustom: dimensions !== model.embeddingDimensions,
       others,
     };
-    const body = [Buffer.from(JSON.stringify(asked))];
-    const call = { kind: 'embeddings' as const, requestId, accountId, model: model.id, body };
-    const response = await traced('infer', () => this.router.complete(call, signal));
-    const { backend, retries } = response;
-    const { vectors, promptTokens: reported = 0 } = EmbeddingVectors.parse(JSON.parse(response.body));
+    const call = { requestId, accountId, model: model.id, texts: wanted };
+    const { result, backend, retries } = await traced('infer', () => this.embeddings.vectors(call, signal));
+    const { vectors, promptTokens: reported = 0 } = result;
     const promptTokens = this.promptTokens(plan, reported, { requestId, backend });
     return {
       result: { vectors, promptTokens },

@@ -1,0 +1,13 @@
+import {
+  type Embeddings,
+  type EnclaveReports,
+  type ImageOrders,
+  InferenceRouter,
+} from '@svc/contracts/inference';
+
+/** A router with a port for each kind of call. */
+export abstract class RouterPorts extends InferenceRouter {
+  abstract readonly embeddings: Embeddings;
+  abstract readonly enclaves: EnclaveReports;
+  abstract readonly images: ImageOrders;
+}
