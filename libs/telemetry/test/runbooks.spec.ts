@@ -107,6 +107,45 @@ describe.each(pages)('the runbook %s', (_name, text) => {
   });
 });
 
+describe('docs/on-call.md', () => {
+  const text = read('docs/on-call.md');
+  const boards = readdirSync(join(root, 'deploy/dashboards')).map((name) =>
+    read(`deploy/dashboards/${name}`),
+  );
+  // Some are about Kubernetes, and so only in the chart.
+  const rules =
+    read('deploy/alerts/svc.rules.yml') + read('deploy/charts/platform/templates/monitoring.yaml');
+
+  it('names only alerts, panels, series and limits that exist', () => {
+    const alerts = all(text, /`([A-Z][a-z]+[A-Z]\w+)`/g);
+    expect(alerts.length).toBeGreaterThan(20);
+    expect(alerts.filter((name) => !rules.includes(`alert: ${name}\n`))).toEqual([]);
+    const panels = all(text, /\*([^*\n]+)\*(?!\*)/g);
+    expect(panels.length).toBeGreaterThan(4);
+    const titles = boards.flatMap((board) => all(board, /"title": "((?:[^"\\]|\\.)*)"/g));
+    expect(panels.filter((name) => !titles.some((title) => title.startsWith(name)))).toEqual([]);
+    for (const query of all(text, /\bask '([^']+)'/g)) expect([query, unknownIn(query)]).toEqual([query, []]);
+    const series = all(text, /`((?:svc|http|gen_ai|db)[:_][\w:]+)`/g);
+    expect(series.filter((name) => ![...LABELS.keys()].some((known) => known.startsWith(name)))).toEqual([]);
+    expect(all(text, /`([A-Z]+_[A-Z]+)` in/g).filter((type) => !SOURCES.includes(`'${type}'`))).toEqual([]);
+  });
+
+  it('links to sections that exist', () => {
+    const slug = (title: string): string =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .trim()
+        .replaceAll(' ', '-');
+    const links = Array.from(text.matchAll(/\]\(([\w./-]+\.md)#([\w-]+)\)/g));
+    expect(links.length).toBeGreaterThan(4);
+    for (const [, path = '', section] of links) {
+      const titles = all(read(join('docs', path)), /^#+ (.+)$/gm);
+      expect([path, section, titles.some((title) => slug(title) === section)]).toEqual([path, section, true]);
+    }
+  });
+});
+
 describe('the Kafka commands', () => {
   const [, functions = ''] =
     /^## Commands of Kafka$[^]*?```sh\n([^]*?)```/m.exec(read('deploy/runbooks/README.md')) ?? [];

@@ -2,6 +2,7 @@
 // the server commands.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KINDS, type Kind, kinds, tokenVariableOf } from '@svc/cluster';
@@ -101,7 +102,7 @@ async function restart(settings: readonly string[], values: Settings): Promise<v
   await sleep(PAUSE_MS);
 }
 
-async function note(what: string, act: () => Promise<number>): Promise<void> {
+async function note(what: string, act: () => Promise<number | string>): Promise<void> {
   // Clients retry when a connection ends without a response. A response is final.
   const status = await act()
     .catch(act)
@@ -110,13 +111,15 @@ async function note(what: string, act: () => Promise<number>): Promise<void> {
   else refusals.push(`${what}: ${status}`);
 }
 
-async function ask(at: number): Promise<number> {
+/** The status of a completion, with the response if it is a refusal. */
+async function ask(at: number): Promise<number | string> {
   const stream = at % 2 === 0;
   const own = { headers: OWN_CONNECTION };
   const messages = [{ role: 'user', content: 'go on [[sim tokens=20 itl-ms=2]]' }];
   const response = await platform.chat(account.apiKey, { model: 'test-model', messages, stream }, own);
   const text = await response.text();
-  return stream && response.status === 200 && !text.includes('[DONE]') ? 0 : response.status;
+  if (response.status !== 200) return `${response.status} ${response.headers.get('x-request-id')} ${text}`;
+  return stream && !text.includes('[DONE]') ? 'cut' : 200;
 }
 
 /** Runs clients and operators while `act` runs; returns the failures. */
@@ -124,7 +127,7 @@ async function faultsUnderLoad(act: () => Promise<void>): Promise<string[]> {
   const over = new AbortController();
   refusals.length = 0;
   answered = 0;
-  const repeat = async (what: string, one: () => Promise<number>): Promise<void> => {
+  const repeat = async (what: string, one: () => Promise<number | string>): Promise<void> => {
     while (!over.signal.aborted) {
       await note(what, one);
       await sleep(10);
@@ -142,7 +145,17 @@ async function faultsUnderLoad(act: () => Promise<void>): Promise<string[]> {
     await Promise.all(load);
   }
   expect(answered).toBeGreaterThan(0);
-  return refusals.slice(0, 10);
+  return Promise.all(refusals.slice(0, 10).map(withLog));
+}
+
+/** A refusal with what the processes logged of its request. */
+async function withLog(refusal: string): Promise<string> {
+  const id = /\b\d{3} (\S+) /.exec(refusal)?.[1];
+  if (id === undefined) return refusal;
+  const names = (await readdir(platform.folder, { recursive: true })).filter((name) => name.endsWith('.log'));
+  const logs = await Promise.all(names.map((name) => readFile(join(platform.folder, name), 'utf8')));
+  const lines = logs.flatMap((log) => log.split('\n').filter((line) => line.includes(id)));
+  return [refusal, ...lines].join('\n');
 }
 
 beforeAll(async () => {
