@@ -1,4 +1,4 @@
-// Draws the dashboards of deploy/dashboards with data from a Prometheus, in Grafana's layout, and writes
+// Draws the chart's dashboards with data from a Prometheus, in Grafana's layout, and writes
 // pictures to docs/dashboards: `node tools/screenshots.mjs http://127.0.0.1:9090 --minutes 10`. One picture
 // shows the initial view, a second one opens the collapsed rows. Reports the number of panels without data.
 // Needs chromium on the PATH.
@@ -12,7 +12,7 @@ import { boardPage } from './observe/drawn/board.mjs';
 import { Asked } from './observe/drawn/prometheus.mjs';
 
 const root = join(import.meta.dirname, '..');
-const BOARDS = join(root, 'deploy/dashboards');
+const BOARDS = join(root, 'deploy/charts/platform/files/dashboards');
 const PICTURES = join(root, 'docs/dashboards');
 const CHROMIUM_MS = 60_000;
 const COLOURS = 64;

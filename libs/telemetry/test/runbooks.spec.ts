@@ -19,7 +19,7 @@ const all = (text: string, pattern: RegExp): string[] => [
 ];
 
 /** The names of the series that rules record. */
-const RECORDED = all(read('deploy/alerts/svc.rules.yml'), /record: (svc:\S+)/g);
+const RECORDED = all(read('deploy/charts/platform/files/alerts/svc.rules.yml'), /record: (svc:\S+)/g);
 
 /**
  * The labels of each series by its Prometheus name, including those that Prometheus, its configuration and
