@@ -1,5 +1,5 @@
 // The published OpenAPI descriptions, as validators of responses.
-import { type OpenApiAudience, openApiDocument, resolveResponse } from '@svc/openapi';
+import { type OpenApiAudience, openApiDocument, resolvePart } from '@svc/openapi';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
@@ -70,7 +70,7 @@ class Description {
     const operation = methods?.[method.toLowerCase()];
     const notOffered = operation ? NOT_OFFERED : NOT_OFFERED_TO_CALLERS;
     const response = operation?.responses[status];
-    if (response) return resolveResponse(this.document, response);
+    if (response) return resolvePart(this.document, response);
     return notOffered.has(status) ? 'not offered' : 'nothing';
   }
 

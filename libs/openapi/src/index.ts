@@ -1,3 +1,3 @@
 export { TREATMENTS } from './field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi.js';
-export { resolveResponse } from './shared-responses.js';
+export { resolvePart } from './shared-parts.js';

@@ -15,20 +15,22 @@ const KINDS = [
   'provider_content_policy',
 ] satisfies ProblemKind[];
 
-const ErrorView = z.object({
-  message: z.string(),
-  type: z.enum(KINDS),
-  param: z.string().nullable().describe('The invalid field of the request.'),
-  code: z
-    .string()
-    .describe(
-      '`code`, or the one of OpenAI: `context_length_exceeded`, `content_policy_violation`, or in lower case `e2ee_attestation_stale`, `e2ee_plaintext_from_backend`.',
-    ),
-  retry_after: z
-    .number()
-    .optional()
-    .describe('Seconds to wait before a retry. Only in events of a stream, which cannot send headers.'),
-});
+const ErrorView = z
+  .object({
+    message: z.string(),
+    type: z.enum(KINDS),
+    param: z.string().nullable().describe('The invalid field of the request.'),
+    code: z
+      .string()
+      .describe(
+        '`code`, or the one of OpenAI: `context_length_exceeded`, `content_policy_violation`, or in lower case `e2ee_attestation_stale`, `e2ee_plaintext_from_backend`.',
+      ),
+    retry_after: z
+      .number()
+      .optional()
+      .describe('Seconds to wait before a retry. Only in events of a stream, which cannot send headers.'),
+  })
+  .meta({ title: 'ErrorDetails' });
 
 /** An event of a stream that fails after it has begun. */
 export const StreamError = z.object({ error: ErrorView });

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { ApiKeyView } from '@svc/api/keys';
 import { BillingEntry } from '@svc/api/billing';
 import { Capabilities } from '@svc/contracts/catalog';
 import { CharacterView } from '@svc/api/characters';
 import {
+  CacheControl,
   ContentPart,
   Message,
   ChatRequest,
@@ -11,6 +13,7 @@ import {
   ChatCompletion,
   Cost,
   SvcParametersEcho,
+  TokenLogprob,
   UsageView,
 } from '@svc/api/chat';
 import { InputItem, ResponseReply } from '@svc/api/responses';
@@ -31,20 +34,21 @@ import {
   PricingView,
   TextModelView,
 } from '@svc/api/models';
-import { type JsonObject, isObject, schemaRef } from './json-schema.js';
+import { DATA_KEYWORDS, type JsonObject, isObject, schemaRef } from './json-schema.js';
 import { ErrorEnvelope, StreamError } from './openapi-errors.js';
 import { AccountWithBalances, TransferView } from '@svc/api/operator';
-import { withNamedMembers } from './union-members.js';
+import { withNamedParts } from './named-parts.js';
 import { PaymentRequired, WalletPaymentRequired, TopUpRefused } from '@svc/api/wallets';
 import { isFormFileSchema, type RouteDefinition } from '@svc/api/route';
 
 /** Schemas with their own names; all others are named after their route. */
 const NAMES = {
-  input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters, InputItem },
+  input: { ChatCompletionRequest: ChatRequest, Message, ContentPart, SvcParameters, InputItem, CacheControl },
   output: {
     ChatCompletion,
     ChatCompletionChunk,
     Response: ResponseReply,
+    TokenLogprob,
     Usage: UsageView,
     Cost,
     SvcParametersEcho,
@@ -64,6 +68,7 @@ const NAMES = {
     Capabilities,
     Character: CharacterView,
     BillingEntry,
+    ApiKey: ApiKeyView,
     Error: ErrorEnvelope,
     StreamError,
     PaymentRequired,
@@ -113,7 +118,7 @@ export class OpenApiSchemas {
       inputs[isForm ? name : formName(name)] = withoutAbsent(schema, 'null');
       if (!isForm) inputs[name] = withoutAbsent(schema, 'file');
     }
-    this.byName = withNamedMembers({ ...inputs, ...generate(output, 'output') });
+    this.byName = withNamedParts({ ...inputs, ...generate(output, 'output') });
   }
 
   /** The schema of a body of a content type. */
@@ -193,9 +198,6 @@ function withMeanings(schema: JsonObject, meanings: Readonly<Record<string, stri
   return Object.keys(meanings).length === 0 ? schema : { ...schema, properties };
 }
 
-/** Keywords whose values are data and not schemas. */
-const DATA_KEYWORDS = new Set(['default', 'const', 'enum', 'examples', 'example', 'required']);
-
 /** A generated schema without keywords that mean nothing to its readers. */
 function tidy(schema: JsonObject, side: Side): JsonObject {
   const kept: JsonObject = {};
@@ -214,22 +216,13 @@ function tidyValue(keyword: string, value: unknown, side: Side): unknown {
   if (DATA_KEYWORDS.has(keyword)) return value;
   if (Array.isArray(value)) {
     const items = value.map((item) => (isObject(item) ? tidy(item, side) : (item as unknown)));
-    return keyword === 'oneOf' ? items.map(titled) : items;
+    return items;
   }
   if (!isObject(value)) return value;
   if (keyword !== 'properties') return tidy(value, side);
   return Object.fromEntries(
     Object.entries(value).map(([name, property]) => [name, tidy(property as JsonObject, side)]),
   );
-}
-
-/** A member of a union, titled by its discriminating constant. */
-function titled(schema: unknown): unknown {
-  if (!isObject(schema) || !isObject(schema['properties'])) return schema;
-  const constants = Object.values(schema['properties']).flatMap((property) =>
-    isObject(property) && typeof property['const'] === 'string' ? [property['const']] : [],
-  );
-  return constants.length === 0 ? schema : { title: constants[0], ...schema };
 }
 
 function isNoise(keyword: string, schema: JsonObject, side: Side): boolean {

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { ChatRequest } from '@svc/api/chat';
 import { openApiDocument } from './openapi.js';
 import { EXAMPLES } from './openapi-examples.js';
-import { resolveResponse } from './shared-responses.js';
+import { resolvePart } from './shared-parts.js';
 import { PROBLEMS } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 
@@ -43,10 +43,13 @@ const resolved = (document: Document, operation: Operation): Operation => ({
   responses: Object.fromEntries(
     Object.entries(operation.responses).map(([status, response]) => [
       status,
-      resolveResponse(document, response),
+      resolvePart(document, response),
     ]),
   ),
 });
+
+/** A schema of this length is worth a name. */
+const LONG_CHARACTERS = 400;
 
 describe.each(documents)('the $audience description', ({ document }) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
@@ -94,7 +97,7 @@ describe.each(documents)('the $audience description', ({ document }) => {
     );
     const examples = media.map(({ schema, examples: named }) => ({
       schema,
-      values: Object.values(named ?? {}).map(({ value }) => value),
+      values: Object.values(named ?? {}).map((example) => resolvePart(document, example).value),
     }));
     expect(examples.flatMap(({ values }) => values).length).toBeGreaterThan(20);
     const used = examples.filter(({ values }) => values.length > 0);
@@ -102,15 +105,11 @@ describe.each(documents)('the $audience description', ({ document }) => {
   });
 
   it('has no dangling references and no unused components', () => {
-    const text = JSON.stringify([
-      document.paths,
-      document.components['responses'],
-      document.components['schemas'],
-    ]);
+    const text = JSON.stringify([document.paths, document.components]);
     const referred = new Set(
       [...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].map(([, kind, name]) => `${kind}/${name}`),
     );
-    const held = ['schemas', 'headers', 'responses'].flatMap((kind) =>
+    const held = ['schemas', 'headers', 'responses', 'examples'].flatMap((kind) =>
       Object.keys(document.components[kind] ?? {}).map((name) => `${kind}/${name}`),
     );
     expect([...referred].toSorted()).toEqual(held.toSorted());
@@ -124,6 +123,23 @@ describe.each(documents)('the $audience description', ({ document }) => {
   it('names every object that is a member of a union', () => {
     const unions = [...JSON.stringify(document.components['schemas']).matchAll(/"oneOf":\[(.*?)\]/g)];
     expect(unions.filter(([, members]) => !/^(\{"\$ref":"[^"]+"\},?)+$/.test(members ?? ''))).toEqual([]);
+  });
+
+  it('writes no object twice whose schema is long', () => {
+    const found = new Map<string, number>();
+    JSON.stringify(document.components['schemas'], (_name, value: { properties?: unknown }) => {
+      if (typeof value === 'object' && value !== null && value.properties) {
+        const text = JSON.stringify(value);
+        if (text.length > LONG_CHARACTERS) found.set(text, (found.get(text) ?? 0) + 1);
+      }
+      return value;
+    });
+    expect([...found].flatMap(([text, count]) => (count > 1 ? [text] : []))).toEqual([]);
+  });
+
+  it('has no name with a number or with a word twice in a row', () => {
+    const names = Object.keys(document.components['schemas'] ?? {});
+    expect(names.filter((name) => /\d$|([A-Z][a-z]+)\1(?![a-z])/.test(name))).toEqual([]);
   });
 
   it('contains no keywords of the generator', () => {

@@ -6,7 +6,7 @@ import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
 import type { ProblemCode } from '@svc/contracts/problems';
 import type { Access, RouteDefinition } from '@svc/api/route';
 import { TAGS, routes } from '@svc/api';
-import { shareResponses } from './shared-responses.js';
+import { shareParts } from './shared-parts.js';
 
 /** The readers of a description: clients, or the operator. */
 export type OpenApiAudience = 'public' | 'operator';
@@ -75,7 +75,7 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
   const schemas = new OpenApiSchemas(described);
   const paths: Record<string, JsonObject> = {};
   const operations = described.map((route) => ({ route, described: operation(route, schemas) }));
-  const responses = shareResponses(operations.map((each) => each.described));
+  const shared = shareParts(operations.map((each) => each.described));
   for (const { route, described: value } of operations) {
     const path = pathOf(route, of.audience);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: value };
@@ -101,8 +101,8 @@ export function openApiDocument(of: { audience: OpenApiAudience; version: string
         ),
       ),
       headers: headerComponents(described),
-      responses,
-      schemas: schemas.reachableFrom([paths, responses]),
+      ...shared,
+      schemas: schemas.reachableFrom([paths, shared]),
     },
   };
 }

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import { Cost, SvcParametersEcho, UsageView } from './chat-response.js';
-
-const TokenLogprob = z.looseObject({
-  token: z.string(),
-  logprob: z.number(),
-  bytes: z.array(z.int()).nullable(),
-  top_logprobs: z.array(z.looseObject({ token: z.string(), logprob: z.number() })),
-});
+import { Cost, StreamedSvcParameters, TokenLogprob, UsageView } from './chat-response.js';
 
 const ToolCallPiece = z.looseObject({
   index: z.int().nonnegative(),
@@ -47,7 +40,7 @@ export const ChatCompletionChunk = z.looseObject({
   ),
   usage: UsageView.optional(),
   cost: Cost.optional(),
-  svc_parameters: SvcParametersEcho.partial().optional(),
+  svc_parameters: StreamedSvcParameters.optional(),
 });
 
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;

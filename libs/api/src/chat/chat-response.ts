@@ -54,7 +54,10 @@ export const SvcParametersEcho = z.object({
   ),
 });
 
-const TokenLogprob = z.looseObject({
+/** The same in a stream, as far as they are known. */
+export const StreamedSvcParameters = SvcParametersEcho.partial().meta({ title: 'StreamedSvcParameters' });
+
+export const TokenLogprob = z.looseObject({
   token: z.string(),
   logprob: z.number(),
   bytes: z.array(z.int()).nullable(),

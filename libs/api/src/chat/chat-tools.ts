@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
+import { namedMembers } from '../route/schema-names.js';
 
 const toolName = chars(CHARS.toolName).min(1);
 /** A JSON Schema, which is not interpreted here; the member limit of the body bounds its size. */
@@ -29,13 +30,15 @@ const SchemaTool = z.object({
   input_schema: JsonSchema,
 });
 
-const Format = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text') }),
-  z.object({
-    type: z.literal('grammar'),
-    grammar: z.object({ definition: chars(CHARS.text), syntax: z.enum(['lark', 'regex']) }),
-  }),
-]);
+const Format = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text') }),
+    z.object({
+      type: z.literal('grammar'),
+      grammar: z.object({ definition: chars(CHARS.text), syntax: z.enum(['lark', 'regex']) }),
+    }),
+  ])
+  .meta(namedMembers('ToolFormat'));
 
 /** A tool that is called with free text. */
 const CustomTool = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHARS, chars } from '../chat/chat-bounds.js';
 import { ChatRequest } from '../chat/chat-request.js';
-import { Cost, SvcParametersEcho, UsageView } from '../chat/chat-response.js';
+import { Cost, StreamedSvcParameters, SvcParametersEcho, UsageView } from '../chat/chat-response.js';
 
 /** The most log probabilities per token. OpenAI allows 5, other servers more. */
 const LOGPROBS_AT_MOST = 20;
@@ -59,12 +59,14 @@ export const CompletionRequest = z.looseObject({
   svc_parameters: of.svc_parameters,
 });
 
-const Logprobs = z.looseObject({
-  tokens: z.array(z.string()),
-  token_logprobs: z.array(z.number()),
-  top_logprobs: z.array(z.record(z.string(), z.number())),
-  text_offset: z.array(z.int().nonnegative()).describe('Where each token begins, in UTF-16 code units.'),
-});
+const Logprobs = z
+  .looseObject({
+    tokens: z.array(z.string()),
+    token_logprobs: z.array(z.number()),
+    top_logprobs: z.array(z.record(z.string(), z.number())),
+    text_offset: z.array(z.int().nonnegative()).describe('Where each token begins, in UTF-16 code units.'),
+  })
+  .meta({ title: 'CompletionLogprobs' });
 
 const FinishReason = z.enum(['stop', 'length', 'content_filter']);
 
@@ -95,7 +97,7 @@ export const TextCompletionChunk = z.looseObject({
   choices: z.array(z.looseObject({ ...choice, finish_reason: FinishReason.nullable() })),
   usage: UsageView.optional(),
   cost: Cost.optional(),
-  svc_parameters: SvcParametersEcho.partial().optional(),
+  svc_parameters: StreamedSvcParameters.optional(),
 });
 
 export type CompletionRequest = z.infer<typeof CompletionRequest>;

@@ -16,12 +16,14 @@ const RpcId = z.union([
 ]);
 
 /** A call of JSON-RPC 2.0. */
-const RpcCall = z.object({
-  jsonrpc: z.literal('2.0').optional(),
-  id: RpcId.optional().describe('Without it, the call is executed and charged, but has no response.'),
-  method: z.string().min(1).max(METHOD_CHARS),
-  params: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]).optional(),
-});
+const RpcCall = z
+  .object({
+    jsonrpc: z.literal('2.0').optional(),
+    id: RpcId.optional().describe('Without it, the call is executed and charged, but has no response.'),
+    method: z.string().min(1).max(METHOD_CHARS),
+    params: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]).optional(),
+  })
+  .meta({ title: 'RpcCall' });
 
 export const RpcRequest = z.union([RpcCall, z.array(RpcCall).min(1).max(CALLS_AT_MOST)]);
 

@@ -18,11 +18,13 @@ const VCU = 'Deprecated: accepted but not used, and always null in responses.';
  * An absent currency keeps its limit; on a new key it has none. An ADMIN key with limits gives another key at
  * most what is left of its own, which is lowered by that.
  */
-const ConsumptionLimit = z.strictObject({
-  usd: Limit.optional().describe('US dollars; null means no limit.'),
-  diem: Limit.optional().describe('DIEM; null means no limit.'),
-  vcu: z.number().min(0).max(LIMIT_MAX).nullable().optional().describe(VCU),
-});
+const ConsumptionLimit = z
+  .strictObject({
+    usd: Limit.optional().describe('US dollars; null means no limit.'),
+    diem: Limit.optional().describe('DIEM; null means no limit.'),
+    vcu: z.number().min(0).max(LIMIT_MAX).nullable().optional().describe(VCU),
+  })
+  .meta({ title: 'ConsumptionLimit' });
 
 const error = 'must be "", a day such as "2027-01-31" or a time such as "2027-01-31T12:00:00Z"';
 

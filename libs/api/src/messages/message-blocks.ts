@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from '../chat/chat-bounds.js';
 import { CacheControl } from '../chat/chat-messages.js';
+import { namedMembers } from '../route/schema-names.js';
 
 const cacheable = { cache_control: CacheControl.nullish() };
 
@@ -36,7 +37,9 @@ const ImageBlock = z.object({
 const DocumentBlock = z.object({
   type: z.literal('document'),
   source: z.discriminatedUnion('type', [
-    z.object({ type: z.literal('base64'), media_type: z.literal('application/pdf'), data: base64 }),
+    z
+      .object({ type: z.literal('base64'), media_type: z.literal('application/pdf'), data: base64 })
+      .meta({ title: 'PdfSource' }),
     z.object({
       type: z.literal('text'),
       media_type: z.literal('text/plain'),
@@ -71,7 +74,9 @@ const SearchResultBlock = z.object({
 });
 
 /** What a tool may return. */
-const ResultBlock = z.discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock, SearchResultBlock]);
+const ResultBlock = z
+  .discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock, SearchResultBlock])
+  .meta(namedMembers('BlockParam'));
 
 const ToolResultBlock = z.object({
   type: z.literal('tool_result'),
@@ -108,23 +113,21 @@ const SearchUseBlock = z.looseObject({
 const SearchFoundBlock = z.looseObject({ type: z.literal('web_search_tool_result') });
 
 /** The blocks of a user message. */
-export const UserBlock = z.discriminatedUnion('type', [
-  TextBlock,
-  ImageBlock,
-  DocumentBlock,
-  SearchResultBlock,
-  ToolResultBlock,
-]);
+export const UserBlock = z
+  .discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, ToolResultBlock])
+  .meta(namedMembers('BlockParam'));
 
 /** The blocks of an assistant message. */
-export const AssistantBlock = z.discriminatedUnion('type', [
-  TextBlock,
-  ThinkingBlock,
-  RedactedThinkingBlock,
-  ToolUseBlock,
-  SearchUseBlock,
-  SearchFoundBlock,
-]);
+export const AssistantBlock = z
+  .discriminatedUnion('type', [
+    TextBlock,
+    ThinkingBlock,
+    RedactedThinkingBlock,
+    ToolUseBlock,
+    SearchUseBlock,
+    SearchFoundBlock,
+  ])
+  .meta(namedMembers('BlockParam'));
 
 /** A text, or a list of text blocks. */
 export const Texts = z.union([chars(CHARS.text), z.array(TextBlock).max(ITEMS.parts)]);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cost, SvcParametersEcho } from '../chat/chat-response.js';
+import { namedMembers } from '../route/schema-names.js';
 
 const Count = z.int().nonnegative();
 
@@ -31,43 +32,45 @@ const SearchFound = z.looseObject({
   page_age: z.string().nullable(),
 });
 
-const Caller = z.looseObject({ type: z.literal('direct') });
+const Caller = z.looseObject({ type: z.literal('direct') }).meta({ title: 'DirectCaller' });
 
 /** A block of a message. Clients send blocks of reasoning back unchanged. */
-const MessageBlock = z.discriminatedUnion('type', [
-  z.looseObject({
-    type: z.literal('text'),
-    text: z.string(),
-    // Some clients accept a list or nothing, and fail on null.
-    citations: z.array(z.looseObject({})).optional(),
-  }),
-  z.looseObject({
-    type: z.literal('thinking'),
-    thinking: z.string(),
-    signature: z.string().describe('What a model needs to resume its reasoning; it may be empty.'),
-  }),
-  z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() }),
-  z.looseObject({
-    type: z.literal('tool_use'),
-    id: z.string(),
-    name: z.string(),
-    input: z.looseObject({}),
-    caller: Caller,
-  }),
-  z.looseObject({
-    type: z.literal('server_tool_use'),
-    id: z.string(),
-    name: z.literal('web_search'),
-    input: z.looseObject({ query: z.string() }),
-    caller: Caller,
-  }),
-  z.looseObject({
-    type: z.literal('web_search_tool_result'),
-    tool_use_id: z.string(),
-    content: z.array(SearchFound),
-    caller: Caller,
-  }),
-]);
+const MessageBlock = z
+  .discriminatedUnion('type', [
+    z.looseObject({
+      type: z.literal('text'),
+      text: z.string(),
+      // Some clients accept a list or nothing, and fail on null.
+      citations: z.array(z.looseObject({})).optional(),
+    }),
+    z.looseObject({
+      type: z.literal('thinking'),
+      thinking: z.string(),
+      signature: z.string().describe('What a model needs to resume its reasoning; it may be empty.'),
+    }),
+    z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() }),
+    z.looseObject({
+      type: z.literal('tool_use'),
+      id: z.string(),
+      name: z.string(),
+      input: z.looseObject({}),
+      caller: Caller,
+    }),
+    z.looseObject({
+      type: z.literal('server_tool_use'),
+      id: z.string(),
+      name: z.literal('web_search'),
+      input: z.looseObject({ query: z.string() }),
+      caller: Caller,
+    }),
+    z.looseObject({
+      type: z.literal('web_search_tool_result'),
+      tool_use_id: z.string(),
+      content: z.array(SearchFound),
+      caller: Caller,
+    }),
+  ])
+  .meta(namedMembers('Block'));
 
 const StopReason = z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
 
@@ -144,30 +147,32 @@ export const MessageError = z.looseObject({
 });
 
 /** The data of an event of a streamed message, whose name is its type. */
-export const MessageEvent = z.discriminatedUnion('type', [
-  z.looseObject({
-    type: z.literal('message_start'),
-    message: z.looseObject({
-      ...message,
-      ...stop,
-      stop_reason: z.null(),
-      usage: MessageUsage.describe('The input is estimated; `message_delta` has the final counts.'),
+export const MessageEvent = z
+  .discriminatedUnion('type', [
+    z.looseObject({
+      type: z.literal('message_start'),
+      message: z.looseObject({
+        ...message,
+        ...stop,
+        stop_reason: z.null(),
+        usage: MessageUsage.describe('The input is estimated; `message_delta` has the final counts.'),
+      }),
     }),
-  }),
-  z.looseObject({ type: z.literal('content_block_start'), index: Count, content_block: MessageBlock }),
-  z.looseObject({ type: z.literal('content_block_delta'), index: Count, delta: Delta }),
-  z.looseObject({ type: z.literal('content_block_stop'), index: Count }),
-  z.looseObject({
-    type: z.literal('message_delta'),
-    delta: z.looseObject(stop),
-    usage: z.looseObject(usage),
-    cost: Cost,
-    svc_parameters: SvcParametersEcho,
-  }),
-  z.looseObject({ type: z.literal('message_stop') }),
-  z.looseObject({ type: z.literal('ping') }),
-  MessageError,
-]);
+    z.looseObject({ type: z.literal('content_block_start'), index: Count, content_block: MessageBlock }),
+    z.looseObject({ type: z.literal('content_block_delta'), index: Count, delta: Delta }),
+    z.looseObject({ type: z.literal('content_block_stop'), index: Count }),
+    z.looseObject({
+      type: z.literal('message_delta'),
+      delta: z.looseObject(stop),
+      usage: z.looseObject(usage),
+      cost: Cost,
+      svc_parameters: SvcParametersEcho,
+    }),
+    z.looseObject({ type: z.literal('message_stop') }),
+    z.looseObject({ type: z.literal('ping') }),
+    MessageError,
+  ])
+  .meta(namedMembers('Event'));
 
 export const TokenCount = z.object({ input_tokens: Count });
 

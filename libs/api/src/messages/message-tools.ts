@@ -34,7 +34,8 @@ const MessageTool = z
   .refine(({ type, input_schema: schema }) => isWebSearch(type) || schema, {
     path: ['input_schema'],
     error: 'is required and must be an object',
-  });
+  })
+  .meta({ title: 'MessageTool' });
 
 export function isWebSearch(type: string | null | undefined): boolean {
   return type !== undefined && type !== null && type !== 'custom';

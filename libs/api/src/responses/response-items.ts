@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from '../chat/chat-bounds.js';
 import { ContentPart } from '../chat/chat-messages.js';
+import { namedMembers } from '../route/schema-names.js';
 
 const [, ImageUrl, Audio, , File] = ContentPart.options;
 
@@ -34,15 +35,17 @@ const FilePart = z
 const AudioPart = z.object({ type: z.literal('input_audio'), input_audio: Audio.shape.input_audio });
 
 const InputParts = z
-  .array(z.discriminatedUnion('type', [TextPart, ImagePart, FilePart, AudioPart]))
+  .array(z.discriminatedUnion('type', [TextPart, ImagePart, FilePart, AudioPart]).meta(namedMembers('Part')))
   .max(ITEMS.parts);
 
 /** A part of the model's earlier output. Its annotations and log probabilities are not sent to the model. */
-const OutputPart = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('output_text'), text: chars(CHARS.text) }),
-  z.object({ type: z.literal('refusal'), refusal: chars(CHARS.text) }),
-  z.object({ type: z.literal('input_text'), text: chars(CHARS.text) }),
-]);
+const OutputPart = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('output_text'), text: chars(CHARS.text) }),
+    z.object({ type: z.literal('refusal'), refusal: chars(CHARS.text) }),
+    z.object({ type: z.literal('input_text'), text: chars(CHARS.text) }),
+  ])
+  .meta(namedMembers('PartParam'));
 
 const type = z.literal('message').nullish();
 const Text = chars(CHARS.text);

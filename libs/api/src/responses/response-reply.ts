@@ -1,76 +1,76 @@
 import { z } from 'zod';
-import { Cost, SvcParametersEcho } from '../chat/chat-response.js';
+import { Cost, SvcParametersEcho, TokenLogprob } from '../chat/chat-response.js';
+import { namedMembers } from '../route/schema-names.js';
 
 const Count = z.int().nonnegative();
 const Status = z.enum(['in_progress', 'completed', 'incomplete']);
 
-const Logprob = z.looseObject({
-  token: z.string(),
-  logprob: z.number(),
-  bytes: z.array(z.int()).nullable(),
-  top_logprobs: z.array(z.looseObject({ token: z.string(), logprob: z.number() })),
-});
-
-const ContentPart = z.union([
-  z.looseObject({
-    type: z.literal('output_text'),
-    text: z.string(),
-    annotations: z.array(z.unknown()),
-    logprobs: z.array(Logprob),
-  }),
-  z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
-  z.looseObject({ type: z.literal('reasoning_text'), text: z.string() }),
-  z.looseObject({ type: z.literal('summary_text'), text: z.string() }),
-]);
+const ContentPart = z
+  .discriminatedUnion('type', [
+    z.looseObject({
+      type: z.literal('output_text'),
+      text: z.string(),
+      annotations: z.array(z.unknown()),
+      logprobs: z.array(TokenLogprob),
+    }),
+    z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
+    z.looseObject({ type: z.literal('reasoning_text'), text: z.string() }),
+    z.looseObject({ type: z.literal('summary_text'), text: z.string() }),
+  ])
+  .meta(namedMembers('Part'));
 
 const item = { id: z.string(), status: Status };
 
 /** An element of `output`. */
-const OutputItem = z.union([
-  z.looseObject({
-    ...item,
-    type: z.literal('message'),
-    role: z.literal('assistant'),
-    content: z.array(ContentPart),
-  }),
-  z.looseObject({
-    ...item,
-    type: z.literal('reasoning'),
-    summary: z.array(ContentPart),
-    content: z.array(ContentPart).optional(),
-    encrypted_content: z
-      .string()
-      .nullable()
-      .describe('What the backend needs to resume its reasoning. Send it back unchanged.'),
-  }),
-  z.looseObject({
-    ...item,
-    type: z.literal('function_call'),
-    call_id: z.string(),
-    name: z.string(),
-    arguments: z.string(),
-  }),
-  z.looseObject({
-    ...item,
-    type: z.literal('custom_tool_call'),
-    call_id: z.string(),
-    name: z.string(),
-    input: z.string(),
-  }),
-  z.looseObject({
-    ...item,
-    type: z.literal('web_search_call'),
-    action: z.looseObject({ type: z.literal('search'), query: z.string() }),
-  }),
-]);
+const OutputItem = z
+  .discriminatedUnion('type', [
+    z.looseObject({
+      ...item,
+      type: z.literal('message'),
+      role: z.literal('assistant'),
+      content: z.array(ContentPart),
+    }),
+    z.looseObject({
+      ...item,
+      type: z.literal('reasoning'),
+      summary: z.array(ContentPart),
+      content: z.array(ContentPart).optional(),
+      encrypted_content: z
+        .string()
+        .nullable()
+        .describe('What the backend needs to resume its reasoning. Send it back unchanged.'),
+    }),
+    z.looseObject({
+      ...item,
+      type: z.literal('function_call'),
+      call_id: z.string(),
+      name: z.string(),
+      arguments: z.string(),
+    }),
+    z.looseObject({
+      ...item,
+      type: z.literal('custom_tool_call'),
+      call_id: z.string(),
+      name: z.string(),
+      input: z.string(),
+    }),
+    z.looseObject({
+      ...item,
+      type: z.literal('web_search_call'),
+      action: z.looseObject({ type: z.literal('search'), query: z.string() }),
+    }),
+  ])
+  .meta(namedMembers('Item'));
 
-const ResponseUsage = z.looseObject({
-  input_tokens: Count,
-  input_tokens_details: z.looseObject({ cached_tokens: Count, cache_write_tokens: Count }),
-  output_tokens: Count,
-  output_tokens_details: z.looseObject({ reasoning_tokens: Count }),
-  total_tokens: Count,
-});
+const ResponseUsage = z
+  .looseObject({
+    input_tokens: Count,
+    input_tokens_details: z.looseObject({ cached_tokens: Count, cache_write_tokens: Count }),
+    output_tokens: Count,
+    output_tokens_details: z.looseObject({ reasoning_tokens: Count }),
+    total_tokens: Count,
+  })
+  .meta({ title: 'ResponseUsage' });
 
 /** A response, also as part of the events at its beginning and its end. */
 export const ResponseReply = z.looseObject({
@@ -95,34 +95,36 @@ const delta = { delta: z.string() };
 const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.looseObject({ type: z.literal(type), sequence_number: Count, ...shape });
 const response = { response: ResponseReply };
-const logprobs = { logprobs: z.array(Logprob) };
+const logprobs = { logprobs: z.array(TokenLogprob) };
 
 /** The data of one event of a streamed response. `type` is also the event's name. */
-export const ResponseEvent = z.union([
-  event('response.created', response),
-  event('response.in_progress', response),
-  event('response.output_item.added', { output_index: Count, item: OutputItem }),
-  event('response.output_item.done', { output_index: Count, item: OutputItem }),
-  event('response.content_part.added', { ...inItem, part: ContentPart }),
-  event('response.content_part.done', { ...inItem, part: ContentPart }),
-  event('response.output_text.delta', { ...inItem, ...delta, ...logprobs }),
-  event('response.output_text.done', { ...inItem, ...text, ...logprobs }),
-  event('response.refusal.delta', { ...inItem, ...delta }),
-  event('response.refusal.done', { ...inItem, refusal: z.string() }),
-  event('response.reasoning_text.delta', { ...inItem, ...delta }),
-  event('response.reasoning_text.done', { ...inItem, ...text }),
-  event('response.reasoning_summary_part.added', { ...inSummary, part: ContentPart }),
-  event('response.reasoning_summary_part.done', { ...inSummary, part: ContentPart }),
-  event('response.reasoning_summary_text.delta', { ...inSummary, ...delta }),
-  event('response.reasoning_summary_text.done', { ...inSummary, ...text }),
-  event('response.function_call_arguments.delta', { ...position, ...delta }),
-  event('response.function_call_arguments.done', { ...position, name: z.string(), arguments: z.string() }),
-  event('response.custom_tool_call_input.delta', { ...position, ...delta }),
-  event('response.custom_tool_call_input.done', { ...position, input: z.string() }),
-  event('response.web_search_call.in_progress', position),
-  event('response.web_search_call.searching', position),
-  event('response.web_search_call.completed', position),
-  event('response.completed', response),
-  event('response.incomplete', response),
-  event('response.failed', response),
-]);
+export const ResponseEvent = z
+  .discriminatedUnion('type', [
+    event('response.created', response),
+    event('response.in_progress', response),
+    event('response.output_item.added', { output_index: Count, item: OutputItem }),
+    event('response.output_item.done', { output_index: Count, item: OutputItem }),
+    event('response.content_part.added', { ...inItem, part: ContentPart }),
+    event('response.content_part.done', { ...inItem, part: ContentPart }),
+    event('response.output_text.delta', { ...inItem, ...delta, ...logprobs }),
+    event('response.output_text.done', { ...inItem, ...text, ...logprobs }),
+    event('response.refusal.delta', { ...inItem, ...delta }),
+    event('response.refusal.done', { ...inItem, refusal: z.string() }),
+    event('response.reasoning_text.delta', { ...inItem, ...delta }),
+    event('response.reasoning_text.done', { ...inItem, ...text }),
+    event('response.reasoning_summary_part.added', { ...inSummary, part: ContentPart }),
+    event('response.reasoning_summary_part.done', { ...inSummary, part: ContentPart }),
+    event('response.reasoning_summary_text.delta', { ...inSummary, ...delta }),
+    event('response.reasoning_summary_text.done', { ...inSummary, ...text }),
+    event('response.function_call_arguments.delta', { ...position, ...delta }),
+    event('response.function_call_arguments.done', { ...position, name: z.string(), arguments: z.string() }),
+    event('response.custom_tool_call_input.delta', { ...position, ...delta }),
+    event('response.custom_tool_call_input.done', { ...position, input: z.string() }),
+    event('response.web_search_call.in_progress', position),
+    event('response.web_search_call.searching', position),
+    event('response.web_search_call.completed', position),
+    event('response.completed', response),
+    event('response.incomplete', response),
+    event('response.failed', response),
+  ])
+  .meta(namedMembers('Event'));

@@ -7,3 +7,4 @@ export {
   type OperatorScope,
   type RouteDefinition,
 } from './route-definition.js';
+export { MEMBERS } from './schema-names.js';
