@@ -41,7 +41,7 @@ export class AllModule {
         CatalogModule.of(parts.catalog),
         CharactersModule.of(parts.characters),
         StorageModule.at({ url: parts.databaseUrl, logger: parts.logger }),
-        EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger }),
+        EventsModule.postgres({ url: parts.databaseUrl, logger: parts.logger, isAlone: true }),
         JobsModule.postgres({ url: parts.databaseUrl }),
         ImagesModule.with(parts.images),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),

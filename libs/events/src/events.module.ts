@@ -13,9 +13,16 @@ import {
   type PostgresEventStrategyOptions,
 } from './postgres/postgres-event-strategy.js';
 
-export type PostgresEventsConfig = PostgresEventLogOptions & Omit<PostgresEventStrategyOptions, 'log'>;
+export type PostgresEventsConfig = PostgresEventLogOptions &
+  Omit<PostgresEventStrategyOptions, 'log'> & {
+    /** No other process stores events in this log: its own commits wake its readers. */
+    readonly isAlone?: boolean;
+  };
 
 export type KafkaEventsConfig = KafkaEventLogOptions & Omit<KafkaEventStrategyOptions, 'log'>;
+
+/** How a process polls a log in which nobody else stores events, in case that it missed one of its own. */
+const ALONE = { pollMs: 5_000, broadcastPollMs: 5_000 };
 
 /**
  * Provides one event log to the whole application, and the strategy that delivers its events to `@OnEvents`
@@ -24,7 +31,8 @@ export type KafkaEventsConfig = KafkaEventLogOptions & Omit<KafkaEventStrategyOp
 @Module({})
 export class EventsModule {
   /** On a PostgreSQL table. The database must be migrated first. */
-  static postgres(config: PostgresEventsConfig): DynamicModule {
+  static postgres(given: PostgresEventsConfig): DynamicModule {
+    const config = given.isAlone === true ? { ...ALONE, ...given } : given;
     return {
       module: EventsModule,
       global: true,
@@ -35,7 +43,7 @@ export class EventsModule {
           useFactory: (log: PostgresEventLog) => new PostgresEventStrategy({ ...config, log }),
           inject: [EventLog],
         },
-        outboxOf(config.logger),
+        outboxOf(config),
       ],
       exports: [EventLog, EventStrategy, Outbox],
     };
@@ -62,16 +70,22 @@ export class EventsModule {
           },
           inject: [EventLog],
         },
-        outboxOf(config.logger),
+        outboxOf(config),
       ],
       exports: [EventLog, EventStrategy, Outbox],
     };
   }
 }
 
+interface OutboxConfig {
+  readonly logger?: EventsLogger;
+  readonly pollMs?: number;
+}
+
 /** A process without a database has no transactions, and therefore no outbox. */
-const outboxOf = (logger: EventsLogger = silent): FactoryProvider => ({
+const outboxOf = ({ logger = silent, pollMs }: OutboxConfig): FactoryProvider => ({
   provide: Outbox,
-  useFactory: (log: GroupCommitLog, database?: Database) => database && new Outbox({ database, log, logger }),
+  useFactory: (log: GroupCommitLog, database?: Database) =>
+    database && new Outbox({ database, log, logger, pollMs }),
   inject: [EventLog, { token: Database, optional: true }],
 });

@@ -11,6 +11,7 @@ export type JobsBackend =
 const SCHEMA = 'jobs';
 /** The braces keep the keys of a queue on one node of a Redis cluster. */
 const PREFIX = '{jobs}';
+const IDLE_MS = 60_000;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 const OPEN_MS = 10_000;
@@ -48,6 +49,8 @@ async function optionsOf(backend: JobsBackend) {
           schema: SCHEMA,
           migrate: true,
           max: 2,
+          // Longer than the pauses between counts, each of which would otherwise open a connection.
+          idleTimeoutMillis: IDLE_MS,
           connectionTimeoutMillis: CONNECT_MS,
           statement_timeout: STATEMENT_MS,
           query_timeout: STATEMENT_MS + 2_000,

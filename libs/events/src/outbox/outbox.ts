@@ -6,7 +6,7 @@ import { ReadLoop } from '../delivery/read-loop.js';
 import type { GroupCommitLog } from '../publishing/group-commit-log.js';
 import { emptyOutbox } from './outbox.store.js';
 
-/** How often to look for events of processes that ended before publishing them. */
+/** Finds the events of processes that ended before publishing them. */
 const POLL_MS = 1_000;
 /** Another process is publishing, and may have missed what this one was woken for. */
 const BUSY_MS = 50;
@@ -18,6 +18,8 @@ export interface OutboxOptions {
   readonly database: Database;
   readonly log: GroupCommitLog;
   readonly logger: EventsLogger;
+  /** How often to look for events that nobody signalled; default: 1 s. */
+  readonly pollMs?: number | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.#options = options;
   }
 
-  /** Signals that there may be new events; without it they are found within a second. */
+  /** Signals that there may be new events; without it the next poll finds them. */
   wake(): void {
     this.#loop.wake();
   }
@@ -47,13 +49,13 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
   }
 
   async #step(): Promise<{ idleMs: number }> {
-    const { database, log } = this.#options;
+    const { database, log, pollMs = POLL_MS } = this.#options;
     const published = await emptyOutbox(database, BATCH_MAX, async (events) => {
       await Promise.all(events.map((event) => log.append(event)));
     });
     this.#failures = 0;
     if (published === undefined) return { idleMs: BUSY_MS };
-    return { idleMs: published < BATCH_MAX ? POLL_MS : 0 };
+    return { idleMs: published < BATCH_MAX ? pollMs : 0 };
   }
 
   #recover(error: unknown): number {

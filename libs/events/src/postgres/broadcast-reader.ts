@@ -9,6 +9,8 @@ import { readEvents, readNewestId } from './postgres-events.store.js';
 import { type Pause, ReadLoop } from '../delivery/read-loop.js';
 
 const BATCH_MAX = 500;
+/** Listeners have to know soon, and for as long as it lasts, that events may be late. */
+const RETRY_MS_MAX = 200;
 
 export interface BroadcastReaderOptions {
   readonly subscription: BroadcastSubscription;
@@ -95,6 +97,6 @@ export class BroadcastReader {
     }
     // The next step repeats this, so a handler that fails here loses nothing.
     await deliver({ events: [], missed: true }, send).catch(() => undefined);
-    return pollMs;
+    return Math.min(pollMs, RETRY_MS_MAX);
   }
 }

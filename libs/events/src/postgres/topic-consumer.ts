@@ -28,6 +28,8 @@ const GATHER_MS = 100;
  * time.
  */
 const SMALL_BATCH = 250;
+/** How often to ask for a group that another session has. */
+const REFUSED_POLL_MS = 1_000;
 /** Warn after waiting this long for another session to release the group. */
 const REFUSED_MS = 30_000;
 
@@ -121,7 +123,8 @@ export class TopicConsumer implements Consumer {
     // Another consumer has the group's events, if this one may not read them.
     this.#unhandledSinceMs = rows[0]?.atMs;
     const lastId = rows.at(-1)?.id;
-    if (lastId === undefined) return { idleMs: pollMs, gatherMs: GATHER_MS };
+    if (lastId === undefined)
+      return { idleMs: this.#refused ? Math.min(pollMs, REFUSED_POLL_MS) : pollMs, gatherMs: GATHER_MS };
     const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
     if (batch.length > 0)
       await tracedBatch({ system: 'postgresql', topic: this.topic, group: this.group }, rows, () =>
