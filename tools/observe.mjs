@@ -87,7 +87,11 @@ async function startGrafana(url) {
     url,
     isDefault: true,
   };
-  const boards = { name: 'svc', type: 'file', options: { path: join(root, 'deploy/charts/platform/files/dashboards') } };
+  const boards = {
+    name: 'svc',
+    type: 'file',
+    options: { path: join(root, 'deploy/charts/platform/files/dashboards') },
+  };
   for (const [kind, content] of [
     ['datasources', { apiVersion: 1, datasources: [source] }],
     ['dashboards', { apiVersion: 1, providers: [boards] }],

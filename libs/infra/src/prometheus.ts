@@ -8,7 +8,9 @@ import { freePort } from '@svc/storage';
 
 const READY_MS = 60_000;
 const STOP_MS = 10_000;
-const RULES = fileURLToPath(new URL('../../../deploy/charts/platform/files/alerts/svc.rules.yml', import.meta.url));
+const RULES = fileURLToPath(
+  new URL('../../../deploy/charts/platform/files/alerts/svc.rules.yml', import.meta.url),
+);
 
 /** The label by which the rules distinguish the series of this deployment. */
 const SERIES_LABELS = { release: 'svc' };

@@ -40,8 +40,10 @@ export function shareParts(operations: readonly Operation[]): SharedParts {
 /** The examples of errors. */
 function examplesOf({ operationId, responses }: Operation): Part[] {
   const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
-  const contents = errors.flatMap(([, { content }]) => Object.values(content ?? {}));
-  return contents.flatMap((media: JsonObject) => {
+  const contents = errors.flatMap(([, { content }]) =>
+    Object.values((content ?? {}) as Record<string, JsonObject>),
+  );
+  return contents.flatMap((media) => {
     const holder = media['examples'] as Record<string, JsonObject> | undefined;
     return holder ? Object.keys(holder).map((key) => ({ operationId, holder, key, name: key })) : [];
   });

@@ -12,7 +12,7 @@ import { findPostmaster, isPostmaster, stopPostmaster } from './postmaster.js';
 
 const ATTEMPTS = 6;
 /** How often to check whether the server still runs. */
-const LOOK_MS = 250;
+const LOOK_MS = 1_000;
 const AGAIN_MS_MAX = 5_000;
 const LOG_TAIL_CHARS = 2_000;
 

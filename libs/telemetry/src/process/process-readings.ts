@@ -3,8 +3,8 @@ import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'n
 import { getHeapStatistics } from 'node:v8';
 import { runtime } from '../instruments/runtime.js';
 
-/** How often the delay of the event loop is sampled. */
-const RESOLUTION_MS = 20;
+/** How often the delay of the event loop is sampled: each sample wakes the process. */
+const RESOLUTION_MS = 100;
 
 const NANOS = 1_000_000_000;
 
