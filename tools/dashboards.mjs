@@ -1,6 +1,6 @@
-// Generates the chart's dashboards and alerts from tools/observe; compose.yaml mounts the same files. `--check`
-// fails if they are stale, if an alert has no runbook, or if promtool finds that an alert fires at the wrong
-// time or not at all. Needs the build.
+// Generates the chart's dashboards and alerts from tools/observe; compose.yaml mounts the same files.
+// `--check` fails if they are stale, if an alert has no runbook, or if promtool finds that an alert fires at
+// the wrong time or not at all. Needs the build.
 import { execFile } from 'node:child_process';
 import {
   existsSync,

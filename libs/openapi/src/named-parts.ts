@@ -1,4 +1,4 @@
-import { MEMBERS } from '@svc/api/route';
+import { MEMBERS } from '@svc/api/chat';
 import { DATA_KEYWORDS, type JsonObject, isObject, schemaRef } from './json-schema.js';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
-import { namedMembers } from '../route/schema-names.js';
+import { namedMembers } from './schema-names.js';
 
 const toolName = chars(CHARS.toolName).min(1);
 /** A JSON Schema, which is not interpreted here; the member limit of the body bounds its size. */

@@ -4,3 +4,4 @@ export { CacheControl, ContentPart, Message } from './chat-messages.js';
 export { ChatRequest, NOT_INT64, SvcParameters } from './chat-request.js';
 export { ChatCompletion, Cost, SvcParametersEcho, TokenLogprob, UsageView } from './chat-response.js';
 export { ToolChoice } from './chat-tools.js';
+export { MEMBERS } from './schema-names.js';

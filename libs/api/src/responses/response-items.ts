@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from '../chat/chat-bounds.js';
 import { ContentPart } from '../chat/chat-messages.js';
-import { namedMembers } from '../route/schema-names.js';
+import { namedMembers } from '../chat/schema-names.js';
 
 const [, ImageUrl, Audio, , File] = ContentPart.options;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Cost, SvcParametersEcho, TokenLogprob } from '../chat/chat-response.js';
-import { namedMembers } from '../route/schema-names.js';
+import { namedMembers } from '../chat/schema-names.js';
 
 const Count = z.int().nonnegative();
 const Status = z.enum(['in_progress', 'completed', 'incomplete']);

@@ -7,4 +7,3 @@ export {
   type OperatorScope,
   type RouteDefinition,
 } from './route-definition.js';
-export { MEMBERS } from './schema-names.js';
