@@ -144,7 +144,7 @@ export const own = [
   ],
   ['rooms', 'libs/a/src/late/x.ts', 'export {};\n', 'a: late/inner is a room inside a room'],
   ['rooms', 'libs/contracts/src/index.ts', 'export {};\n', 'in contracts nothing in b imports a'],
-  ['rooms', 'libs/api/src/a/x.ts', 'export {};\n', 'contracts has no room b'],
+  ['rooms', 'libs/contracts/src/a/x.ts', 'export {};\n', 'contracts has no room b'],
   ...Array.from({ length: 21 }, (_, count) => [
     'rooms',
     `libs/b/src/full/x${count}.ts`,
@@ -262,7 +262,7 @@ export const ownPermitted = [
   ['rooms', 'libs/b/src/top.ts', "import './low/fine.js';\nimport './high/down.js';\n"],
   ['rooms', 'libs/b/src/low/up.spec.ts', "import '../high/x.js';\nimport '../../test/sample.js';\n"],
   ['rooms', 'libs/b/test/sample.ts', "import '../src/high/x.js';\n"],
-  ['rooms', 'libs/api/src/a/y.ts', 'export {};\n'],
+  ['rooms', 'libs/contracts/src/a/y.ts', 'export {};\n'],
   ...Array.from({ length: 21 }, (_, count) => ['rooms', `libs/b/src/low/x${count}.spec.ts`, 'export {};\n']),
   [
     'names',
