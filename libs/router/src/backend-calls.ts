@@ -67,8 +67,7 @@ export class BackendCalls {
         (live) =>
           live.dialect.paths[kind] !== undefined && mayBeCalled(live, call) && (mode.serves?.(live) ?? true),
       );
-    const isForNodes = kind === 'rpc' || kind === 'rpc-send';
-    const candidates = isForNodes ? await this.nodes.usable(able, call) : able;
+    const candidates = mode.order ? await mode.order(able) : able;
     const { connections } = this.pool;
     const fresh = mayRepeat(kind, candidates) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);

@@ -6,7 +6,9 @@ import {
   type ImageOrders,
   type InferenceCall,
   type JobCallKind,
+  type Nodes,
   SpokenText,
+  type Transcriptions,
 } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
@@ -15,20 +17,14 @@ import { BackendCalls, type RouterSettings } from './backend-calls.js';
 import { ResponseBytes } from './backends/response-bytes.js';
 import type { BackendPool } from './backends/backend-pool.js';
 import type { CallMode } from './backends/call-mode.js';
-import {
-  isRefusedFormat,
-  readsAudio,
-  transcriptionModes,
-  unreadable,
-} from './backends/transcription-call.js';
 import { passing, readCallBody } from './backends/call-body.js';
 import { firstAudio } from './backends/first-audio.js';
-import { rpcMode } from './backends/rpc-call.js';
 import { readJob, requestOf } from './backends/job-calls.js';
-import type { TranscribedFile } from './dialects/dialect.js';
 import { EncryptedCalls, type StreamStart } from './encrypted-calls.js';
 import { LocalEmbeddings } from './local-embeddings.js';
 import { LocalImageOrders } from './local-image-orders.js';
+import { LocalNodes } from './local-nodes.js';
+import { LocalTranscriptions } from './local-transcriptions.js';
 import type { CheckSettings, NodeChecks } from './nodes/node-checks.js';
 
 /** Enough for the object of any job. */
@@ -39,13 +35,17 @@ export class LocalRouter extends RouterPorts {
   override readonly embeddings: Embeddings;
   override readonly images: ImageOrders;
   override readonly enclaves: EncryptedCalls;
-  readonly nodes: NodeChecks;
+  override readonly nodes: Nodes;
+  override readonly transcriptions: Transcriptions;
+  readonly nodeChecks: NodeChecks;
   private readonly calls: BackendCalls;
 
   constructor(catalog: Catalog, pool: BackendPool, settings: RouterSettings & CheckSettings) {
     super();
     this.calls = new BackendCalls(catalog, pool, settings);
-    this.nodes = this.calls.nodes;
+    this.nodeChecks = this.calls.nodes;
+    this.nodes = new LocalNodes(this.calls);
+    this.transcriptions = new LocalTranscriptions(this.calls);
     this.embeddings = new LocalEmbeddings(this.calls);
     this.images = new LocalImageOrders(this.calls);
     this.enclaves = new EncryptedCalls(this.calls, (call, signal, mode) =>
@@ -66,16 +66,6 @@ export class LocalRouter extends RouterPorts {
             return { body };
           },
         });
-      case 'rpc':
-      case 'rpc-send':
-        return this.calls.firstAvailable(
-          call,
-          signal,
-          rpcMode(call, this.calls.settings.ROUTER_RESPONSE_LIMIT_BYTES, this.calls),
-        );
-      case 'transcription':
-      case 'translation':
-        return this.transcription(call, kind, signal);
       case 'speech':
       case 'job-content':
         return Promise.reject(unavailable(`a call of kind ${kind} is streamed`));
@@ -98,38 +88,11 @@ export class LocalRouter extends RouterPorts {
         return this.speech(call, signal);
       case 'job-content':
         return this.jobContent(call, signal);
-      case 'rpc':
-      case 'rpc-send':
-      case 'transcription':
-      case 'translation':
       case 'job-submit':
       case 'job-status':
       case 'job-cancel':
         return Promise.reject(unavailable(`a call of kind ${kind} is not streamed`));
     }
-  }
-
-  /**
-   * Requests the verbose response, which has the length and the times of words. Some servers have only the
-   * plain one, and refuse the other by name.
-   */
-  private async transcription(
-    call: InferenceCall,
-    kind: TranscribedFile['kind'],
-    signal: AbortSignal,
-  ): Promise<Completion> {
-    const [file] = call.files ?? [];
-    if (!file) throw unavailable('the call has no file');
-    const backends = this.calls.pool.candidates(this.calls.catalog.backendsOf(call.model));
-    if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
-    const pass = passing(call, this.calls.catalog);
-    const modeIn = transcriptionModes(call, kind, { file, settings: this.calls.settings, pass });
-    const inFormat = (format: TranscribedFile['format']): Promise<Completion> =>
-      this.calls.firstAvailable(call, signal, modeIn(format));
-    return inFormat('verbose_json').catch((error: unknown) => {
-      if (!isRefusedFormat(error)) throw error;
-      return inFormat('json');
-    });
   }
 
   private async speech(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {

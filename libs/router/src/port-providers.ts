@@ -1,9 +1,16 @@
 import type { FactoryProvider } from '@nestjs/common';
-import { Embeddings, EnclaveReports, ImageOrders, InferenceRouter } from '@svc/contracts/inference';
+import {
+  Embeddings,
+  EnclaveReports,
+  ImageOrders,
+  InferenceRouter,
+  Nodes,
+  Transcriptions,
+} from '@svc/contracts/inference';
 import type { RouterPorts } from './api/router-ports.js';
 
 /** The ports of a router beside `InferenceRouter`. */
-export const PORTS = [Embeddings, EnclaveReports, ImageOrders];
+export const PORTS = [Embeddings, EnclaveReports, ImageOrders, Nodes, Transcriptions];
 
 const portOf = (
   provide: FactoryProvider['provide'],
@@ -19,4 +26,6 @@ export const portProviders: FactoryProvider[] = [
   portOf(Embeddings, ({ embeddings }) => embeddings),
   portOf(EnclaveReports, ({ enclaves }) => enclaves),
   portOf(ImageOrders, ({ images }) => images),
+  portOf(Nodes, ({ nodes }) => nodes),
+  portOf(Transcriptions, ({ transcriptions }) => transcriptions),
 ];

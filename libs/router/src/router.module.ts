@@ -25,7 +25,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     @Inject(BackendPool) private readonly pool: BackendPool,
-    @Inject(InferenceRouter) { nodes }: LocalRouter,
+    @Inject(InferenceRouter) { nodeChecks: nodes }: LocalRouter,
     catalog: Catalog,
     private readonly pods: PodAddresses,
   ) {

@@ -77,9 +77,9 @@ export function quickRouter(
   const pool = new BackendPool(1_000, undefined, addressesOf);
   const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
   const router = new LocalRouter(catalog, pool, quick);
-  router.nodes.start();
+  router.nodeChecks.start();
   const stop = async (): Promise<void> => {
-    router.nodes.stop();
+    router.nodeChecks.stop();
     await pool.close();
   };
   return { router, stop };

@@ -4,6 +4,8 @@ import {
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
+  type Nodes,
+  type Transcriptions,
   type WireCall,
   type InferenceCall,
   decodeServedBy,
@@ -35,6 +37,8 @@ export class SerialisedRouter extends RouterPorts {
   override readonly embeddings: Embeddings;
   override readonly images: ImageOrders;
   override readonly enclaves: EnclaveReports;
+  override readonly nodes: Nodes;
+  override readonly transcriptions: Transcriptions;
 
   constructor(private readonly router: RouterPorts) {
     super();
@@ -42,6 +46,8 @@ export class SerialisedRouter extends RouterPorts {
     this.embeddings = ports.embeddings;
     this.images = ports.images;
     this.enclaves = ports.enclaves;
+    this.nodes = ports.nodes;
+    this.transcriptions = ports.transcriptions;
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Catalog } from '@svc/catalog';
-import {
-  type AudioToTranscribe,
-  type CallFile,
-  type InferenceCall,
-  type Completion,
-  type InferenceRouter,
+import type {
+  AudioToTranscribe,
+  CallFile,
+  Served,
   Transcript,
+  TranscriptionCall,
 } from '@svc/contracts/inference';
+import type { RouterPorts } from '../src/api/router-ports.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
@@ -36,7 +36,7 @@ function membersOf({ headers, body }: { headers: IncomingHttpHeaders; body: stri
 export function transcriptionConformance(name: string, start: StartRouter): void {
   let backends: TestBackend[];
   let stop: () => Promise<void>;
-  let router: InferenceRouter;
+  let router: RouterPorts;
 
   const begin = async (catalog: Catalog): Promise<void> => {
     const subject = await start(catalog);
@@ -61,13 +61,13 @@ export function transcriptionConformance(name: string, start: StartRouter): void
       kind = 'transcription',
       file = WAV,
       signal = new AbortController().signal,
-    }: { kind?: InferenceCall['kind']; file?: CallFile; signal?: AbortSignal } = {},
-  ): Promise<Completion> => {
-    const body = [Buffer.from(JSON.stringify({ ...AUDIO, ...more }))];
-    return router.complete({ kind, requestId: 'r', accountId: 'a', model: 'm', body, files: [file] }, signal);
+    }: { kind?: TranscriptionCall['kind']; file?: CallFile; signal?: AbortSignal } = {},
+  ): Promise<Served<Transcript>> => {
+    const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+    return router.transcriptions.transcribe({ ...origin, kind, audio: { ...AUDIO, ...more }, file }, signal);
   };
   const transcribe = async (...args: Parameters<typeof call>): Promise<Transcript> =>
-    Transcript.parse(JSON.parse((await call(...args)).body));
+    (await call(...args)).result;
 
   describe(`transcriptions of ${name}`, () => {
     beforeEach(() => {

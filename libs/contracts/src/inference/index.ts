@@ -28,14 +28,14 @@ export {
   INFERENCE_PATH,
   PROBLEM_TRAILER,
 } from './inference-router-wire.js';
+export { type NetworkCall, Nodes } from './nodes.js';
+export { AudioToTranscribe, Transcript, type TranscriptionCall, Transcriptions } from './transcriptions.js';
 export {
-  AudioToTranscribe,
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
   SpokenText,
   type StreamedBytes,
-  Transcript,
   type WireCall,
 } from './inference-router.js';

@@ -21,43 +21,6 @@ export const SpokenText = z.object({
 });
 export type SpokenText = z.infer<typeof SpokenText>;
 
-/** The body of a call to transcribe or translate the only file of the call. */
-export const AudioToTranscribe = z.object({
-  /** The language that is spoken, as an ISO 639-1 code. */
-  language: z.string().optional(),
-  /** Text that guides the style, or that came before. */
-  prompt: z.string().optional(),
-  temperature: z.number().optional(),
-  timestamps: z.array(z.enum(['word', 'segment'])),
-  /** Further members for the backend. Those above take precedence. */
-  others: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-});
-export type AudioToTranscribe = z.infer<typeof AudioToTranscribe>;
-
-const Seconds = z.number().nonnegative();
-const Span = { start: Seconds, end: Seconds };
-
-/** The body of a transcription completion. */
-export const Transcript = z.object({
-  text: z.string(),
-  language: z.string().optional(),
-  /** The length of the audio as the backend measured it. */
-  seconds: Seconds.optional(),
-  /** Without members that only its decoder uses. */
-  segments: z.array(
-    z.object({
-      ...Span,
-      text: z.string(),
-      temperature: z.number().optional(),
-      avg_logprob: z.number().optional(),
-      compression_ratio: z.number().optional(),
-      no_speech_prob: z.number().optional(),
-    }),
-  ),
-  words: z.array(z.object({ ...Span, word: z.string() })),
-});
-export type Transcript = z.infer<typeof Transcript>;
-
 /** A call as it is sent to other processes. */
 export interface WireCall extends CallOrigin {
   /** Default: chat. */
@@ -80,15 +43,18 @@ export interface WireCall extends CallOrigin {
 }
 
 /** The kinds of calls that have no port of their own yet. */
-type UntypedKind = Exclude<CallKind, 'embeddings' | `image${string}` | `tee-${string}`>;
+type UntypedKind = Exclude<
+  CallKind,
+  'embeddings' | `image${string}` | `rpc${string}` | `tee-${string}` | 'transcription' | 'translation'
+>;
 
 export interface InferenceCall extends WireCall {
   readonly kind?: UntypedKind;
 }
 
 /**
- * A complete response: for chats and blockchain nodes as the backend wrote it, for transcriptions and
- * translations the JSON of `Transcript`, for jobs that of `BackendJob` or `BackendJobStatus`.
+ * A complete response: for chats and blockchain nodes as the backend wrote it, for jobs the JSON of
+ * `BackendJob` or `BackendJobStatus`, for all others that of what the kind's port returns.
  */
 export interface Completion extends ServedBy {
   readonly body: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
-import { InferenceRouter, Transcript } from '@svc/contracts/inference';
+import { type Transcript, Transcriptions } from '@svc/contracts/inference';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { TranscriptReply, TranscriptionRequest, TranslationRequest } from '@svc/api/audio';
 import { routes } from '@svc/api';
@@ -30,7 +30,7 @@ export class TranscriptionsController {
     private readonly paid: PaidOperations,
     private readonly catalog: Catalog,
     private readonly files: AudioFiles,
-    private readonly router: InferenceRouter,
+    private readonly transcriptions: Transcriptions,
     private readonly logger: RootLogger,
   ) {}
 
@@ -132,11 +132,10 @@ export class TranscriptionsController {
     const model = plan.sale.name;
     // The file's own name is the caller's, and not needed.
     const file = { name: `audio.${format}`, type: AUDIO_MEDIA_TYPES[format], bytes: audio.bytes };
-    const body = [Buffer.from(JSON.stringify(plan.audio))];
-    const { backend, retries, ...response } = await traced('infer', () =>
-      this.router.complete({ ...call, model, body, files: [file] }, signal),
+    const response = await traced('infer', () =>
+      this.transcriptions.transcribe({ ...call, model, audio: plan.audio, file }, signal),
     );
-    const transcript = Transcript.parse(JSON.parse(response.body));
+    const { result: transcript, backend, retries } = response;
     const reportedMs =
       transcript.seconds === undefined ? undefined : Math.ceil(transcript.seconds * 1_000 - ROUNDING);
     const doubt = doubtOf(transcript, { measuredMs, reportedMs });

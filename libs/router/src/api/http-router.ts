@@ -4,6 +4,8 @@ import {
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
+  type Nodes,
+  type Transcriptions,
   type WireCall,
   type ChunkStream,
   type Completion,
@@ -49,6 +51,8 @@ export class HttpRouter extends RouterPorts {
   override readonly embeddings: Embeddings;
   override readonly images: ImageOrders;
   override readonly enclaves: EnclaveReports;
+  override readonly nodes: Nodes;
+  override readonly transcriptions: Transcriptions;
   private readonly client: InternalClient;
 
   constructor(private readonly settings: HttpRouterSettings) {
@@ -58,6 +62,8 @@ export class HttpRouter extends RouterPorts {
     this.embeddings = ports.embeddings;
     this.images = ports.images;
     this.enclaves = ports.enclaves;
+    this.nodes = ports.nodes;
+    this.transcriptions = ports.transcriptions;
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {

@@ -1,3 +1,4 @@
+import { rpcModel } from '@svc/catalog';
 import {
   type Completion,
   Embeddings,
@@ -7,9 +8,14 @@ import {
   type ImageCall,
   ImageOrders,
   MadeImages,
+  type NetworkCall,
+  Nodes,
   type ReportCall,
   type Served,
   type SignedCall,
+  Transcript,
+  type TranscriptionCall,
+  Transcriptions,
   type WireCall,
 } from '@svc/contracts/inference';
 import { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
@@ -60,9 +66,33 @@ class RemoteEnclaveReports extends EnclaveReports {
   }
 }
 
+class RemoteNodes extends Nodes {
+  constructor(private readonly calls: RemoteCalls) {
+    super();
+  }
+
+  override async call({ network, isSend, ...others }: NetworkCall, signal: AbortSignal) {
+    const kind = isSend ? ('rpc-send' as const) : ('rpc' as const);
+    const { body, ...servedBy } = await this.calls({ ...others, kind, model: rpcModel(network) }, signal);
+    return { ...servedBy, result: body };
+  }
+}
+
+class RemoteTranscriptions extends Transcriptions {
+  constructor(private readonly calls: RemoteCalls) {
+    super();
+  }
+
+  override async transcribe({ audio, file, ...others }: TranscriptionCall, signal: AbortSignal) {
+    return read(await this.calls({ ...others, body: bytesOf(audio), files: [file] }, signal), Transcript);
+  }
+}
+
 /** The ports of a router in another process, over its calls. */
 export const remotePorts = (calls: RemoteCalls) => ({
   embeddings: new RemoteEmbeddings(calls),
   images: new RemoteImageOrders(calls),
   enclaves: new RemoteEnclaveReports(calls),
+  nodes: new RemoteNodes(calls),
+  transcriptions: new RemoteTranscriptions(calls),
 });

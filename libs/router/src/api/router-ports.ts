@@ -2,6 +2,8 @@ import {
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
+  type Nodes,
+  type Transcriptions,
   InferenceRouter,
 } from '@svc/contracts/inference';
 
@@ -10,4 +12,6 @@ export abstract class RouterPorts extends InferenceRouter {
   abstract readonly embeddings: Embeddings;
   abstract readonly enclaves: EnclaveReports;
   abstract readonly images: ImageOrders;
+  abstract readonly nodes: Nodes;
+  abstract readonly transcriptions: Transcriptions;
 }

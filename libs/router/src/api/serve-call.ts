@@ -1,12 +1,16 @@
+import { rpcModel } from '@svc/catalog';
 import {
+  AudioToTranscribe,
   type ChunkStream,
   type Completion,
   EmbeddingTexts,
   ImageEdit,
   ImageOrder,
   type ImageWork,
+  type NetworkCall,
   PictureChange,
   type Served,
+  type TranscriptionCall,
   type WireCall,
 } from '@svc/contracts/inference';
 import { AttestationCall, SignatureCall } from '@svc/contracts/messages';
@@ -36,6 +40,14 @@ export async function completeFor(
         await router.enclaves.report({ ...origin, ...only, ...readCallBody(AttestationCall, body) }, signal),
       );
     }
+    case 'transcription':
+    case 'translation':
+      return sent(await router.transcriptions.transcribe({ ...origin, kind, ...audioOf(call) }, signal));
+    case 'rpc':
+    case 'rpc-send': {
+      const { result, ...servedBy } = await router.nodes.call(networkCall(call), signal);
+      return { ...servedBy, body: result };
+    }
     case 'tee-signature':
       return sent(
         await router.enclaves.signature({ ...origin, signed: readCallBody(SignatureCall, body) }, signal),
@@ -43,10 +55,6 @@ export async function completeFor(
     case undefined:
     case 'chat':
     case 'speech':
-    case 'transcription':
-    case 'translation':
-    case 'rpc':
-    case 'rpc-send':
     case 'job-submit':
     case 'job-status':
     case 'job-content':
@@ -64,6 +72,10 @@ export function streamFor(router: RouterPorts, call: WireCall, signal: AbortSign
     case 'image-edit':
     case 'image-upscale':
     case 'image-cutout':
+    case 'transcription':
+    case 'translation':
+    case 'rpc':
+    case 'rpc-send':
     case 'tee-attestation':
     case 'tee-signature': {
       const cause = new TypeError(`a call of kind ${kind} is not streamed`);
@@ -72,10 +84,6 @@ export function streamFor(router: RouterPorts, call: WireCall, signal: AbortSign
     case undefined:
     case 'chat':
     case 'speech':
-    case 'transcription':
-    case 'translation':
-    case 'rpc':
-    case 'rpc-send':
     case 'job-submit':
     case 'job-status':
     case 'job-content':
@@ -92,6 +100,28 @@ function workOf(
   if (kind === 'image') return { kind, order: readCallBody(ImageOrder, body) };
   if (kind === 'image-edit') return { kind, order: readCallBody(ImageEdit, body), files };
   return { kind, order: readCallBody(PictureChange, body), files };
+}
+
+function audioOf({ body, files: [file] = [] }: WireCall): Pick<TranscriptionCall, 'audio' | 'file'> {
+  if (!file) throw new Problem('INVALID_REQUEST', { cause: new TypeError('the call has no file') });
+  return { audio: readCallBody(AudioToTranscribe, body), file };
+}
+
+/** On the wire a network is named as the catalogue names its nodes. */
+function networkCall({ kind, model, body, ...others }: WireCall): NetworkCall {
+  const prefix = rpcModel('');
+  if (!model.startsWith(prefix))
+    throw new Problem('INVALID_REQUEST', { cause: new TypeError('the call has no network') });
+  const { requestId, accountId, backend, exceptBackend } = others;
+  return {
+    requestId,
+    accountId,
+    network: model.slice(prefix.length),
+    body,
+    isSend: kind === 'rpc-send',
+    ...(backend !== undefined && { backend }),
+    ...(exceptBackend !== undefined && { exceptBackend }),
+  };
 }
 
 function sent({ result, ...servedBy }: Served<object>): Completion {

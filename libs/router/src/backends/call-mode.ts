@@ -21,6 +21,8 @@ export interface CallMode<Part> {
   readonly contentType?: string;
   /** Whether this backend can be called; default: yes. */
   readonly serves?: (live: LiveBackend) => boolean;
+  /** Which of the backends to call, in this order; default: all, as they are. */
+  readonly order?: (able: readonly LiveBackend[]) => Promise<readonly LiveBackend[]>;
   /** The body for this backend. */
   readonly body?: (live: LiveBackend) => readonly Uint8Array[];
   /** For calls about jobs and enclaves: the whole request. */

@@ -1,15 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
-import type { InferenceCall, InferenceRouter } from '@svc/contracts/inference';
+import { CatalogFile } from '@svc/contracts/catalog';
+import type { InferenceCall, Served } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, saying } from '../../test/backend.js';
 import { catalogFile, collect, quickRouter } from '../../test/routing.js';
+import type { LocalRouter } from '../local-router.js';
 
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] };
 const reset: Reply = (response) => void response.socket?.destroy();
 
 let backend: TestBackend;
-let router: InferenceRouter;
+let router: LocalRouter;
 let stop: () => Promise<void>;
 
 /** A router whose only backend has this kind. */
@@ -26,6 +28,17 @@ const call = (kind: InferenceCall['kind'], body: object): InferenceCall => ({
   kind,
   body: [Buffer.from(JSON.stringify(body))],
 });
+/** A router of a network with these nodes. */
+function givenNodes(...nodes: readonly object[]): void {
+  const file = catalogFile({ id: 'm', backends: [{ url: 'http://127.0.0.1:1', model: 'm' }] });
+  const networks = { local: { family: 'evm', nodes } };
+  ({ router, stop } = quickRouter(new Catalog(CatalogFile.parse({ ...file, cryptoRpc: { networks } }))));
+}
+
+const nodeCall = (isSend = false): Promise<Served<string>> => {
+  const body = [Buffer.from('{"id":0,"method":"x"}')];
+  return router.nodes.call({ requestId: 'r', accountId: 'a', network: 'local', body, isSend }, signal);
+};
 const signal = new AbortController().signal;
 const CHAT = call('chat', { messages: [] });
 
@@ -70,18 +83,19 @@ describe('the only backend of a model', () => {
 });
 
 describe('the only node of a network', () => {
-  beforeEach(() => given('json-rpc'));
+  beforeEach(async () => {
+    backend = await TestBackend.start(saying({ id: 0, result: 1 }));
+    givenNodes({ url: backend.url });
+  });
 
   it('gets a transaction once, and a read again', async () => {
-    backend.reply = saying({ id: 0, result: 1 });
-    const rpc = { id: 0, method: 'x' };
-    await router.complete(call('rpc', rpc), signal);
+    await nodeCall();
     await resetOnce();
-    await router.complete(call('rpc', rpc), signal);
+    await nodeCall();
     expect(backend.asked.length).toBe(3);
-    await router.complete(call('rpc', rpc), signal);
+    await nodeCall();
     await resetOnce();
-    await expect(router.complete(call('rpc-send', rpc), signal)).rejects.toMatchObject({
+    await expect(nodeCall(true)).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
     expect(backend.asked.length).toBe(5);
@@ -92,15 +106,11 @@ describe('two nodes of a network', () => {
   it('share a read: if one closes its connection, the other one is called', async () => {
     const other = await TestBackend.start(saying({ id: 0, result: 2 }));
     backend = await TestBackend.start(saying({ id: 0, result: 1 }));
-    const backends = [
-      { url: backend.url, model: 'x', kind: 'json-rpc', weight: 1 },
-      { url: other.url, model: 'x', kind: 'json-rpc', weight: 1e-9 },
-    ];
-    ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends }))));
+    givenNodes({ url: backend.url, weight: 1 }, { url: other.url, weight: 1e-9 });
     try {
-      await router.complete(call('rpc', { id: 0, method: 'x' }), signal);
+      await nodeCall();
       await resetOnce();
-      expect(await router.complete(call('rpc', { id: 0, method: 'x' }), signal)).toMatchObject({
+      expect(await nodeCall()).toMatchObject({
         retries: 1,
       });
       expect([backend.asked.length, other.asked.length]).toEqual([2, 1]);

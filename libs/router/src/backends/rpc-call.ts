@@ -1,4 +1,4 @@
-import type { Completion, InferenceCall } from '@svc/contracts/inference';
+import type { NetworkCall, Served } from '@svc/contracts/inference';
 import { type Exchange, jsonOrUndefined } from '@svc/runtime';
 import { BackendError } from '../dialects/backend-error.js';
 import { z } from 'zod';
@@ -49,10 +49,10 @@ const without = (credentials: readonly string[], text: string): string =>
  * of JSON-RPC; the caller reads the rest.
  */
 export function rpcMode(
-  { kind, body }: InferenceCall,
+  { kind, body }: Pick<NetworkCall, 'body'> & { readonly kind: 'rpc' | 'rpc-send' },
   limitBytes: number,
   { nodes, requests }: NodeFacts,
-): CallMode<Pick<Completion, 'body' | 'finalizedBlock'>> {
+): CallMode<Pick<Served<string>, 'result' | 'finalizedBlock'>> {
   return {
     deadlineMs: kind === 'rpc-send' ? ATTEMPT_MS : DEADLINE_MS,
     attemptMs: ATTEMPT_MS,
@@ -62,12 +62,12 @@ export function rpcMode(
     anyStatus: true,
     take: async (exchange, live) => {
       if (exchange.status === REJECTED)
-        return { body: without(requests.credentialsOf(live), await rejectionOf(exchange)) };
+        return { result: without(requests.credentialsOf(live), await rejectionOf(exchange)) };
       await refuseFailure(exchange);
       const text = without(requests.credentialsOf(live), await exchange.text(limitBytes));
       if (!/^\s*[[{]/.test(text)) throw new Error('the response is neither an object nor a list');
       const finalizedBlock = nodes.finalizedOf(live);
-      return { body: text, ...(finalizedBlock !== undefined && { finalizedBlock }) };
+      return { result: text, ...(finalizedBlock !== undefined && { finalizedBlock }) };
     },
   };
 }

@@ -1,20 +1,19 @@
 import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
-import { AudioToTranscribe, type CallFile, type InferenceCall } from '@svc/contracts/inference';
+import type { CallFile, Transcript, TranscriptionCall } from '@svc/contracts/inference';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { TranscribedFile } from '../dialects/dialect.js';
 import { formWriter } from '../dialects/form-body.js';
 import type { RouterConfig } from '../router.config.js';
 import type { LiveBackend } from './backend-pool.js';
-import { type Passing, readCallBody } from './call-body.js';
+import type { Passing } from './call-body.js';
 import type { CallMode } from './call-mode.js';
 
 /** How a file is sent, and the response read, in a format. */
 export function transcriptionModes(
-  call: InferenceCall,
-  kind: TranscribedFile['kind'],
-  { file, settings, pass }: { file: CallFile; settings: RouterConfig; pass: Passing },
-): (format: TranscribedFile['format']) => CallMode<{ body: string }> {
-  const audio = readCallBody(AudioToTranscribe, call.body);
+  { kind, audio, file }: TranscriptionCall,
+  settings: RouterConfig,
+  pass: Passing,
+): (format: TranscribedFile['format']) => CallMode<{ readonly result: Transcript }> {
   const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
   const form = formWriter();
   return (format) => ({
@@ -28,7 +27,7 @@ export function transcriptionModes(
       return form.body(live.dialect.transcriptionForm(live.backend, passed, { kind, file, format }));
     },
     take: async (exchange, { dialect }) => ({
-      body: JSON.stringify(dialect.readTranscript(await exchange.text(limitBytes))),
+      result: dialect.readTranscript(await exchange.text(limitBytes)),
     }),
   });
 }

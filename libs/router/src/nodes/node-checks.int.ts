@@ -1,6 +1,6 @@
-import { Catalog, rpcModel } from '@svc/catalog';
+import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
-import type { Completion, InferenceCall } from '@svc/contracts/inference';
+import type { Served } from '@svc/contracts/inference';
 import { createLogger } from '@svc/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TestBackend } from '../../test/backend.js';
@@ -75,12 +75,12 @@ function started(
   log.error = (fields: unknown) => void errors.push(fields);
   const { router, stop } = quickRouter(catalog, { log, times });
   stops.push(stop);
-  const complete = (kind: 'rpc' | 'rpc-send' = 'rpc'): Promise<Completion> => {
+  const complete = (isSend = false): Promise<Served<string>> => {
     const body = [Buffer.from('{"jsonrpc":"2.0","id":0,"method":"x"}')];
-    const request: InferenceCall = { requestId: 'r', accountId: 'a', model: rpcModel('local'), body, kind };
-    return router.complete(request, new AbortController().signal);
+    const request = { requestId: 'r', accountId: 'a', network: 'local', body, isSend };
+    return router.nodes.call(request, new AbortController().signal);
   };
-  const call = async (kind?: 'rpc' | 'rpc-send'): Promise<string> => (await complete(kind)).backend;
+  const call = async (isSend = false): Promise<string> => (await complete(isSend)).backend;
   const finalized = async (): Promise<number | undefined> => (await complete()).finalizedBlock;
   return { call, finalized, catalog, errors };
 }
@@ -93,7 +93,7 @@ describe('the chain of a node', () => {
   it('is checked before its first call: a node of another chain is never called, and logged once', async () => {
     const [wrong, right] = [await TestNode.start('0x1'), await TestNode.start('0x2105')];
     const { call, errors } = started({ chainId: 8_453 }, { times: OFTEN, urls: urlsOf(wrong, right) });
-    expect([await call(), await call('rpc-send')]).toEqual(['node-1', 'node-1']);
+    expect([await call(), await call(true)]).toEqual(['node-1', 'node-1']);
     await eventually('it is checked again', () => wrong.checks > 3);
     expect(await call()).toBe('node-1');
     expect(wrong.called).toEqual([]);
@@ -184,7 +184,7 @@ describe('a node that is behind', () => {
     const system = await two({ maxLagBlocks: 5 });
     system.fresh.head = '0x6a';
     await compared(system.late, system.fresh);
-    expect([await system.call(), await system.call('rpc-send')]).toEqual(['node-1', 'node-0']);
+    expect([await system.call(), await system.call(true)]).toEqual(['node-1', 'node-0']);
     system.late.head = '0x65';
     await compared(system.late, system.fresh);
     expect(await system.call()).toBe('node-0');

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { rpcModel } from '@svc/catalog';
-import { InferenceRouter } from '@svc/contracts/inference';
+import { Nodes } from '@svc/contracts/inference';
 import { type NodeOutcome, nodeOutcomes } from './node-outcomes.js';
 
 /** A call for a node, with the JSON text of its parameters. */
@@ -37,18 +36,16 @@ export interface NodeResponse {
 /** Requests to the nodes of networks, through the router. */
 @Injectable()
 export class NodeRequests {
-  constructor(private readonly router: InferenceRouter) {}
+  constructor(private readonly nodes: Nodes) {}
 
   /** Rejects as the router does. */
   async send(
     { network, count, isSend = false, ...call }: NodeRequest,
     signal: AbortSignal,
   ): Promise<NodeResponse> {
-    const kind = isSend ? 'rpc-send' : 'rpc';
-    const response = await this.router.complete({ kind, model: rpcModel(network), ...call }, signal);
-    const { body, ...servedBy } = response;
+    const { result, ...servedBy } = await this.nodes.call({ network, isSend, ...call }, signal);
     try {
-      return { outcomes: await nodeOutcomes(body, count, isSend), ...servedBy };
+      return { outcomes: await nodeOutcomes(result, count, isSend), ...servedBy };
     } catch (fault) {
       return { outcomes: new Map(), ...servedBy, fault };
     }

@@ -2,12 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
 import { CatalogFile } from '@svc/contracts/catalog';
-import {
-  type ChunkStream,
-  type Completion,
-  type InferenceCall,
-  InferenceRouter,
-} from '@svc/contracts/inference';
+import { type NetworkCall, Nodes, type Served } from '@svc/contracts/inference';
 import type { Problem } from '@svc/contracts/problems';
 import type { RpcRequest } from '@svc/api/crypto-rpc';
 import { JsonText, createLogger } from '@svc/runtime';
@@ -24,8 +19,8 @@ interface SentCall {
   readonly params?: readonly unknown[];
 }
 
-/** A node behind its router: each result is the number of the request that got it. */
-class TestRouter extends InferenceRouter {
+/** A node: each result is the number of the request that got it. */
+class TestNodes extends Nodes {
   readonly sent: SentCall[][] = [];
   aborted = 0;
   finalizedBlock: number | undefined = 100;
@@ -33,7 +28,7 @@ class TestRouter extends InferenceRouter {
   gate: Promise<void> = Promise.resolve();
   result: (call: SentCall) => unknown = () => `0x${this.sent.length}`;
 
-  override async complete({ body }: InferenceCall, signal: AbortSignal): Promise<Completion> {
+  override async call({ body }: NetworkCall, signal: AbortSignal): Promise<Served<string>> {
     const calls = [JSON.parse(Buffer.concat(body).toString()) as SentCall | SentCall[]].flat();
     this.sent.push(calls);
     const { promise: left, reject } = Promise.withResolvers<never>();
@@ -48,13 +43,9 @@ class TestRouter extends InferenceRouter {
     return {
       backend: 'node',
       retries: 0,
-      body: JSON.stringify(items),
+      result: JSON.stringify(items),
       ...(finalizedBlock !== undefined && { finalizedBlock }),
     };
-  }
-
-  override stream(): Promise<ChunkStream> {
-    throw new Error('nodes are not streamed');
   }
 }
 
@@ -75,14 +66,14 @@ const file = CatalogFile.parse({
 });
 const caller = { accountId: 'a', tier: 'standard' } as Caller;
 
-let router: TestRouter;
+let testNodes: TestNodes;
 let nodes: RpcNodes;
 let catalog: Catalog;
 
 beforeEach(() => {
-  router = new TestRouter();
+  testNodes = new TestNodes();
   catalog = new Catalog(file);
-  const requests = new NodeRequests(router);
+  const requests = new NodeRequests(testNodes);
   const sends = new RpcSends(requests, { log: createLogger('silent') });
   nodes = new RpcNodes(requests, sends, new SharedReads(catalog), catalog);
 });
@@ -105,13 +96,13 @@ const resultsOf = ({ outcomes }: RpcOutcomes): unknown[] =>
 /** After it, the block that is final is known. */
 const known = async (): Promise<void> => {
   await call({ id: 1, method: 'eth_blockNumber' });
-  router.sent.length = 0;
+  testNodes.sent.length = 0;
 };
 
 /** A gate that opens when the test says. */
 function closed(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
-  router.gate = promise;
+  testNodes.gate = promise;
   return resolve;
 }
 
@@ -124,31 +115,31 @@ describe('a result that lasts', () => {
   it('is read once, and has the name of its node', async () => {
     const first = await call(balance('0x64'));
     expect(await call(balance('0x64', 2))).toEqual(first);
-    expect([first.backend, router.sent.length]).toEqual(['node', 1]);
+    expect([first.backend, testNodes.sent.length]).toEqual(['node', 1]);
   });
 
   it('is read again for another network, other parameters, and after a change of the catalogue', async () => {
     await call(balance('0x5'));
     await call(balance('0x5'), { network: 'two' });
     await call(balance('0x6'));
-    expect(router.sent).toHaveLength(3);
+    expect(testNodes.sent).toHaveLength(3);
     catalog.replace(file);
     await call(balance('0x5'));
-    expect(router.sent).toHaveLength(4);
+    expect(testNodes.sent).toHaveLength(4);
   });
 
   it('leaves the other calls of a list, which go out together', async () => {
     await call(balance('0x64'));
     const list = [balance('latest', 1), balance('0x64', 2), balance('0x65', 3)];
     expect(resultsOf(await call(list))).toEqual(['0x2', '0x1', '0x2']);
-    expect(router.sent[1]?.map(({ params }) => params?.[1])).toEqual(['latest', '0x65']);
+    expect(testNodes.sent[1]?.map(({ params }) => params?.[1])).toEqual(['latest', '0x65']);
   });
 
   it('is read once for a list that has it 100 times', async () => {
     const found = await call(Array.from({ length: 100 }, (_, id) => balance('0x64', id)));
     expect(resultsOf(found)).toEqual(Array.from({ length: 100 }, () => '0x1'));
-    expect(router.sent).toHaveLength(1);
-    expect(router.sent[0]).toHaveLength(1);
+    expect(testNodes.sent).toHaveLength(1);
+    expect(testNodes.sent[0]).toHaveLength(1);
   });
 });
 
@@ -167,39 +158,39 @@ describe('a result that may change is read each time', () => {
     ['that is too large', balance('0x1'), 'a'.repeat(1_048_576)],
   ])('%s', async (_, body, result) => {
     await known();
-    router.result = () => result;
+    testNodes.result = () => result;
     for (let time = 1; time <= 2; time += 1) await call(body);
-    expect(router.sent).toHaveLength(2);
+    expect(testNodes.sent).toHaveLength(2);
   });
 
   it('that is an error', async () => {
     await known();
-    router.result = () => undefined;
+    testNodes.result = () => undefined;
     for (let time = 1; time <= 2; time += 1) await call(balance('0x1'));
-    expect(router.sent).toHaveLength(2);
+    expect(testNodes.sent).toHaveLength(2);
   });
 
   it('while no final block is known, neither before the call nor with its response', async () => {
     await call(balance('0x1'));
-    router.finalizedBlock = undefined;
+    testNodes.finalizedBlock = undefined;
     await call(balance('0x1'));
-    router.finalizedBlock = 100;
+    testNodes.finalizedBlock = 100;
     await call(balance('0x1'));
-    expect(router.sent).toHaveLength(3);
+    expect(testNodes.sent).toHaveLength(3);
     await call(balance('0x1'));
     await call(balance('0x1'));
-    expect(router.sent).toHaveLength(4);
+    expect(testNodes.sent).toHaveLength(4);
   });
 
   it('that was not final yet when the call began', async () => {
     await known();
     const open = closed();
     const reading = call(balance('0x65'));
-    router.finalizedBlock = 200;
+    testNodes.finalizedBlock = 200;
     open();
     await reading;
     await call(balance('0x65'));
-    expect(router.sent).toHaveLength(2);
+    expect(testNodes.sent).toHaveLength(2);
   });
 });
 
@@ -214,7 +205,7 @@ describe('reads at the same time', () => {
     const reading = Array.from({ length: 20 }, (_, id) => call(balance('0x1', id)));
     open();
     for (const found of await Promise.all(reading)) expect(resultsOf(found)).toEqual(['0x1']);
-    expect(router.sent).toHaveLength(1);
+    expect(testNodes.sent).toHaveLength(1);
   });
 
   it.each([
@@ -229,7 +220,7 @@ describe('reads at the same time', () => {
     const reading = [call(body), call(body)];
     open();
     await Promise.all(reading);
-    expect(router.sent).toHaveLength(2);
+    expect(testNodes.sent).toHaveLength(2);
   });
 
   it('go on when the first client disconnects, which has no result', async () => {
@@ -242,7 +233,7 @@ describe('reads at the same time', () => {
     await expect(first).rejects.toMatchObject({ code: 'UNAVAILABLE' } satisfies Partial<Problem>);
     open();
     for (const found of await Promise.all(others)) expect(resultsOf(found)).toEqual(['0x1']);
-    expect([router.sent.length, router.aborted]).toEqual([1, 0]);
+    expect([testNodes.sent.length, testNodes.aborted]).toEqual([1, 0]);
   });
 
   it('go on when another client disconnects, and end with the last one', async () => {
@@ -253,10 +244,10 @@ describe('reads at the same time', () => {
     await sent();
     leaving[1]?.abort();
     await expect(reading[1]).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(router.aborted).toBe(0);
+    expect(testNodes.aborted).toBe(0);
     leaving[0]?.abort();
     await ended;
-    expect([router.sent.length, router.aborted]).toEqual([1, 1]);
+    expect([testNodes.sent.length, testNodes.aborted]).toEqual([1, 1]);
   });
 
   it('wait for 10 s, and are then made alone', async () => {
@@ -267,25 +258,25 @@ describe('reads at the same time', () => {
     await sent();
     const second = call(balance('0x1'));
     await sent();
-    expect([router.sent.length, timeout.mock.calls]).toEqual([1, [[10_000]]]);
-    router.gate = Promise.resolve();
+    expect([testNodes.sent.length, timeout.mock.calls]).toEqual([1, [[10_000]]]);
+    testNodes.gate = Promise.resolve();
     late.abort();
     expect(resultsOf(await second)).toEqual(['0x2']);
     open();
     expect(resultsOf(await first)).toEqual(['0x2']);
-    expect(router.aborted).toBe(0);
+    expect(testNodes.aborted).toBe(0);
   });
 
   it('are made by each alone if the shared one fails', async () => {
     const failing = Promise.withResolvers<void>();
-    router.gate = failing.promise;
+    testNodes.gate = failing.promise;
     const reading = [call(balance('0x1')), call(balance('0x1')), call(balance('0x1'))];
     const ended = Promise.allSettled(reading);
     await sent();
-    router.gate = Promise.resolve();
+    testNodes.gate = Promise.resolve();
     failing.reject(new Error('the node is gone'));
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
-    expect(router.sent).toHaveLength(3);
+    expect(testNodes.sent).toHaveLength(3);
   });
 });
 
