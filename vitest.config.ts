@@ -15,8 +15,12 @@ const real = [
   'tools/*.int.mjs',
 ];
 const endToEnd = ['apps/all/test/e2e/**/*.e2e.ts'];
-/** What needs Kafka, Redis and PostgreSQL beside each other. */
-const cluster = ['libs/*/{src,test}/**/*.cluster.ts', 'apps/*/{src,test}/**/*.cluster.ts'];
+/** What needs Kafka, Redis and PostgreSQL beside each other, or takes too long for `npm test`. */
+const cluster = [
+  'libs/*/{src,test}/**/*.cluster.ts',
+  'apps/*/{src,test}/**/*.cluster.ts',
+  'tools/*.cluster.mjs',
+];
 const hostile = ['apps/all/test/hostile/**/*.hostile.ts'];
 
 /** The processors that tests may use. */
