@@ -47,9 +47,10 @@ export const rooms = {
     models: [],
     http: ['models'],
     auth: ['limits', 'accounts', 'wallets', 'http'],
+    repeats: ['http'],
     untrusted: ['json'],
     attachments: ['untrusted'],
-    paid: ['limits', 'wallets', 'http', 'models'],
+    paid: ['limits', 'wallets', 'http', 'models', 'repeats'],
   },
   text: {
     tokens: [],

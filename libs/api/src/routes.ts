@@ -75,7 +75,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
     event: ChatCompletionChunk,
-    headers: ['model', 'limits', 'balances', 'encoding'],
+    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
     refusals: ['E2EE_ATTESTATION_STALE', ...COMPLETION_REFUSALS],
   },
   models: {

@@ -106,6 +106,12 @@ const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   process: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
 };
 
+const OF_IDEMPOTENCY: readonly ProblemCode[] = [
+  'REQUEST_IN_PROGRESS',
+  'REQUEST_ALREADY_MADE',
+  'IDEMPOTENCY_KEY_REUSED',
+];
+
 /** The error codes of a route, by status. */
 export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCode[]> {
   const ofBodies: ProblemCode[] = route.body
@@ -119,7 +125,8 @@ export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCod
         'TOO_MUCH_AT_ONCE',
       ]
     : [];
-  const codes = new Set([...route.refusals, ...ofBodies, ...ALWAYS[route.access]]);
+  const ofKeys: readonly ProblemCode[] = route.headers?.includes('idempotency') ? OF_IDEMPOTENCY : [];
+  const codes = new Set([...route.refusals, ...ofBodies, ...ofKeys, ...ALWAYS[route.access]]);
   const inOrder = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.has(code));
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of inOrder) {

@@ -179,16 +179,29 @@ function parametersOf({ params, query, headers }: RouteDefinition, schemas: Open
       return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
     });
   });
-  if (!headers?.includes('encoding')) return found;
-  const acceptEncoding = {
+  const accepted = REQUEST_HEADERS.filter(({ group }) => headers?.includes(group));
+  return [
+    ...found,
+    ...accepted.map(({ group: _, ...header }) => ({ ...header, in: 'header', required: false })),
+  ];
+}
+
+/** The headers of requests, by the group of response headers of routes that have them. */
+const REQUEST_HEADERS = [
+  {
+    group: 'encoding',
     name: 'Accept-Encoding',
-    in: 'header',
-    required: false,
     description: '`gzip` or `br`: compress the response, unless it is a stream.',
     schema: { type: 'string', examples: ['gzip, br'] },
-  };
-  return [...found, acceptEncoding];
-}
+  },
+  {
+    group: 'idempotency',
+    name: 'Idempotency-Key',
+    description:
+      'A name of the request, chosen by the client. For a day the same request with this key gets the same response, and costs nothing; another one is refused.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['order-8f14e45f'] },
+  },
+] as const;
 
 function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<string, JsonObject> {
   const responses: Record<string, JsonObject> = {

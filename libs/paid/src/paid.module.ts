@@ -28,6 +28,9 @@ import { LimitReports } from './limits/limit-reports.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ModelsController } from './models/models.controller.js';
 import { PaidOperations } from './paid/paid-operations.js';
+import { RepeatHooks } from './repeats/repeat-hooks.js';
+import { RepeatedRequestStore } from './repeats/repeated-request.store.js';
+import { RepeatedRequests } from './repeats/repeated-requests.js';
 import { PaymentDemands } from './wallets/payment-demands.js';
 import { PaymentOffers } from './wallets/payment-offers.js';
 import { PublicOrigin } from './wallets/public-origin.js';
@@ -84,6 +87,9 @@ export class PaidModule {
         LimitReports,
         PaymentOffers,
         PublicOrigin,
+        RepeatHooks,
+        RepeatedRequestStore,
+        RepeatedRequests,
         Signatures,
         WalletStore,
         Wallets,

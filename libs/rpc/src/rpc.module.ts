@@ -2,14 +2,12 @@ import { Module } from '@nestjs/common';
 import { CryptoRpcController } from './crypto-rpc/crypto-rpc.controller.js';
 import { NodeRequests } from './crypto-rpc/node-requests.js';
 import { RpcNodes } from './crypto-rpc/rpc-nodes.js';
-import { RpcReplays } from './crypto-rpc/rpc-replays.js';
-import { RpcRequestsStore } from './crypto-rpc/rpc-requests.store.js';
 import { RpcSends } from './crypto-rpc/rpc-sends.js';
 import { SharedReads } from './crypto-rpc/shared-reads.js';
 
 /** JSON-RPC of blockchains. Needs the global modules of `paid` and the catalogue. */
 @Module({
   controllers: [CryptoRpcController],
-  providers: [NodeRequests, RpcNodes, RpcReplays, RpcRequestsStore, RpcSends, SharedReads],
+  providers: [NodeRequests, RpcNodes, RpcSends, SharedReads],
 })
 export class RpcModule {}

@@ -22,7 +22,7 @@ export { sendProblem } from './http/send-problem.js';
 export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';
-export { newId, uuidOf } from './http/request-id.js';
+export { nameRequest, newId, uuidOf } from './http/request-id.js';
 export { networkOf } from './process/client-network.js';
 export { whileConnected } from './http/while-connected.js';
 export { Serves, routeOf } from './http/route.js';

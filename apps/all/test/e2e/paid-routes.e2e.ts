@@ -11,6 +11,9 @@ const NAMES = Object.keys(PAID);
 const WITH_MODEL = NAMES.filter((name) => PAID[name]?.type !== undefined);
 const CHARGED = WITH_MODEL.filter((name) => PAID[name]?.isFree !== true);
 
+/** Routes whose response may be a stream of events. */
+const STREAMED = CHARGED.filter((name) => routeNamed(name).event !== undefined);
+
 const COSTLY = NAMES.filter((name) => PAID[name]?.isFree !== true);
 
 let backend: Simulator;
@@ -52,11 +55,13 @@ afterAll(async () => {
 
 interface Call {
   readonly ending?: string;
+  readonly stream?: true;
+  readonly signal?: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Calls a route with a request that works but for what is given. */
-function called(name: string, { ending = 'open', headers }: Call): Promise<Response> {
+function called(name: string, { ending = 'open', headers, stream, signal }: Call): Promise<Response> {
   const paid = PAID[name];
   if (!paid) throw new Error(`there is no request for ${name}`);
   const { path } = routeNamed(name);
@@ -65,7 +70,8 @@ function called(name: string, { ending = 'open', headers }: Call): Promise<Respo
   return fetch(`${platform.rootUrl}${path.replace(/:\w+/, paid.name ?? '')}`, {
     method: 'POST',
     headers: { ...headers, ...(!isForm && { 'content-type': 'application/json' }) },
-    body: isForm ? body : JSON.stringify(body),
+    body: isForm ? body : JSON.stringify({ ...body, ...(stream && { stream }) }),
+    ...(signal && { signal }),
   });
 }
 
@@ -161,6 +167,125 @@ describe('a request', () => {
     const signedIn = await signedInAt(`${platform.rootUrl}${routeNamed(name).path}`, evmWallet());
     const response = await called(name, { headers: signedIn });
     expect([response.status, response.headers.has('payment-required')]).toEqual([402, true]);
+  });
+});
+
+/** The text of a response with its status, and whether it repeats an earlier one. */
+async function shown(response: Response) {
+  const { status, headers } = response;
+  const isReplayed = headers.get('idempotent-replayed') === 'true';
+  return { status, type: headers.get('content-type'), text: await response.text(), isReplayed };
+}
+
+const keyed = ({ apiKey }: TestAccount, key: string): Record<string, string> => ({
+  ...bearer(apiKey),
+  'idempotency-key': key,
+});
+
+describe('a request with an Idempotency-Key', () => {
+  it.each(CHARGED)('gets its first response again, and is charged once: %s', async (name) => {
+    const account = await platform.account('5.00');
+    const headers = keyed(account, 'order-1');
+    const first = await shown(await called(name, { headers }));
+    expect([first.status, first.isReplayed]).toEqual([200, false]);
+    const again = await shown(await called(name, { headers }));
+    expect(again).toEqual({ ...first, isReplayed: true });
+    // Under another key it is another request.
+    expect((await shown(await called(name, { headers: keyed(account, 'order-2') }))).isReplayed).toBe(false);
+    await eventually('both are charged', async () => (await charges(account.id)).length > 1);
+    expect(await charges(account.id)).toHaveLength(2);
+  });
+
+  it.each(CHARGED)('is refused with another body: %s', async (name) => {
+    const headers = keyed(await platform.account('5.00'), 'order-1');
+    expect((await called(name, { headers })).status).toBe(200);
+    expect(await refusalOf(name, { ending: 'other', headers })).toEqual(
+      refused(name, 400, 'IDEMPOTENCY_KEY_REUSED'),
+    );
+  });
+
+  it.each(NAMES)('that is refused leaves its key free: %s', async (name) => {
+    const headers = keyed(suspended, 'order-1');
+    for (let time = 1; time <= 2; time += 1)
+      expect(await refusalOf(name, { headers })).toEqual(refused(name, 403, 'ACCOUNT_SUSPENDED'));
+  });
+
+  it.each(NAMES)('is refused if its key is empty: %s', async (name) => {
+    const headers = keyed(await platform.account('5.00'), '');
+    expect(await refusalOf(name, { headers })).toEqual(refused(name, 400, 'INVALID_REQUEST'));
+  });
+
+  it.each(CHARGED)('whose client leaves gets its response when it is repeated: %s', async (name) => {
+    const account = await platform.account('5.00');
+    const headers = keyed(account, 'order-1');
+    const leaving = new AbortController();
+    const left = called(name, { headers, signal: leaving.signal });
+    setImmediate(() => leaving.abort());
+    await left.then((response) => response.text()).catch(() => undefined);
+    let response = await called(name, { headers });
+    await eventually('it has its response', async () => {
+      if (response.status === 409) response = await called(name, { headers });
+      return response.status !== 409;
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+    await eventually('it is charged', async () => (await charges(account.id)).length > 0);
+    expect(await charges(account.id)).toHaveLength(1);
+  });
+
+  it.each(STREAMED)('that streams is made once, and its repetition names it: %s', async (name) => {
+    const account = await platform.account('5.00');
+    const headers = keyed(account, 'order-1');
+    const first = await called(name, { headers, stream: true });
+    expect(first.headers.get('content-type')).toContain('text/event-stream');
+    await first.text();
+    let again = await called(name, { headers, stream: true });
+    await eventually('the first is over', async () => {
+      if (again.headers.has('retry-after')) again = await called(name, { headers, stream: true });
+      return !again.headers.has('retry-after');
+    });
+    expect(again.status).toBe(409);
+    expect(await again.text()).toContain(first.headers.get('x-request-id') ?? 'an id');
+    await eventually('it is charged', async () => (await charges(account.id)).length > 0);
+    expect(await charges(account.id)).toHaveLength(1);
+  });
+});
+
+describe('the limits of an account', () => {
+  it.each(WITH_MODEL)('hold for every route: %s', async (name) => {
+    const account = await platform.account('1.00');
+    const models = [{ model: `${PAID[name]?.type}-open`, requestsPerMinute: 1 }];
+    expect((await platform.operator('PUT', `/accounts/${account.id}/limits`, { models })).status).toBe(200);
+    const headers = bearer(account.apiKey);
+    const statuses = [await called(name, { headers }), await called(name, { headers })];
+    expect(statuses.map(({ status }) => status)).toEqual([200, 429]);
+    expect(statuses[1]?.headers.has('retry-after')).toBe(true);
+  });
+});
+
+describe('a request whose client leaves', () => {
+  it.each(CHARGED)('is charged at most once, and holds nothing afterwards: %s', async (name) => {
+    const account = await platform.account('5.00');
+    const leaving = new AbortController();
+    const left = called(name, { headers: bearer(account.apiKey), signal: leaving.signal });
+    setImmediate(() => leaving.abort());
+    await left.then((response) => response.text()).catch(() => undefined);
+    // What is still held is missing from what the account may spend.
+    await eventually('nothing is held', async () => {
+      const { headers } = await fetch(`${platform.apiUrl}/api_keys/rate_limits`, {
+        headers: bearer(account.apiKey),
+      });
+      const { usd } = await platform.balances(account.id);
+      return Number(headers.get('x-svc-balance-usd')) === Number(usd);
+    });
+    expect((await charges(account.id)).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('headers that demand encryption', () => {
+  it.each(NAMES)('are refused where they cannot be met, and cost nothing: %s', async (name) => {
+    const headers = { ...bearer(poor.apiKey), 'x-svc-tee-client-pub-key': 'none' };
+    expect(await refusalOf(name, { headers })).toEqual(refused(name, 400, 'INVALID_REQUEST'));
   });
 });
 

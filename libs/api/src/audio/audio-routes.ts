@@ -16,7 +16,7 @@ const transcriptionTerms = {
   bodyLimitBytes: 27_262_976,
   reply: TranscriptReply,
   plainText: true,
-  headers: ['model', 'limits', 'balances'],
+  headers: ['model', 'limits', 'balances', 'idempotency'],
   refusals: [
     'INVALID_REQUEST',
     'PRO_ONLY_MODEL',
@@ -81,7 +81,7 @@ request costs nothing, and a streamed response that has begun is cut off.`,
     bodyLimitBytes: 35_000_000,
     reply: z.unknown(),
     replyType: Object.values(SPEECH_MEDIA_TYPES),
-    headers: ['model', 'limits', 'balances'],
+    headers: ['model', 'limits', 'balances', 'idempotency'],
     refusals: [
       'INVALID_JSON',
       'INVALID_REQUEST',

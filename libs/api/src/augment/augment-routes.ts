@@ -14,7 +14,7 @@ const terms = {
   access: 'key-or-wallet',
   status: 200,
   admitted: true,
-  headers: ['limits', 'balances'],
+  headers: ['limits', 'balances', 'idempotency'],
   refusals: [
     'INVALID_JSON',
     'INVALID_REQUEST',

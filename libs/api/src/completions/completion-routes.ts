@@ -20,7 +20,7 @@ limits, \`svc_parameters\` and the model suffix are those of chat completions.`,
     bodyLimitBytes: 35_000_000,
     reply: TextCompletion,
     event: TextCompletionChunk,
-    headers: ['model', 'limits', 'balances', 'encoding'],
+    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
     refusals: COMPLETION_REFUSALS,
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -24,8 +24,7 @@ export const cryptoRpcRoutes = {
     description: `Takes a call of JSON-RPC 2.0, or a list of up to 100. The response has one result or error for each call with an id, in
 their order; if no call has one, it is a 204. A call costs the credits of its network and its method, a call that the node
 answers with an error fewer, and a call that no node answers nothing. If a method is not supported, nothing is called.
-A signed transaction is sent once. The response to a request with an \`Idempotency-Key\` (1 to 255 characters) is kept for a
-day: the same request gets it again, free of charge, with \`Idempotent-Replayed: true\`.`,
+A signed transaction is sent once.`,
     access: 'key-or-wallet',
     status: 200,
     admitted: true,
@@ -47,8 +46,6 @@ day: the same request gets it again, free of charge, with \`Idempotent-Replayed:
       'PAYLOAD_TOO_LARGE',
       'INVALID_CONTENT_TYPE',
       'RATE_LIMIT_EXCEEDED',
-      'REQUEST_IN_PROGRESS',
-      'IDEMPOTENCY_KEY_REUSED',
       'UNAVAILABLE',
       'REQUEST_TIMEOUT',
     ],

@@ -18,7 +18,7 @@ is charged by the tokens of its texts after all vectors are computed; a failed r
     passesBody: true,
     bodyLimitBytes: 35_000_000,
     reply: EmbeddingReply,
-    headers: ['model', 'limits', 'balances', 'encoding'],
+    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
     refusals: [
       'INVALID_JSON',
       'INVALID_REQUEST',

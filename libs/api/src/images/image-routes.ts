@@ -20,7 +20,7 @@ const terms = {
   status: 200,
   admitted: true,
   passesBody: true,
-  headers: ['model', 'limits', 'balances', 'content'],
+  headers: ['model', 'limits', 'balances', 'content', 'idempotency'],
   refusals: [
     'INVALID_JSON',
     'INVALID_REQUEST',

@@ -41,8 +41,6 @@ const queue = {
     'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
     'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
     'UNAUTHORIZED',
-    'REQUEST_IN_PROGRESS',
-    'IDEMPOTENCY_KEY_REUSED',
     'RATE_LIMIT_EXCEEDED',
     'TOO_MANY_JOBS',
     'MEDIA_STORAGE_FULL',
@@ -50,8 +48,7 @@ const queue = {
 } as const;
 
 const QUEUE_TERMS = `The price is charged at once; it is the quote for the same options. A job that fails costs nothing: all of it is
-returned. The result is kept for a day after the request. A request with an \`Idempotency-Key\` (1 to 255 characters) that was
-already accepted is not charged again: its response is repeated, with \`Idempotent-Replayed: true\`.`;
+returned. The result is kept for a day after the request.`;
 
 const retrieve = {
   method: 'POST',

@@ -30,7 +30,7 @@ Anthropic runs or defines are refused. Members that are not listed have no effec
     event: MessageEvent,
     namedEvents: true,
     errors: MESSAGE_ERRORS,
-    headers: ['model', 'limits', 'balances', 'encoding'],
+    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
     refusals: COMPLETION_REFUSALS,
   },
   countTokens: {
@@ -49,7 +49,7 @@ and the texts of files. It costs nothing and counts against the requests per min
     bodyLimitBytes: BODY_LIMIT_BYTES,
     reply: TokenCount,
     errors: MESSAGE_ERRORS,
-    headers: ['model', 'limits', 'balances'],
+    headers: ['model', 'limits', 'balances', 'idempotency'],
     refusals: COMPLETION_REFUSALS,
   },
 } as const satisfies Record<string, RouteDefinition>;

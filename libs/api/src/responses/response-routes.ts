@@ -26,7 +26,7 @@ delivered before it is charged.`,
     reply: ResponseReply,
     event: ResponseEvent,
     namedEvents: true,
-    headers: ['model', 'limits', 'balances', 'encoding'],
+    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
     refusals: COMPLETION_REFUSALS,
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -178,6 +178,11 @@ export const PROBLEMS = {
     'invalid_request_error',
     'This Idempotency-Key has already been used for a different request.',
   ),
+  REQUEST_ALREADY_MADE: row(
+    409,
+    'invalid_request_error',
+    'The request with this Idempotency-Key was made. Its response is not stored. This repetition costs nothing.',
+  ),
   PAYMENT_DECISION_REFUSED: row(409, 'invalid_request_error', 'The blockchain contradicts this decision.'),
   REFERENCE_REUSED: row(
     409,

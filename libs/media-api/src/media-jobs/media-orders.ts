@@ -12,7 +12,6 @@ import {
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { formatUsd } from '@svc/contracts/money';
 import { RootLogger, whileConnected } from '@svc/runtime';
-import { idempotencyKey } from '@svc/paid/http';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
 import { PaymentDemands } from '@svc/paid/wallets';
@@ -43,13 +42,11 @@ export class MediaOrders {
       accountId: caller.accountId,
       keyId: caller.keyId,
       bodySha256: sha256(JSON.stringify(request.body)),
-      idempotencyKey: idempotencyKey(request.headers['idempotency-key']),
+      // The request is the same for every process that makes it.
+      idempotencyKey: request.repeat && request.id,
     };
-    const earlier = await this.earlier(named, request.headers['x-stainless-retry-count']);
-    if (earlier) {
-      reply.header('idempotent-replayed', 'true');
-      return earlier.id;
-    }
+    const earlier = await this.earlier(named, request);
+    if (earlier) return earlier.id;
     const order = await this.withPicture(plan, pair);
     const job: NewMediaJob = {
       ...named,
@@ -71,12 +68,14 @@ export class MediaOrders {
   /** What a client means that sends the same request again. */
   private async earlier(
     named: Pick<NewMediaJob, 'accountId' | 'keyId' | 'kind' | 'bodySha256' | 'idempotencyKey'>,
-    retryCount: string | string[] | undefined,
+    { repeat, headers }: HttpPair['request'],
   ): Promise<EarlierMediaJob | undefined> {
     const { idempotencyKey: key } = named;
-    if (key !== undefined) return this.jobs.earlier({ ...named, idempotencyKey: key });
+    if (key !== undefined)
+      return repeat?.isTakenOver === true ? this.jobs.earlier({ ...named, idempotencyKey: key }) : undefined;
     // OpenAI's clients retry without an idempotency key.
-    return Number(retryCount) >= 1 ? this.jobs.repeated(named) : undefined;
+    const isRetry = Number(headers['x-stainless-retry-count']) >= 1;
+    return isRetry ? this.jobs.repeated(named) : undefined;
   }
 
   /** Stores the job, charges it durably, then lets it begin. Whatever fails, it is not paid for. */

@@ -1,5 +1,5 @@
 import type { ChunkStream } from '@svc/contracts/inference';
-import { type ResponseWriter } from '@svc/paid/http';
+import type { HeaderValues, ResponseWriter } from '@svc/paid/http';
 import type { GatheredFile } from './gathered-bytes.js';
 
 interface DeliveryParts {
@@ -43,19 +43,23 @@ export class SpeechDelivery {
   /** Ends the response. Sends the file, if it was gathered. */
   async end(): Promise<void> {
     const { client } = this.parts;
-    if (!this.isBegun) {
-      const length = this.gathered.reduce((sum, bytes) => sum + bytes.length, 0);
-      this.begin({ 'content-length': length });
-      await client.writeBytes(this.gathered);
+    if (this.isBegun) {
+      client.endFile();
+      return;
     }
-    client.endFile();
+    this.isBegun = true;
+    const length = this.gathered.reduce((sum, bytes) => sum + bytes.length, 0);
+    await client.sendFile({ ...this.headers, 'content-length': length }, this.gathered);
   }
 
-  private begin(headers: { 'content-length'?: number } = {}): void {
+  private begin(): void {
     if (this.isBegun) return;
     this.isBegun = true;
-    const { source, client } = this.parts;
-    const type = source.contentType ?? 'application/octet-stream';
-    client.beginFile({ 'content-type': type, 'x-content-type-options': 'nosniff', ...headers });
+    this.parts.client.beginFile(this.headers);
+  }
+
+  private get headers(): HeaderValues {
+    const type = this.parts.source.contentType ?? 'application/octet-stream';
+    return { 'content-type': type, 'x-content-type-options': 'nosniff' };
   }
 }

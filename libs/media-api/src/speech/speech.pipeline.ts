@@ -47,6 +47,7 @@ export class SpeechPipeline {
     if ('refusal' in begun) throw begun.refusal; //                       RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
     const { reservation } = begun;
     const room = plan.text.isStreamed ? undefined : this.gathered.file();
+    if (!plan.text.isStreamed) client.outlastIfRepeated();
     let delivery: SpeechDelivery | undefined;
     try {
       const source = await this.source(context, plan); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …

@@ -10,6 +10,6 @@ export {
   MODEL_KEY,
 } from './encryption-headers.js';
 export { type HeaderValues, limitHeaders, modelHeaders, servedBy } from './header-values.js';
-export { idempotencyKey } from './idempotency-key.js';
+export type { Repeat } from './repeat.js';
 export { PublishedText } from './published-text.js';
 export { KEEP_ALIVE_FRAME, ResponseWriter } from './response-writer.js';

@@ -7,6 +7,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
+import { storedHeaders } from './stored-headers.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 const HEAD_END = /\r\n\r\n/;
 
@@ -44,9 +47,11 @@ export class ResponseWriter {
   private abortedAs: 'gone' | 'late' | undefined;
   /** Whether the head of a stream was handed to Node, with the first frames. */
   private isHeadWritten = false;
+  /** Whether the response is made and stored even if its client has left. */
+  private outlastsClient = false;
   private readonly onClose = (): void => {
     this.goneAtMs = performance.now();
-    this.abort('gone');
+    if (!this.outlastsClient) this.abort('gone');
   };
 
   constructor(
@@ -75,6 +80,7 @@ export class ResponseWriter {
   }
 
   get isGone(): boolean {
+    if (this.outlastsClient) return false;
     // Checked at each chunk, for which the getters of a signal are slow.
     return this.abortedAs === undefined ? this.reply.raw.destroyed : this.abortedAs === 'gone';
   }
@@ -82,6 +88,14 @@ export class ResponseWriter {
   /** Whether a streamed response has begun, so that errors can only be sent as events. */
   get isStreaming(): boolean {
     return this.keepAlive !== undefined;
+  }
+
+  /**
+   * Called for a response that is sent whole: a client with an `Idempotency-Key` that leaves gets it when it
+   * repeats its request.
+   */
+  outlastIfRepeated(): void {
+    this.outlastsClient = this.request.repeat !== undefined;
   }
 
   /** Begins a stream. From then on it sends keep-alives while it is idle. */
@@ -124,6 +138,17 @@ export class ResponseWriter {
     this.reply.raw.end(Buffer.from(frames));
   }
 
+  /** Sends a whole file. */
+  async sendFile(own: HeaderValues, parts: readonly Uint8Array[]): Promise<void> {
+    const { repeat } = this.request;
+    const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...own });
+    if (repeat) await repeat.answered({ status: 200, headers, body: Buffer.concat(parts) });
+    if (this.reply.raw.destroyed) return;
+    this.beginFile(own);
+    await this.writeBytes(parts);
+    this.endFile();
+  }
+
   /** Begins a file, which has no keep-alives. */
   beginFile(headers: HeaderValues): void {
     clearTimeout(this.deadline);
@@ -154,6 +179,15 @@ export class ResponseWriter {
 
   /** Writes a JSON document. Returns a promise if it is compressed first. */
   send(body: string): Promise<void> | undefined {
+    const { repeat } = this.request;
+    if (!repeat) return this.sendNow(body);
+    const type = { 'content-type': JSON_TYPE };
+    const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...type });
+    return repeat.answered({ status: 200, headers, body: Buffer.from(body) }).then(() => this.sendNow(body));
+  }
+
+  private sendNow(body: string): Promise<void> | undefined {
+    if (this.reply.raw.destroyed) return undefined;
     const encoding = chooseEncoding(this.request.headers['accept-encoding']);
     // A string is sent in one write with its head; bytes would take two.
     if (encoding !== undefined)
@@ -170,7 +204,7 @@ export class ResponseWriter {
   private sendBytes(bytes: string | Buffer, encoding?: Encoding): void {
     const size = Buffer.byteLength(bytes);
     this.writeHead({
-      'content-type': 'application/json; charset=utf-8',
+      'content-type': JSON_TYPE,
       'content-length': size,
       ...(encoding !== undefined && { 'content-encoding': encoding, vary: 'accept-encoding' }),
     });
@@ -187,7 +221,7 @@ export class ResponseWriter {
     raw.off('close', this.onClose);
     if (this.goneAtMs !== undefined && this.isGone)
       inference.letGo.record((performance.now() - this.goneAtMs) / 1_000);
-    if (this.isGone && !this.reply.sent) this.reply.hijack();
+    if (this.reply.raw.destroyed && !this.reply.sent) this.reply.hijack();
     if (this.keepAlive && !raw.writableEnded) raw.end();
   }
 

@@ -33,8 +33,6 @@ export interface Delivery {
 
 /** An operation that delivers its whole result at once. */
 export interface WholeOperation<Result> extends PaidOperation {
-  /** The request of its charge, if an earlier attempt may have charged it. Default: the HTTP request. */
-  readonly requestId?: string;
   /** Whether it takes effect, so that it goes on and is charged after its client has disconnected. */
   readonly outlastsClient?: boolean;
   /** What it returns is charged, even if the signal has been aborted. If this throws, nothing is charged. */

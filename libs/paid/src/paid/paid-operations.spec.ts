@@ -14,6 +14,7 @@ import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
+import type { RepeatedRequests } from '../repeats/repeated-requests.js';
 import type { PaymentDemands } from '../wallets/payment-demands.js';
 import type { PaidOperation } from './paid-operation.js';
 import { type HttpPair, PaidOperations } from './paid-operations.js';
@@ -40,6 +41,8 @@ const short = new Problem('INSUFFICIENT_BALANCE');
 const balances = { usdNano: 0n, diemNano: 0n };
 
 /** Begins an operation with a limiter and ledger that admit or hold as given, and fail to release. */
+const NO_REPEATS = { find: () => undefined } as unknown as RepeatedRequests;
+
 function beginning(given: { admitted: boolean; holds: boolean }) {
   const asked: string[] = [];
   const unreachable = (what: string) => (): Promise<never> => {
@@ -68,6 +71,7 @@ function beginning(given: { admitted: boolean; holds: boolean }) {
     ledger as unknown as Ledger,
     {} as BackgroundWork,
     {} as PaymentDemands,
+    NO_REPEATS,
     { log: createLogger('silent') },
   );
   return { asked, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
@@ -104,6 +108,7 @@ async function chargedAfter(end: (signal: AbortSignal) => void) {
     ledger as unknown as Ledger,
     new BackgroundWork({ log }),
     { refusalFor: (_caller: Caller, error: unknown) => Promise.resolve(error) } as unknown as PaymentDemands,
+    NO_REPEATS,
     { log },
   );
   const socket = new EventEmitter();

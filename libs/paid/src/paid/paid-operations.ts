@@ -21,6 +21,7 @@ import {
   walletHeaders,
 } from '../http/header-values.js';
 import { LimitGate } from '../limits/limit-gate.js';
+import { RepeatedRequests } from '../repeats/repeated-requests.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { leftOf } from './charge.js';
 import { type ClaimOutcome, Claims } from './claims.js';
@@ -64,6 +65,7 @@ export class PaidOperations {
     private readonly ledger: Ledger,
     private readonly background: BackgroundWork,
     private readonly demands: PaymentDemands,
+    private readonly repeats: RepeatedRequests,
     private readonly logger: RootLogger,
   ) {
     this.claims = new Claims(limiter, ledger, logger);
@@ -88,7 +90,7 @@ export class PaidOperations {
     assert(admission && hold, 'a granted claim has both');
     const reservation = new Reservation(
       { limiter, ledger, background, log: this.logger.log },
-      { name, caller, request, limits: admission },
+      { name, caller, request, limits: admission, repeat: this.repeats.find(requestId) },
       hold,
     );
     if (isBelowFloor(caller, hold)) {
@@ -111,7 +113,7 @@ export class PaidOperations {
   /**
    * Performs an operation that delivers its whole result at once, and sets the headers about limits and
    * balances, even on a refusal. A client that disconnects aborts the operation, unless it outlasts the
-   * client; if it has a result by then, that is charged.
+   * client or may be repeated by its key; if it has a result by then, that is charged.
    * Refuses: as `begin`, PAYMENT_REQUIRED for wallets, and the refusals of the operation.
    */
   async run<Result>(operation: WholeOperation<Result>, pair: HttpPair): Promise<PaidResult<Result>> {
@@ -120,7 +122,9 @@ export class PaidOperations {
     const performed = (signal: AbortSignal): Promise<PaidResult<Result>> =>
       this.performed(operation, pair, { caller, signal });
     const work = this.background.track(
-      operation.outlastsClient ? performed(NEVER) : whileConnected(pair.request, performed),
+      operation.outlastsClient || pair.request.repeat
+        ? performed(NEVER)
+        : whileConnected(pair.request, performed),
     );
     const ended = (): void => undefined;
     record.underWay = work.then(ended, ended);
@@ -142,7 +146,7 @@ export class PaidOperations {
       request.record.model = sale.name;
       reply.headers(sale.headers);
     }
-    const begun = await this.begin(operation, { requestId: operation.requestId ?? request.id, caller });
+    const begun = await this.begin(operation, { requestId: request.id, caller });
     reply.headers(begun.headers);
     if ('refusal' in begun) throw begun.refusal;
     const { reservation } = begun;

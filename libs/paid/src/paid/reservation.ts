@@ -9,7 +9,7 @@ import {
   type Limiter,
 } from '@svc/contracts/ports';
 import { type Balances, NO_MONEY, totalNano } from '@svc/contracts/money';
-import { NO_USAGE } from '@svc/contracts/messages';
+import { type Charge, NO_USAGE } from '@svc/contracts/messages';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { type Logger, type Retries, retrying } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
@@ -17,6 +17,7 @@ import type { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { withReturned } from '../limits/limit-gate.js';
 import { chargeOf, leftOf, sumNano } from './charge.js';
+import type { Repeat } from '../http/repeat.js';
 import type { Delivery } from './paid-operation.js';
 
 interface Neighbours {
@@ -32,6 +33,8 @@ interface AdmittedOperation {
   readonly caller: Caller;
   readonly request: AdmitRequest;
   readonly limits: Admission;
+  /** Set for a request with a key, which may have been charged before. */
+  readonly repeat?: Repeat | undefined;
 }
 
 /** What the account paid. */
@@ -103,7 +106,9 @@ export class Reservation {
     }
     const total = sumNano(lines);
     if (total > this.heldNano) await this.growTo(total);
-    const charge = chargeOf(this.hold, { model: this.admitted.name, backend, usage, lines, durationMs });
+    const charge = await this.once(
+      chargeOf(this.hold, { model: this.admitted.name, backend, usage, lines, durationMs }),
+    );
     this.isHeld = false;
     try {
       await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
@@ -137,6 +142,15 @@ export class Reservation {
       traced('cancel limits', () => this.neighbours.limiter.release(request, limits)),
     ]);
     return limitHeaders(withReturned(limits, request));
+  }
+
+  /** The charge to make, which is that of an earlier attempt at the same request. */
+  private async once(charge: Charge): Promise<Charge> {
+    const stored = await this.admitted.repeat?.charged(charge);
+    if (!stored) return charge;
+    const total = totalNano(stored.cost);
+    if (total > this.heldNano) await this.growTo(total);
+    return stored;
   }
 
   private settled(cost: Balances): Settlement {

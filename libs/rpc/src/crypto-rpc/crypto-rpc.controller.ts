@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { Problem } from '@svc/contracts/problems';
@@ -7,12 +6,9 @@ import type { RpcNetworkList, RpcRequest } from '@svc/api/crypto-rpc';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { idempotencyKey } from '@svc/paid/http';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { rpcError } from './node-outcomes.js';
 import { type RpcOutcomes, RpcNodes } from './rpc-nodes.js';
-import { type ClaimedRequest, RpcReplays } from './rpc-replays.js';
-import type { StoredResponse } from './rpc-requests.store.js';
 import { type RpcPlan, creditLines, creditsAtMost, planRpc } from './rpc-plan.js';
 
 const ROUTE = '/api/v1/crypto/rpc';
@@ -25,14 +21,10 @@ const RESPONSE_CHARS = 26_214_400;
 const NO_RESPONSE = rpcError(-32_603, 'No node responded to this call. It is not charged.');
 const TOO_LARGE = rpcError(-32_005, 'The result is too large. Ask for less.');
 
-const NOT_STORED = 'The request with this Idempotency-Key was made. Its response was too large to be stored.';
-
-/** The longest response that is stored for a request with a key. */
-const STORED_CHARS = 16_384;
-
-/** A response, as its client gets it. */
-interface RpcResponse extends StoredResponse {
-  readonly isReplay?: boolean;
+interface RpcResponse {
+  readonly credits: number;
+  readonly backend: string;
+  readonly response: string;
 }
 
 /** Sells calls of blockchain nodes. */
@@ -41,7 +33,6 @@ export class CryptoRpcController {
   constructor(
     private readonly paid: PaidOperations,
     private readonly nodes: RpcNodes,
-    private readonly replays: RpcReplays,
     private readonly catalog: Catalog,
   ) {}
 
@@ -61,35 +52,19 @@ export class CryptoRpcController {
     const finalizedBlock = this.nodes.finalizedBlockOf(network);
     const asked = { body: body as RpcRequest, json, caller, finalizedBlock };
     const plan = await planRpc(network, asked, this.catalog);
-    const { response, credits, backend, isReplay = false } = await this.responseFor(plan, { request, reply });
-    if (response === null) throw new Problem('IDEMPOTENCY_KEY_REUSED', { message: NOT_STORED });
+    const { response, credits, backend } = await this.sold(plan, { request, reply });
     reply.headers({
-      'x-svc-rpc-credits': isReplay ? 0 : credits,
-      'x-svc-rpc-cost-usd': (isReplay ? 0 : Number(plan.creditNano * BigInt(credits)) / 1e9).toFixed(9),
+      'x-svc-rpc-credits': credits,
+      'x-svc-rpc-cost-usd': (Number(plan.creditNano * BigInt(credits)) / 1e9).toFixed(9),
       'x-svc-rpc-network': plan.network,
       'x-svc-model-router': backend,
-      ...(isReplay && { 'idempotent-replayed': 'true' }),
     });
     if (response === '') reply.status(204);
     else reply.header('content-type', 'application/json; charset=utf-8');
     return response;
   }
 
-  /** The response to a request: with a key, that of the first such request. */
-  private async responseFor(plan: RpcPlan, pair: HttpPair): Promise<RpcResponse> {
-    const { caller, bodyJson: json, id, headers } = pair.request;
-    assert(caller && json, 'the route requires a key or a wallet, and a body');
-    const key = idempotencyKey(headers['idempotency-key']);
-    if (key === undefined) return this.sold(plan, pair);
-    const digest = createHash('sha256').update(`${plan.network}\n`);
-    for (const bytes of await json.strings.bytesOf(json.text)) digest.update(bytes);
-    const named = { accountId: caller.accountId, key, bodySha256: digest.digest('hex') };
-    const claimed = await this.replays.claim(named, id);
-    if (!('lease' in claimed)) return { ...claimed, isReplay: true };
-    return this.replays.during(claimed, () => this.sold(plan, pair, claimed));
-  }
-
-  private async sold(plan: RpcPlan, pair: HttpPair, claimed?: ClaimedRequest): Promise<StoredResponse> {
+  private async sold(plan: RpcPlan, pair: HttpPair): Promise<RpcResponse> {
     const { request, reply } = pair;
     const most = creditsAtMost(plan);
     try {
@@ -98,10 +73,9 @@ export class CryptoRpcController {
           sale: { name: ROUTE, resource: { kind: 'route', name: ROUTE }, limits: plan.limits },
           amounts: { credits: most },
           hold: { amountNano: plan.creditNano * BigInt(most) },
-          outlastsClient: claimed !== undefined || plan.sent.length > 0,
-          ...(claimed && { requestId: claimed.lease.requestId }),
+          outlastsClient: plan.sent.length > 0,
           perform: async (_, signal) => {
-            const made = claimed?.earlier ?? (await this.made(plan, { request, signal, claimed }));
+            const made = await this.made(plan, request, signal);
             const { backend, credits } = made;
             return { result: made, backend, lines: creditLines(plan, credits) };
           },
@@ -114,29 +88,13 @@ export class CryptoRpcController {
     }
   }
 
-  private async made(
-    plan: RpcPlan,
-    {
-      request,
-      signal,
-      claimed,
-    }: {
-      readonly request: FastifyRequest;
-      readonly signal: AbortSignal;
-      readonly claimed: ClaimedRequest | undefined;
-    },
-  ): Promise<StoredResponse> {
+  private async made(plan: RpcPlan, request: FastifyRequest, signal: AbortSignal): Promise<RpcResponse> {
     const { id: requestId, bodyJson: json, caller } = request;
     assert(caller && json, 'the route requires a key or a wallet, and a body');
-    const by = { requestId, accountId: caller.accountId, mayBeSent: claimed?.mayBeSent ?? false };
+    const by = { requestId, accountId: caller.accountId, mayBeSent: request.repeat?.isTakenOver ?? false };
     const found = await this.nodes.call(plan, { strings: json.strings, caller: by }, signal);
     const { backend } = found;
-    const made = { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.outcomes) };
-    const isStored = made.response.length <= STORED_CHARS;
-    // Reads may be repeated, so their key is free again if the response is too large.
-    if (claimed && (isStored || plan.sent.length > 0))
-      await this.replays.answer(claimed, isStored ? made : { ...made, response: null });
-    return made;
+    return { backend, credits: creditsOf(plan, found), response: responseOf(plan, found.outcomes) };
   }
 }
 

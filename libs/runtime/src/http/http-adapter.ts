@@ -12,11 +12,10 @@ import type { CrossOrigin } from './cross-origin.js';
 import { methodsOf, notFound } from './known-paths.js';
 import { headerFault } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';
-import { newId } from './request-id.js';
+import { nameRequest, newId } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
 import { type RequestRecord, requestLine } from './request-record.js';
 import { endTrace, enterTraced, continueTraced } from './request-trace.js';
-import { errorsOf } from './route.js';
 import { sendProblem } from './send-problem.js';
 import { validateRequest } from './validation.js';
 
@@ -178,13 +177,15 @@ function begin(request: FastifyRequest, reply: FastifyReply): RouteDefinition | 
   request.record = { startedMs: performance.now() };
   const { route } = request.routeOptions.config;
   request.matchedRoute = route;
-  request.id = `${route?.idPrefix ?? 'req-'}${request.id}`;
   request.socket.setNoDelay(true);
-  if (route?.access === 'internal') leaveOut(reply);
-  // Set on the reply, not the socket: they are then written once, with the head.
-  else reply.header('x-svc-version', VERSION).header('CF-RAY', request.id).header('x-request-id', request.id);
-  const idHeader = errorsOf(request)?.idHeader;
-  if (idHeader !== undefined) reply.header(idHeader, request.id);
+  const id = `${route?.idPrefix ?? 'req-'}${request.id}`;
+  if (route?.access === 'internal') {
+    request.id = id;
+    leaveOut(reply);
+  } else {
+    nameRequest(request, reply, id);
+    reply.header('x-svc-version', VERSION);
+  }
   return route;
 }
 

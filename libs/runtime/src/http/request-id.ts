@@ -1,4 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorsOf } from './route.js';
 
 /**
  * 32 hex digits of a UUIDv7 (RFC 9562): milliseconds first, so that ids sort by time and index well, then
@@ -37,4 +39,13 @@ export function uuidOf(id: string): string {
   const digits = (ENDS_WITH_ID.test(id) ? id : hash('sha256', id)).slice(-ID_DIGITS);
   const group = (from: number, to: number): string => digits.slice(from, to);
   return `${group(0, 8)}-${group(8, 12)}-${group(12, 16)}-${group(16, 20)}-${group(20, ID_DIGITS)}`;
+}
+
+/** Gives a request of a client its id, which its response shows. */
+export function nameRequest(request: FastifyRequest, reply: FastifyReply, id: string): void {
+  request.id = id;
+  // Set on the reply, not the socket: they are then written once, with the head.
+  reply.header('CF-RAY', id).header('x-request-id', id);
+  const idHeader = errorsOf(request)?.idHeader;
+  if (idHeader !== undefined) reply.header(idHeader, id);
 }

@@ -41,6 +41,7 @@ export class Completions {
     const encryption = encryptionHeaders(request.headers);
     const { config } = this.settings;
     const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
+    if (asked.stream !== true) client.outlastIfRepeated();
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };

@@ -1,0 +1,28 @@
+import type { Charge } from '@svc/contracts/messages';
+
+/** A response that is given again to the same request. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** A request with an `Idempotency-Key`, which this process is making. */
+export interface Repeat {
+  /** Whether an earlier process began it, which may have done all of it except to respond. */
+  readonly isTakenOver: boolean;
+  /**
+   * Called before a charge: the charge of the earlier process, if it stored one, otherwise this one, which is
+   * then stored. Refuses: REQUEST_IN_PROGRESS if another process has taken over, UNAVAILABLE.
+   */
+  charged(charge: Charge): Promise<Charge>;
+  /** Stores the response, as far as it may be stored. Never rejects. */
+  answered(answer: Answer): Promise<void>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set if it has an `Idempotency-Key`. */
+    repeat: Repeat | undefined;
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { type Charge, NO_USAGE, chargeLine } from '@svc/contracts/messages';
+import type { Problem } from '@svc/contracts/problems';
+import { createLogger } from '@svc/runtime';
+import { Database, createPool } from '@svc/storage';
+import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RepeatedRequestStore } from './repeated-request.store.js';
+import { ClaimedRequest, type KeyedRequest, RepeatedRequests } from './repeated-requests.js';
+import { digestOf } from './sealed-answer.js';
+
+const ANSWER = { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('a secret\n') };
+const LINE = { sku: 'm-llm-output-mtoken', unit: 'token', priceNanoPerMillion: 1_000_000n } as const;
+
+let test: TestDatabase;
+let database: Database;
+let store: RepeatedRequestStore;
+let requests: RepeatedRequests;
+
+beforeAll(async () => {
+  test = await startTestDatabase();
+  database = new Database(createPool(test.url, { name: 'gateway' }));
+  store = new RepeatedRequestStore(database);
+  requests = new RepeatedRequests(store, { log: createLogger('silent') });
+});
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await test.stop();
+});
+
+interface Sent {
+  readonly accountId?: string;
+  readonly body?: string;
+  readonly requestId?: string;
+  readonly mayStore?: boolean;
+}
+
+const sent = ({ accountId, body = 'a', requestId = 'r', mayStore = true }: Sent = {}): KeyedRequest => ({
+  accountId: accountId ?? randomUUID(),
+  key: 'k',
+  digest: digestOf([body]),
+  requestId,
+  mayStore,
+});
+
+async function claimed(request: KeyedRequest): Promise<ClaimedRequest> {
+  const claim = await requests.claim(request);
+  if (!(claim instanceof ClaimedRequest)) throw new Error('it has its response');
+  return claim;
+}
+
+const chargeOf = ({ accountId }: KeyedRequest, tokens: number): Charge => ({
+  requestId: 'r',
+  accountId,
+  keyId: 'key',
+  model: 'm',
+  backend: 'b',
+  at: new Date().toISOString(),
+  usage: NO_USAGE,
+  lines: [chargeLine(LINE, tokens)],
+  cost: { usdNano: BigInt(tokens), diemNano: 0n },
+  writeOffNano: 0n,
+  durationMs: 1,
+});
+
+/** As if the process of the request had ended long ago. */
+const kill = ({ accountId }: KeyedRequest): Promise<unknown> =>
+  database.query(
+    `UPDATE gateway.repeated_requests SET lease_until = now() - interval '1 second' WHERE account_id = $1`,
+    [accountId],
+  );
+
+it('gives a request to one of 100 processes', async () => {
+  const request = sent();
+  const claims = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, at) => requests.claim({ ...request, requestId: `r-${at}` })),
+  );
+  expect(claims.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const refusals = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason as Problem] : []));
+  expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(['REQUEST_IN_PROGRESS']));
+});
+
+it('repeats a response, and refuses another request with its key', async () => {
+  const request = sent();
+  await (await claimed(request)).answered(ANSWER);
+  expect(await requests.claim(request)).toEqual(ANSWER);
+  const other = sent({ accountId: request.accountId, body: 'b' });
+  await expect(requests.claim(other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' });
+});
+
+it('stores no response in plain text, and none of an encrypted request', async () => {
+  const [plain, encrypted] = [sent(), sent({ mayStore: false, requestId: 'r-9' })];
+  await (await claimed(plain)).answered(ANSWER);
+  await (await claimed(encrypted)).answered(ANSWER);
+  const rows = await database.query<{ answer: Buffer | null }>(
+    'SELECT answer FROM gateway.repeated_requests WHERE account_id = ANY($1::uuid[])',
+    [[plain.accountId, encrypted.accountId]],
+  );
+  const answers = rows.flatMap(({ answer }) => answer ?? []);
+  expect(answers).toHaveLength(1);
+  expect(answers[0]?.includes('secret')).toBe(false);
+  await expect(requests.claim(encrypted)).rejects.toMatchObject({
+    code: 'REQUEST_ALREADY_MADE',
+    message: expect.stringContaining('r-9') as unknown,
+  });
+});
+
+it('stores no response beyond the size limit, and no more than an account may have', async () => {
+  const large = sent();
+  await (await claimed(large)).answered({ ...ANSWER, body: Buffer.alloc(1_048_577) });
+  await expect(requests.claim(large)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
+  const many = sent();
+  await database.query(
+    `INSERT INTO gateway.repeated_requests
+       (account_id, key, body_sha256, request_id, lease_until, is_made, answer, expires_at)
+     SELECT $1, 'other-' || n, '', '', now(), true, '\\x00', now() + interval '1 day' FROM generate_series(1, 1000) AS n`,
+    [many.accountId],
+  );
+  await (await claimed(many)).answered(ANSWER);
+  await expect(requests.claim(many)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
+});
+
+it('a process that takes over charges what the one before has stored, under its id', async () => {
+  const request = sent();
+  const first = await claimed(request);
+  expect(first.isTakenOver).toBe(false);
+  const charge = chargeOf(request, 5);
+  expect(await first.charged(charge)).toEqual(charge);
+  await kill(request);
+  const second = await claimed({ ...request, requestId: 'r-2' });
+  expect([second.isTakenOver, second.requestId]).toEqual([true, 'r']);
+  expect(await second.charged(chargeOf(request, 9))).toEqual(charge);
+  await expect(first.charged(charge)).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  // The late response of the first process is not stored.
+  await first.answered({ ...ANSWER, body: Buffer.from('late') });
+  await second.answered(ANSWER);
+  expect(await requests.claim(request)).toEqual(ANSWER);
+});
+
+it('frees the key of a request that ends without an effect, but not of one that is charged', async () => {
+  const request = sent();
+  await (await claimed(request)).ended(false);
+  const again = await claimed({ ...request, requestId: 'r-2' });
+  expect([again.isTakenOver, again.requestId]).toEqual([false, 'r-2']);
+  await again.charged(chargeOf(request, 5));
+  await again.ended(false);
+  await expect(requests.claim(request)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
+});
+
+it('deletes requests after a day and no others', async () => {
+  const [old, fresh] = [sent(), sent()];
+  for (const request of [old, fresh]) await (await claimed(request)).answered(ANSWER);
+  await database.query(
+    `UPDATE gateway.repeated_requests SET expires_at = expires_at - interval '1 day' WHERE account_id = $1`,
+    [old.accountId],
+  );
+  await store.forget();
+  expect((await claimed(old)).isTakenOver).toBe(false);
+  expect(await requests.claim(fresh)).toEqual(ANSWER);
+});

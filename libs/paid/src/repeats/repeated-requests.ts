@@ -1,0 +1,159 @@
+import { Injectable } from '@nestjs/common';
+import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages';
+import { Problem } from '@svc/contracts/problems';
+import { type Logger, RootLogger } from '@svc/runtime';
+import type { Answer, Repeat } from '../http/repeat.js';
+import { type NamedRequest, RepeatedRequestStore, type RepeatedRow } from './repeated-request.store.js';
+import { type RequestDigest, seal, unseal } from './sealed-answer.js';
+
+/** A process that works on a request renews its lease; another one may take over after it has ended. */
+const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+
+/** A request that was just deleted can be begun again. */
+const ATTEMPTS = 3;
+
+/** A request as its key names it. */
+export interface KeyedRequest extends Omit<NamedRequest, 'bodySha256'> {
+  readonly digest: RequestDigest;
+  readonly requestId: string;
+  /** Whether its response may be stored. */
+  readonly mayStore: boolean;
+}
+
+/** A request with a key that this process makes, under the id of the first request with the key. */
+export class ClaimedRequest implements Repeat {
+  readonly requestId: string;
+  readonly isTakenOver: boolean;
+  private readonly renewing: NodeJS.Timeout;
+  private readonly lease: { readonly accountId: string; readonly key: string; readonly version: number };
+  private isCharged: boolean;
+  private isEnded = false;
+  private readonly ending = Promise.withResolvers<void>();
+
+  constructor(
+    private readonly asked: KeyedRequest,
+    { version, request_id: requestId, charge }: RepeatedRow,
+    private readonly neighbours: {
+      readonly store: RepeatedRequestStore;
+      readonly log: Logger;
+      readonly onEnd: () => void;
+    },
+  ) {
+    const { accountId, key } = asked;
+    this.lease = { accountId, key, version };
+    this.requestId = requestId;
+    this.isTakenOver = version > 0;
+    this.isCharged = charge !== null;
+    // It never rejects, and a renewal that fails is repeated.
+    const renew = (): Promise<void> => neighbours.store.renew(this.lease, LEASE_MS).catch(() => undefined);
+    this.renewing = setInterval(() => void renew(), RENEW_MS).unref();
+  }
+
+  /** Resolves when it has its response, or has ended without one. */
+  get whenEnded(): Promise<void> {
+    return this.ending.promise;
+  }
+
+  async charged(charge: Charge): Promise<Charge> {
+    const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
+    if (!stored) throw new Problem('REQUEST_IN_PROGRESS');
+    this.isCharged = true;
+    return decodeCharge(stored);
+  }
+
+  async answered(answer: Answer): Promise<void> {
+    const { mayStore, digest } = this.asked;
+    await this.made(mayStore ? seal(answer, digest.secret) : undefined);
+  }
+
+  /** It ends without a response that could be stored: it was refused, streamed, or its client left. */
+  async ended(isMade: boolean): Promise<void> {
+    clearInterval(this.renewing);
+    if (this.isEnded) return;
+    if (isMade || this.isCharged) await this.made(undefined);
+    else await this.end(this.neighbours.store.drop(this.lease));
+  }
+
+  private async made(answer: Buffer | undefined): Promise<void> {
+    if (!this.isEnded) await this.end(this.neighbours.store.made(this.lease, answer));
+  }
+
+  /** What fails here is done by the process that takes over. */
+  private async end(change: Promise<void>): Promise<void> {
+    this.isEnded = true;
+    clearInterval(this.renewing);
+    try {
+      await change;
+    } catch (error) {
+      const { requestId } = this;
+      const { log } = this.neighbours;
+      log.warn({ err: error, requestId }, 'the end of a request with a key could not be stored');
+    }
+    this.neighbours.onEnd();
+    this.ending.resolve();
+  }
+}
+
+/**
+ * Requests with an `Idempotency-Key`. One process at a time makes such a request. Its charge is stored before
+ * it is made, under a request id that stays the same, so a process that takes over charges the same once.
+ */
+@Injectable()
+export class RepeatedRequests {
+  /** Those that this process is making, by the id of their charge. */
+  private readonly underWay = new Map<string, ClaimedRequest>();
+
+  constructor(
+    private readonly store: RepeatedRequestStore,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /**
+   * Claims a request, or returns the response of the same request. Refuses: REQUEST_IN_PROGRESS,
+   * IDEMPOTENCY_KEY_REUSED, REQUEST_ALREADY_MADE, UNAVAILABLE.
+   */
+  async claim(asked: KeyedRequest): Promise<ClaimedRequest | Answer> {
+    const { accountId, key, digest, requestId } = asked;
+    const named = { accountId, key, bodySha256: digest.sha256 };
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const row = await reached(this.store.lease(named, requestId, LEASE_MS));
+      if (row) return this.begun(asked, row);
+      const known = await reached(this.store.find(named));
+      if (!known) continue;
+      if (known.body_sha256 !== digest.sha256) throw new Problem('IDEMPOTENCY_KEY_REUSED');
+      if (!known.is_made) break;
+      if (known.answer) return unseal(known.answer, digest.secret);
+      throw new Problem('REQUEST_ALREADY_MADE', { message: alreadyMade(known.request_id) });
+    }
+    throw new Problem('REQUEST_IN_PROGRESS');
+  }
+
+  /** The request with this id, if it has a key and this process is making it. */
+  find(requestId: string): Repeat | undefined {
+    return this.underWay.get(requestId);
+  }
+
+  private begun(asked: KeyedRequest, row: RepeatedRow): ClaimedRequest {
+    const { store } = this;
+    const onEnd = (): void => void this.underWay.delete(row.request_id);
+    const claimed = new ClaimedRequest(asked, row, { store, log: this.logger.log, onEnd });
+    this.underWay.set(row.request_id, claimed);
+    return claimed;
+  }
+
+  forget(): Promise<void> {
+    return this.store.forget();
+  }
+}
+
+const alreadyMade = (requestId: string): string =>
+  `The request with this Idempotency-Key was made as ${requestId}. Its response is not stored. This repetition costs nothing.`;
+
+async function reached<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new Problem('UNAVAILABLE', { cause: error });
+  }
+}
