@@ -1,7 +1,7 @@
 import type { Charge } from '@svc/contracts/messages';
 
 /** A response that is given again to the same request. */
-export interface Answer {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -17,7 +17,7 @@ export interface Repeat {
    */
   charged(charge: Charge): Promise<Charge>;
   /** Stores the response, as far as it may be stored. Never rejects. */
-  answered(answer: Answer): Promise<void>;
+  answered(answer: StoredResponse): Promise<void>;
 }
 
 declare module 'fastify' {

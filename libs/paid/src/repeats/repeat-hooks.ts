@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
 import { encryptionHeaders } from '../http/encryption-headers.js';
 import { idempotencyKey } from '../http/idempotency-key.js';
-import type { Answer } from '../http/repeat.js';
+import type { StoredResponse } from '../http/repeat.js';
 import { storedHeaders } from '../http/stored-headers.js';
 import { ClaimedRequest, RepeatedRequests } from './repeated-requests.js';
 import { digestOf } from './sealed-answer.js';
@@ -62,7 +62,7 @@ export class RepeatHooks implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.forgetting);
   }
 
-  private async claimed(request: FastifyRequest, reply: FastifyReply): Promise<Answer | undefined> {
+  private async claimed(request: FastifyRequest, reply: FastifyReply): Promise<StoredResponse | undefined> {
     const { caller, headers } = request;
     if (!caller || routeOf(request)?.headers?.includes('idempotency') !== true) return undefined;
     const key = idempotencyKey(headers['idempotency-key']);
@@ -127,7 +127,7 @@ async function wholeOf(reply: FastifyReply, payload: unknown): Promise<Uint8Arra
   return DECODERS[encoding.toString()]?.(Buffer.from(payload));
 }
 
-async function replay({ status, headers, body }: Answer, reply: FastifyReply): Promise<void> {
+async function replay({ status, headers, body }: StoredResponse, reply: FastifyReply): Promise<void> {
   reply.status(status).headers({ ...headers, 'idempotent-replayed': 'true' });
   await reply.send(status === 204 ? undefined : Buffer.from(body));
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { type Logger, RootLogger } from '@svc/runtime';
-import type { Answer, Repeat } from '../http/repeat.js';
+import type { StoredResponse, Repeat } from '../http/repeat.js';
 import { type NamedRequest, RepeatedRequestStore, type RepeatedRow } from './repeated-request.store.js';
 import { type RequestDigest, seal, unseal } from './sealed-answer.js';
 
@@ -62,7 +62,7 @@ export class ClaimedRequest implements Repeat {
     return decodeCharge(stored);
   }
 
-  async answered(answer: Answer): Promise<void> {
+  async answered(answer: StoredResponse): Promise<void> {
     const { mayStore, digest } = this.asked;
     await this.made(mayStore ? seal(answer, digest.secret) : undefined);
   }
@@ -113,7 +113,7 @@ export class RepeatedRequests {
    * Claims a request, or returns the response of the same request. Refuses: REQUEST_IN_PROGRESS,
    * IDEMPOTENCY_KEY_REUSED, REQUEST_ALREADY_MADE, UNAVAILABLE.
    */
-  async claim(asked: KeyedRequest): Promise<ClaimedRequest | Answer> {
+  async claim(asked: KeyedRequest): Promise<ClaimedRequest | StoredResponse> {
     const { accountId, key, digest, requestId } = asked;
     const named = { accountId, key, bodySha256: digest.sha256 };
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

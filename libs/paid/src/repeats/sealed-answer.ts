@@ -1,6 +1,6 @@
 import { type CipherGCM, createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { boundedJson } from '@svc/runtime';
-import type { Answer } from '../http/repeat.js';
+import type { StoredResponse } from '../http/repeat.js';
 
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -27,7 +27,7 @@ export function digestOf(parts: Iterable<string | Uint8Array>): RequestDigest {
 }
 
 /** Undefined if it is too large to be stored. */
-export function seal({ status, headers, body }: Answer, secret: Buffer): Buffer | undefined {
+export function seal({ status, headers, body }: StoredResponse, secret: Buffer): Buffer | undefined {
   if (body.length > ANSWER_BYTES) return undefined;
   const head = Buffer.from(`${JSON.stringify({ status, headers })}\n`);
   const iv = randomBytes(IV_BYTES);
@@ -36,11 +36,11 @@ export function seal({ status, headers, body }: Answer, secret: Buffer): Buffer 
   return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]);
 }
 
-export function unseal(sealed: Buffer, secret: Buffer): Answer {
+export function unseal(sealed: Buffer, secret: Buffer): StoredResponse {
   const decipher = createDecipheriv(CIPHER, secret, sealed.subarray(0, IV_BYTES));
   decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   const opened = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
   const end = opened.indexOf('\n');
-  const head = boundedJson(opened.toString('utf8', 0, end)) as Omit<Answer, 'body'>;
+  const head = boundedJson(opened.toString('utf8', 0, end)) as Omit<StoredResponse, 'body'>;
   return { ...head, body: opened.subarray(end + 1) };
 }
