@@ -6,15 +6,14 @@ import { Count, Name, type PortWire, Time, Whole } from './port-wire.js';
 /** Characters of a payment header. Source: the size limit of HTTP headers. */
 const HEADER_MOST = 16_384;
 
-const Rail = z
-  .object({
-    name: RailName.optional(), // Payments of the previous release do not name their rails.
-    network: Name,
-    asset: Name,
-    payTo: Name,
-    extra: z.record(z.string(), z.string()),
-  })
-  .transform((rail) => ({ ...rail, name: rail.name ?? rail.network }));
+const terms = { network: Name, asset: Name, payTo: Name, extra: z.record(z.string(), z.string()) };
+
+/** Payments of the previous release do not name their rails. */
+const Rail = z.codec(
+  z.object({ name: RailName.optional(), ...terms }),
+  z.object({ name: RailName, ...terms }),
+  { decode: (rail) => ({ ...rail, name: rail.name ?? rail.network }), encode: (rail) => rail },
+);
 
 const Credited = z.object({
   state: z.literal('credited'),

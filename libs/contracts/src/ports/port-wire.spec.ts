@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { HOLDS_WIRE } from './ledger-wire.js';
 import { LIMITS_WIRE } from './limiter-wire.js';
 import { plainText } from './port-wire.js';
+import * as ports from './index.js';
 
 const ids = { requestId: 'r', accountId: 'a', keyId: 'k' };
 const keyLimit = { period: 'EPOCH', usdNano: 1n } as const;
@@ -48,3 +49,21 @@ it.each<[string, Case]>([
       expect(JSON.parse(plainText(value))).toEqual(z.encode(schema, value) ?? null);
   },
 );
+
+/** Every schema within a value, once. */
+function schemasIn(value: unknown, found = new Set<object>()): Set<object> {
+  if (typeof value !== 'object' || value === null || found.has(value)) return found;
+  found.add(value);
+  const inner = value instanceof z.core.$ZodType ? value._zod.def : value;
+  for (const each of Object.values(inner)) schemasIn(each, found);
+  return found;
+}
+
+it('every wire can be written as well as read: none has a transform of one direction', () => {
+  const wires = Object.entries(ports).filter(([name]) => name.endsWith('_WIRE'));
+  expect(wires.length).toBeGreaterThan(5);
+  const oneWay = wires.filter(([, wire]) =>
+    [...schemasIn(wire)].some((one) => one instanceof z.core.$ZodType && one._zod.def.type === 'transform'),
+  );
+  expect(oneWay.map(([name]) => name)).toEqual([]);
+});
