@@ -19,7 +19,8 @@ const all = (text: string, pattern: RegExp): string[] => [
 ];
 
 /** The names of the series that rules record. */
-const RECORDED = all(read('deploy/charts/platform/files/alerts/svc.rules.yml'), /record: (svc:\S+)/g);
+const FILES = 'deploy/charts/platform/files';
+const RECORDED = all(read(`${FILES}/alerts/svc.rules.yml`), /record: (svc:\S+)/g);
 
 /**
  * The labels of each series by its Prometheus name, including those that Prometheus, its configuration and
@@ -109,12 +110,12 @@ describe.each(pages)('the runbook %s', (_name, text) => {
 
 describe('docs/on-call.md', () => {
   const text = read('docs/on-call.md');
-  const boards = readdirSync(join(root, 'deploy/dashboards')).map((name) =>
-    read(`deploy/dashboards/${name}`),
+  const boards = readdirSync(join(root, `${FILES}/dashboards`)).map((name) =>
+    read(`${FILES}/dashboards/${name}`),
   );
   // Some are about Kubernetes, and so only in the chart.
   const rules =
-    read('deploy/alerts/svc.rules.yml') + read('deploy/charts/platform/templates/monitoring.yaml');
+    read(`${FILES}/alerts/svc.rules.yml`) + read('deploy/charts/platform/templates/monitoring.yaml');
 
   it('names only alerts, panels, series and limits that exist', () => {
     const alerts = all(text, /`([A-Z][a-z]+[A-Z]\w+)`/g);

@@ -20,8 +20,14 @@ function recordingClient() {
     endFile: () => {
       isEnded = true;
     },
-  } as unknown as ResponseWriter;
-  return { client, received: () => ({ heads, bytes, isEnded }) };
+    sendFile: (headers: object, parts: readonly Uint8Array[]) => {
+      client.beginFile(headers);
+      client.writeBytes(parts);
+      client.endFile();
+      return Promise.resolve();
+    },
+  };
+  return { client: client as unknown as ResponseWriter, received: () => ({ heads, bytes, isEnded }) };
 }
 
 async function* pieces(count: number): AsyncGenerator<readonly Uint8Array[]> {
