@@ -90,7 +90,7 @@ export const mediaJobRoutes = {
     path: '/api/v1/video/quote',
     operationId: 'quoteVideo',
     tag: 'Video',
-    summary: 'Tells what a video would cost',
+    summary: 'Gives the price of a video',
     description: 'Ignores fields that do not change the price.',
     body: VideoQuote,
   },
@@ -125,7 +125,7 @@ export const mediaJobRoutes = {
     path: '/api/v1/audio/quote',
     operationId: 'quoteMusic',
     tag: 'Music',
-    summary: 'Tells what a track would cost',
+    summary: 'Gives the price of a track',
     body: MusicQuote,
   },
   queueMusic: {

@@ -103,9 +103,9 @@ export function encodeInferenceCall(call: WireCall, stream: boolean): InferenceC
   };
   const { files } = call;
   if (!files) return { headers, body: call.body };
-  const told = files.map(({ name, type, bytes }) => ({ name, type, length: bytes.length }));
+  const heads = files.map(({ name, type, bytes }) => ({ name, type, length: bytes.length }));
   return {
-    headers: { ...headers, [CALL_HEADERS.files]: encoded(JSON.stringify(told)) },
+    headers: { ...headers, [CALL_HEADERS.files]: encoded(JSON.stringify(heads)) },
     body: [...call.body, ...files.map(({ bytes }) => bytes)],
   };
 }
@@ -141,11 +141,14 @@ export function decodeInferenceCall(
 }
 
 /** The text of a call and its files, which are the end of its bytes. */
-function withFiles(told: string | undefined, body: readonly Uint8Array[]): Pick<WireCall, 'body' | 'files'> {
-  if (told === undefined) return { body };
+function withFiles(
+  header: string | undefined,
+  body: readonly Uint8Array[],
+): Pick<WireCall, 'body' | 'files'> {
+  if (header === undefined) return { body };
   try {
     const bytes = body.length === 1 && body[0] ? body[0] : Buffer.concat(body);
-    const heads = FilesOnWire.parse(JSON.parse(told));
+    const heads = FilesOnWire.parse(JSON.parse(header));
     let end = bytes.length - heads.reduce((sum, { length }) => sum + length, 0);
     if (end < 0) throw new RangeError('the files have more bytes than the body');
     const text = bytes.subarray(0, end);

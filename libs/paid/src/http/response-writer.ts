@@ -141,8 +141,10 @@ export class ResponseWriter {
   /** Sends a whole file. */
   async sendFile(own: HeaderValues, parts: readonly Uint8Array[]): Promise<void> {
     const { repeat } = this.request;
-    const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...own });
-    if (repeat) await repeat.answered({ status: 200, headers, body: Buffer.concat(parts) });
+    if (repeat) {
+      const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...own });
+      await repeat.answered({ status: 200, headers, body: Buffer.concat(parts) });
+    }
     if (this.reply.raw.destroyed) return;
     this.beginFile(own);
     await this.writeBytes(parts);
