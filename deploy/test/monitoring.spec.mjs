@@ -10,6 +10,7 @@ import { BUDGET, FIRST_TOKEN_S, RECORDED } from '../../tools/observe/slo.mjs';
 import { EXTERNAL, Release, SERVICES } from './chart.mjs';
 
 const folder = new URL('..', import.meta.url);
+const files = new URL('charts/platform/files/', folder);
 const enabled = { enabled: true };
 const MONITORED = { ...EXTERNAL, serviceMonitor: enabled, prometheusRule: enabled, dashboards: enabled };
 const PROMTOOL_MS = 900_000;
@@ -309,7 +310,7 @@ it('exactly the services of a release are expected, with the replicas of its val
 const panelsOf = ({ panels }) => panels.flatMap((panel) => (panel.type === 'row' ? panel.panels : [panel]));
 
 async function boardsOf(one) {
-  const names = await readdir(new URL('dashboards', folder));
+  const names = await readdir(new URL('dashboards', files));
   expect(names.length).toBeGreaterThan(0);
   return names.map((name) => {
     const { data, metadata } = one.get('ConfigMap', `dashboard-${name.replace('.json', '')}`);
@@ -322,7 +323,7 @@ async function boardsOf(one) {
 
 it('every dashboard has all of its panels, and selects its release by default', async () => {
   for (const board of await boardsOf(release)) {
-    const written = JSON.parse(await readFile(new URL(`dashboards/${board.name}`, folder), 'utf8'));
+    const written = JSON.parse(await readFile(new URL(`dashboards/${board.name}`, files), 'utf8'));
     expect(board.panels).toEqual(written.panels);
     const chosen = board.templating.list.map(({ name, current }) => [name, current?.value]);
     expect(chosen).toEqual(

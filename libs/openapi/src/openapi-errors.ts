@@ -30,7 +30,7 @@ const ErrorView = z
       .optional()
       .describe('Seconds to wait before a retry. Only in events of a stream, which cannot send headers.'),
   })
-  .meta({ title: 'ErrorDetails' });
+  .meta({ title: 'ErrorObject' });
 
 /** An event of a stream that fails after it has begun. */
 export const StreamError = z.object({ error: ErrorView });

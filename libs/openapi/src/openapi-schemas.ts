@@ -255,6 +255,8 @@ function nullAsType(schema: JsonObject): JsonObject {
   if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema;
   const [first, second] = anyOf as JsonObject[];
   if (first === undefined || second?.['type'] !== 'null' || typeof first['type'] !== 'string') return schema;
+  // It becomes a component, which is not null itself.
+  if (first['title'] !== undefined) return schema;
   const { type, enum: several, const: only, ...others } = first;
   // Client generators do not support enumerations of booleans.
   if (typeof only === 'boolean') return schema;

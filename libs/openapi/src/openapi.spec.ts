@@ -120,6 +120,18 @@ describe.each(documents)('the $audience description', ({ document }) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('gives client generators a class for each named object: none may be null or has the name of a part', () => {
+    const named = document.components['schemas'] as Record<string, { type?: unknown; properties?: object }>;
+    expect(Object.entries(named).filter(([, { type }]) => Array.isArray(type))).toEqual([]);
+    // Generators call the object at `details` of `Error` `ErrorDetails`.
+    const parts = Object.entries(named).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .filter(([, part]) => (part as { properties?: object }).properties)
+        .map(([property]) => `${name}${property}`.replaceAll('_', '').toLowerCase()),
+    );
+    expect(Object.keys(named).filter((name) => parts.includes(name.toLowerCase()))).toEqual([]);
+  });
+
   it('names every object that is a member of a union', () => {
     const unions = [...JSON.stringify(document.components['schemas']).matchAll(/"oneOf":\[(.*?)\]/g)];
     expect(unions.filter(([, members]) => !/^(\{"\$ref":"[^"]+"\},?)+$/.test(members ?? ''))).toEqual([]);

@@ -41,6 +41,12 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     says: /must not contain NUL or unpaired surrogate characters/,
     why: 'Every text would need a pattern, and names that are not described have none.',
   },
+  {
+    check: 'positive_data_acceptance',
+    status: 400,
+    says: /This Idempotency-Key has already been used for a different request/,
+    why: 'A schema does not know which keys have been used.',
+  },
   ...[...COMPLETIONS, 'POST /augment/text-parser'].map((operation) => ({
     check: 'ignored_auth',
     operation,
@@ -83,6 +89,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     refused(operation, /The model rejected the request/, OF_MODEL),
     refused(operation, /is not available on this deployment/, OF_DEPLOYMENT),
   ]),
+  ...['POST /messages', 'POST /messages/count_tokens'].map((operation) =>
+    refused(
+      operation,
+      /input_schema is required and must be an object/,
+      'Only the tools of clients have one; those of the service differ by a prefix of their type.',
+    ),
+  ),
   refused('POST /responses', /must have file_data or file_url/, TOGETHER),
   refused(
     'DELETE /api_keys',
@@ -169,6 +182,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
     refused(operation, /expiresAt must be in the future|at most nine decimals/, NO_CLOCK),
+  ),
+  ...['POST /api_keys', 'PATCH /api_keys'].map((operation) =>
+    refused(
+      operation,
+      /your API key has no more left to give/,
+      'A schema does not know what the key of the caller may still spend.',
+    ),
   ),
   refused(
     'PUT /operator/v1/accounts/{id}/limits',

@@ -158,6 +158,23 @@ describe('the members of a form', () => {
   });
 
   it.each([
+    ['filename="a\\"', 'a\\'],
+    [String.raw`filename="C:\x\"`, String.raw`C:\x` + '\\'],
+    [String.raw`filename="a\\"`, 'a\\'],
+    [String.raw`filename="a\"b"`, 'a"b'],
+    [String.raw`filename="a\";b"`, 'a";b'],
+    [String.raw`filename="a\"; filename*=utf-8''b`, 'a\\'],
+    ['filename="a%22b"', 'a"b'],
+  ])(
+    'may have names with quotes and backslashes, escaped or as browsers write them: %s',
+    async (as, name) => {
+      expect(await read(`${file('file', '1', as)}--b--`)).toEqual({
+        file: { name, bytes: Buffer.from('1') },
+      });
+    },
+  );
+
+  it.each([
     ['an unknown file', file('other', '1'), { status: 400, param: 'other' }],
     ['a known text as a file', file('prompt', '1'), { status: 400, param: 'prompt' }],
     ['a long text', field('prompt', 'x'.repeat(131_073)), { status: 400, param: 'prompt' }],

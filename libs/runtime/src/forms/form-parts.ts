@@ -84,10 +84,16 @@ function partOf(head: string, content: Buffer): FormPart {
   };
 }
 
-/** Browsers encode quotes and line ends in names as `%22`, `%0D` and `%0A`. */
+/** Between quotes: a backslash escapes the next character, unless the text ends with it. */
+const QUOTED = String.raw`(?:[^"\\]|\\(?:(?="(?:$|;\s*[\w*]+=))|.))*`;
+
+/**
+ * Browsers encode quotes and line ends in names as `%22`, `%0D` and `%0A`, and leave a backslash as it is;
+ * other clients escape quotes and backslashes.
+ */
 function parameter(disposition: string, name: string): string | undefined {
   const [, quoted, plain] =
-    new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition) ?? [];
+    new RegExp(`;\\s*${name}\\s*=\\s*(?:"(${QUOTED})"|([^\\s;"]+))`, 'i').exec(disposition) ?? [];
   const escaped: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
   return (quoted?.replaceAll(/\\(["\\])/g, '$1') ?? plain)?.replaceAll(
     /%(?:22|0D|0A)/gi,
