@@ -15,6 +15,7 @@ import {
   internalTokens,
   port,
   processConfig,
+  redisUrl,
 } from '@svc/runtime';
 import { z } from 'zod';
 
@@ -41,6 +42,7 @@ export const apiGatewayConfig = {
   }),
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
   DATABASE_CONNECTIONS: databaseConnections,
+  REDIS_URL: redisUrl,
 };
 
 export type ApiGatewayConfig = z.infer<z.ZodObject<typeof apiGatewayConfig>>;

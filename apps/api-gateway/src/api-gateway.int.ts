@@ -17,6 +17,7 @@ it('reports all invalid settings at once', async () => {
     'ROUTER_URL',
     'RETRIEVAL_URL',
     'DATABASE_URL',
+    'REDIS_URL',
     'LEDGER_TOKEN',
     'ROUTER_TOKEN',
   ];

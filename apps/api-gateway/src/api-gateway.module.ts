@@ -4,6 +4,7 @@ import { type Catalog, CatalogModule, type Characters, CharactersModule } from '
 import { EventStrategy, EventsModule, kafkaConnection } from '@svc/events';
 import { GatewayModule, privateHosts } from '@svc/gateway';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
+import { JobsModule } from '@svc/jobs';
 import { LedgerClientModule } from '@svc/ledger';
 import { LimitLogModule, LimiterClientModule } from '@svc/limiter';
 import { ImagesModule } from '@svc/media';
@@ -34,6 +35,7 @@ export class ApiGatewayModule {
         CharactersModule.of(characters),
         StorageModule.of(database),
         EventsModule.kafka({ ...kafkaConnection(config), logger }),
+        JobsModule.redis({ url: config.REDIS_URL }),
         ImagesModule.with(config),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
         GatewayModule.with({ config, operatorToken: config.SVC_OPERATOR_TOKEN }, [

@@ -6,6 +6,7 @@ import {
   databaseUrl,
   internalTokens,
   processConfig,
+  redisUrl,
 } from '@svc/runtime';
 import type { z } from 'zod';
 
@@ -16,6 +17,7 @@ export const x402PaymentsConfig = {
   ...processConfig({ name: 'x402-payments', port: 3006 }),
   DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the payments'),
   DATABASE_CONNECTIONS: databaseConnections,
+  REDIS_URL: redisUrl,
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
   ...internalTokens({ accepts: 'PAYMENTS', sends: ['LEDGER'] }),
 };

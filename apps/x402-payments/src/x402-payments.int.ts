@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { startTestDatabase } from '@svc/storage/testing';
+import { startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
-import { expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { expect, it, vi } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const TOKEN = 'internal-token-of-the-tests-of-payments';
@@ -11,6 +12,7 @@ it('is live and ready without settings for payments, names the missing ones, and
   const env = {
     PORT: '0',
     DATABASE_URL: database.url,
+    REDIS_URL: 'redis://127.0.0.1:1',
     LEDGER_URL: 'http://127.0.0.1:1',
     SVC_INTERNAL_TOKEN: TOKEN,
   };
@@ -30,12 +32,39 @@ it('is live and ready without settings for payments, names the missing ones, and
   await database.stop();
 });
 
+const { skipped, note } = withRedis();
+
+it.skipIf(skipped)(`shares one schedule of audits with the other processes${note}`, async () => {
+  const [database, redis] = [await startTestDatabase(), await startTestRedis()];
+  const env = {
+    PORT: '0',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    LEDGER_URL: 'http://127.0.0.1:1',
+    SVC_INTERNAL_TOKEN: TOKEN,
+    X402_EVM_RPC_URL: 'http://127.0.0.1:1',
+    X402_EVM_PAY_TO: `0x${'1'.repeat(40)}`,
+    X402_FACILITATOR_URL: 'http://127.0.0.1:1',
+  };
+  const starts = [1, 2].map(() => RunningProcess.start({ main: MAIN, env }, /listening on (http:\S+)/));
+  const processes = await Promise.all(starts);
+  const client = new Redis(redis.url);
+  const scheduled = (): Promise<string[]> => client.zrange('{jobs}:payments-audit:repeat', '0', '-1');
+  await vi.waitFor(async () => expect(await scheduled()).toHaveLength(2), { timeout: 30_000, interval: 50 });
+  expect((await scheduled()).toSorted()).toEqual(['audit-all-payments', 'audit-new-payments']);
+  for (const { service } of processes) expect(await service.stop()).toBe(0);
+  client.disconnect();
+  await redis.stop();
+  await database.stop();
+});
+
 it('opens at most DATABASE_CONNECTIONS connections', async () => {
   const database = await startTestDatabase();
   const token = 'metrics-token-of-the-tests-of-payments';
   const env = {
     PORT: '0',
     DATABASE_URL: database.url,
+    REDIS_URL: 'redis://127.0.0.1:1',
     DATABASE_CONNECTIONS: '4',
     LEDGER_URL: 'http://127.0.0.1:1',
     SVC_INTERNAL_TOKEN: TOKEN,
@@ -52,6 +81,6 @@ it('reports all invalid settings at once', async () => {
   const env = { PORT: 'x', X402_EVM_PAY_TO: 'me', X402_EVM_RPC_URL: 'nowhere', X402_EVM_CONFIRMATIONS: '0' };
   const faulty = RunningProcess.spawn({ main: MAIN, env });
   expect(await faulty.ended()).toBe(1);
-  for (const name of [...Object.keys(env), 'DATABASE_URL', 'LEDGER_URL', 'PAYMENTS_TOKEN'])
+  for (const name of [...Object.keys(env), 'DATABASE_URL', 'REDIS_URL', 'LEDGER_URL', 'PAYMENTS_TOKEN'])
     expect(faulty.output).toMatch(new RegExp(`^${name}(:| is not set)`, 'm'));
 });

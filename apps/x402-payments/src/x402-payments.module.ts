@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { JobsModule } from '@svc/jobs';
 import { BooksClientModule } from '@svc/ledger';
 import { PaymentsApiModule } from '@svc/payments';
 import { InternalToken, type Logger } from '@svc/runtime';
@@ -13,6 +14,7 @@ export class X402PaymentsModule {
       module: X402PaymentsModule,
       imports: [
         StorageModule.at({ url: config.DATABASE_URL, maxConnections: config.DATABASE_CONNECTIONS, logger }),
+        JobsModule.redis({ url: config.REDIS_URL }),
         PaymentsApiModule.with(
           { config, token: new InternalToken(config.PAYMENTS_TOKEN, config.PAYMENTS_TOKEN_SECOND) },
           BooksClientModule.at({ config, token: config.LEDGER_TOKEN }),

@@ -65,6 +65,7 @@ it('gives each kind of process the secrets that it reads, and no others', async 
       'LEDGER_TOKEN',
       metrics,
       'DATABASE_URL',
+      'REDIS_URL',
       'X402_EVM_SIGNER_KEY',
       'X402_SOLANA_SIGNER_KEY',
     ],
@@ -74,6 +75,7 @@ it('gives each kind of process the secrets that it reads, and no others', async 
       'SVC_OPERATOR_TOKEN',
       metrics,
       'DATABASE_URL',
+      'REDIS_URL',
       'KAFKA_PASSWORD',
     ],
   });

@@ -1,5 +1,6 @@
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { EventLog } from '@svc/contracts/messages';
+import { JobWorkers } from '@svc/jobs';
 import { Database } from '@svc/storage';
 import { type EventsLogger, silent } from './delivery/logger.js';
 import { Outbox } from './outbox/outbox.js';
@@ -12,6 +13,7 @@ import {
   PostgresEventStrategy,
   type PostgresEventStrategyOptions,
 } from './postgres/postgres-event-strategy.js';
+import { RetentionWorker } from './postgres/retention.worker.js';
 
 export type PostgresEventsConfig = PostgresEventLogOptions &
   Omit<PostgresEventStrategyOptions, 'log'> & {
@@ -30,7 +32,9 @@ const ALONE = { pollMs: 5_000, broadcastPollMs: 5_000 };
  */
 @Module({})
 export class EventsModule {
-  /** On a PostgreSQL table. The database must be migrated first. */
+  /**
+   * On a PostgreSQL table. The database must be migrated first. A process with jobs removes old events.
+   */
   static postgres(given: PostgresEventsConfig): DynamicModule {
     const config = given.isAlone === true ? { ...ALONE, ...given } : given;
     return {
@@ -42,6 +46,11 @@ export class EventsModule {
           provide: EventStrategy,
           useFactory: (log: PostgresEventLog) => new PostgresEventStrategy({ ...config, log }),
           inject: [EventLog],
+        },
+        {
+          provide: RetentionWorker,
+          useFactory: (workers?: JobWorkers) => workers && new RetentionWorker(config.url, workers),
+          inject: [{ token: JobWorkers, optional: true }],
         },
         outboxOf(config),
       ],

@@ -4,7 +4,7 @@ import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts/port
 import { usageRecorded } from '@svc/contracts/messages';
 import { EventStrategy } from '@svc/events';
 import { RootLogger } from '@svc/runtime';
-import { MonthSchedule } from './accounts/month-schedule.js';
+import { MonthsWorker } from './accounts/months.worker.js';
 import { MonthsStore } from './accounts/months.store.js';
 import { SpendersStore } from './accounting/spenders.store.js';
 import { StatementsStore } from './accounting/statements.store.js';
@@ -95,8 +95,8 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     DiemHolds,
     EarlierCharges,
     HoldReadsStore,
-    MonthSchedule,
     MonthsStore,
+    MonthsWorker,
     Poster,
     PostingProgress,
     PostingStore,

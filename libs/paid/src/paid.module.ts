@@ -3,6 +3,8 @@ import { AccessGates } from '@svc/runtime';
 import { AccountLimitsStore } from './accounts/account-limits.store.js';
 import { AccountStore } from './accounts/account.store.js';
 import { DevelopmentAccount } from './accounts/development-account.js';
+import { ExpiredRowsStore } from './accounts/expired-rows.store.js';
+import { ExpiredRowsWorker } from './accounts/expired-rows.worker.js';
 import { FailedRequestStore } from './accounts/failed-request.store.js';
 import { KeyListStore } from './accounts/key-list.store.js';
 import { KeyStore } from './accounts/key.store.js';
@@ -59,7 +61,8 @@ const SHARED = [
 /**
  * Callers, limits and money, for every module of the process. The imported neighbours must provide `Ledger`,
  * `Accounting`, `Books`, `Limiter`, `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and
- * `Payments`, which become available to every module, too.
+ * `Payments`, which become available to every module, too. Requires the global modules of storage, events,
+ * jobs and logging.
  */
 @Module({})
 export class PaidModule {
@@ -78,6 +81,8 @@ export class PaidModule {
         BalanceHeaders,
         BatchedLookups,
         Callers,
+        ExpiredRowsStore,
+        ExpiredRowsWorker,
         FailedRequests,
         FailureBlocks,
         FailureGate,

@@ -76,7 +76,6 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   onModuleInit(): void {
-    void this.auditOn(); // Never rejects, and a stop does not wait for it.
     this.going = Promise.all(this.parts.rails.flatMap((rail) => [this.goOn(rail), this.watchOn(rail)]));
     this.parts.watch.start();
   }
@@ -231,14 +230,6 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
       await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
       // If a node or the books are down, the next round tries again.
       if (!signal.aborted) await this.parts.settlement.watch(rail).catch(() => undefined);
-    }
-  }
-
-  private async auditOn(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await sleep(LEFT_MS, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await this.parts.audit.whenDue();
     }
   }
 

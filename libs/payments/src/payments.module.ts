@@ -1,9 +1,11 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Injectable, Module } from '@nestjs/common';
 import { Books, Payments } from '@svc/contracts/ports';
+import { JobWorkers } from '@svc/jobs';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { PaymentAuditStore } from './audit/audit.store.js';
 import { PaymentsAudit } from './audit/payments-audit.js';
+import { scheduleAudits } from './audit/payments-audit.worker.js';
 import { LocalPayments, NoPayments } from './local-payments.js';
 import { OperatorActions } from './operator/operator-actions.js';
 import { PaymentListStore } from './records/payment-list.store.js';
@@ -14,7 +16,19 @@ import { RAILS } from './rails/rails.js';
 import { PaymentWatch } from './settlement/payment-watch.js';
 import { PaymentSettlement } from './settlement/settlement.js';
 
-/** The payments themselves. Needs the global modules of storage and logging; `books` provides `Books`. */
+@Injectable()
+class Neighbours {
+  constructor(
+    readonly database: Database,
+    readonly books: Books,
+    readonly workers: JobWorkers,
+    readonly logger: RootLogger,
+  ) {}
+}
+
+/**
+ * The payments themselves. Needs the global modules of storage, jobs and logging; `books` provides `Books`.
+ */
 @Module({})
 export class PaymentsModule {
   static with(
@@ -26,11 +40,11 @@ export class PaymentsModule {
       module: PaymentsModule,
       imports: [books],
       providers: [
+        Neighbours,
         {
           provide: Payments,
-          useFactory: (database: Database, ledger: Books, logger: RootLogger) =>
-            paymentsOf(config, kinds, { database, books: ledger, logger }),
-          inject: [Database, Books, RootLogger],
+          useFactory: (neighbours: Neighbours) => paymentsOf(config, kinds, neighbours),
+          inject: [Neighbours],
         },
       ],
       exports: [Payments],
@@ -38,16 +52,10 @@ export class PaymentsModule {
   }
 }
 
-interface Neighbours {
-  readonly database: Database;
-  readonly books: Books;
-  readonly logger: RootLogger;
-}
-
 async function paymentsOf(
   config: PaymentsConfig,
   kinds: readonly RailKind[],
-  { database, books, logger }: Neighbours,
+  { database, books, workers, logger }: Neighbours,
 ): Promise<Payments> {
   const { X402_SETTLE_WAIT_MS: waitMs, X402_FACILITATOR_URL: facilitatorUrl } = config;
   const store = new PaymentStore(database);
@@ -63,7 +71,8 @@ async function paymentsOf(
   const rails = await Promise.all(complete.map((rail) => rail.open()));
   const settlement = new PaymentSettlement({ store, books, rails, logger, leaseMs: config.X402_LEASE_MS });
   const watch = new PaymentWatch({ store, rails });
-  const audits = new PaymentAuditStore(database);
+  const audit = new PaymentsAudit({ rails, store: new PaymentAuditStore(database), books, log: logger.log });
+  scheduleAudits(workers, audit);
   const records = new PaymentListStore(database, kinds);
   return new LocalPayments({
     waitMs,
@@ -72,7 +81,7 @@ async function paymentsOf(
     settlement,
     watch,
     operatorActions: new OperatorActions({ records, store, settlement }),
-    audit: new PaymentsAudit({ rails, store: audits, books, log: logger.log }),
+    audit,
     log: logger.log,
   });
 }

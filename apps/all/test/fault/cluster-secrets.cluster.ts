@@ -65,11 +65,11 @@ describe.runIf(process.platform === 'linux')('secrets of a cluster', () => {
     const kafka = ['KAFKA_PASSWORD', 'KAFKA_USERNAME'];
     const tokens = Object.keys(internalTokens()).toSorted();
     expect(Object.fromEntries(found)).toEqual({
-      gateway: ['DATABASE_URL', ...kafka, 'SVC_OPERATOR_TOKEN', ...tokens].toSorted(),
+      gateway: ['DATABASE_URL', 'REDIS_URL', ...kafka, 'SVC_OPERATOR_TOKEN', ...tokens].toSorted(),
       ledger: ['DATABASE_URL', ...kafka, 'LEDGER_TOKEN', 'REDIS_URL'],
       limiter: ['LIMITER_TOKEN', 'REDIS_URL'],
       media: ['DATABASE_URL', 'LEDGER_TOKEN', 'MEDIA_JOBS_TOKEN', 'ROUTER_TOKEN'],
-      payments: ['DATABASE_URL', 'LEDGER_TOKEN', 'PAYMENTS_TOKEN'],
+      payments: ['DATABASE_URL', 'LEDGER_TOKEN', 'PAYMENTS_TOKEN', 'REDIS_URL'],
       // Both read the catalogue from gateways.
       retrieval: ['GATEWAY_TOKEN', 'REDIS_URL', 'RETRIEVAL_TOKEN'],
       router: ['GATEWAY_TOKEN', 'ROUTER_TOKEN'],

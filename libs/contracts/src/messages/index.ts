@@ -9,12 +9,17 @@ export {
 } from './enclaves.js';
 export { defineEvent, type EventDefinition, EventLog } from './events.js';
 export {
+  auditAllPayments,
   auditNewEntries,
+  auditNewPayments,
   auditWholeBook,
+  createMonths,
   defineJob,
+  deleteExpired,
   type JobDefinition,
   type JobOptions,
   Jobs,
+  removeOldEvents,
   setStakedDiem,
 } from './jobs.js';
 export { type KeyChanged, keyChanged } from './key-events.js';

@@ -71,3 +71,53 @@ export const auditWholeBook = defineJob({
   backoffMs: 600_000,
   deadlineMs: 14_400_000,
 });
+
+/** Audits the payments that were made or changed since the last audit. */
+export const auditNewPayments = defineJob({
+  queue: 'payments-audit',
+  name: 'audit-new-payments',
+  payload: z.strictObject({}),
+  attempts: 4,
+  backoffMs: 60_000,
+  deadlineMs: 3_600_000,
+});
+
+/** Audits all payments, which reads whole chains. */
+export const auditAllPayments = defineJob({
+  queue: 'payments-audit',
+  name: 'audit-all-payments',
+  payload: z.strictObject({}),
+  attempts: 2,
+  backoffMs: 600_000,
+  deadlineMs: 14_400_000,
+});
+
+/** Creates the partitions of the books for the next months, unless they exist. */
+export const createMonths = defineJob({
+  queue: 'ledger',
+  name: 'create-months',
+  payload: z.strictObject({}),
+  attempts: 10,
+  backoffMs: 2_000,
+  deadlineMs: 60_000,
+});
+
+/** Deletes what gateways keep only for a time. */
+export const deleteExpired = defineJob({
+  queue: 'upkeep',
+  name: 'delete-expired',
+  payload: z.strictObject({}),
+  attempts: 3,
+  backoffMs: 10_000,
+  deadlineMs: 600_000,
+});
+
+/** Removes old events from a log in PostgreSQL. */
+export const removeOldEvents = defineJob({
+  queue: 'upkeep',
+  name: 'remove-old-events',
+  payload: z.strictObject({}),
+  attempts: 3,
+  backoffMs: 10_000,
+  deadlineMs: 600_000,
+});

@@ -11,7 +11,6 @@ import { type EventsLogger, silent } from '../delivery/logger.js';
 import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import type { Subscription } from '../delivery/on-events.js';
 import type { PostgresEventLog } from './postgres-event-log.js';
-import { Retention } from './retention.js';
 import { TopicConsumer } from './topic-consumer.js';
 
 export interface PostgresEventStrategyOptions {
@@ -24,8 +23,6 @@ export interface PostgresEventStrategyOptions {
   readonly broadcastPollMs?: number;
   /** Maximum number of events per batch; default: 1,000. */
   readonly batchMax?: number;
-  /** How long handled events are kept; default: 7 days. */
-  readonly retentionDays?: number;
   /** How long a stop waits for running batches; default: 10 s. */
   readonly stopMs?: number;
   readonly logger?: EventsLogger;
@@ -43,7 +40,6 @@ export class PostgresEventStrategy extends EventStrategy {
   readonly #session: ConsumerSession;
   /** Serves reads of the log's offsets, independently of the consumers. */
   readonly #progress: ConsumerSession;
-  readonly #retention: Retention;
   readonly #consumers: TopicConsumer[] = [];
   /** Separate from the consumers' connection, so that they never delay a broadcast. */
   readonly #broadcastSession: ConsumerSession;
@@ -56,12 +52,11 @@ export class PostgresEventStrategy extends EventStrategy {
       pollMs: 1_000,
       broadcastPollMs: BROADCAST_POLL_MS,
       batchMax: 1_000,
-      retentionDays: 7,
       stopMs: 10_000,
       logger: silent,
       ...options,
     };
-    const { url, retentionDays: days, logger } = this.#options;
+    const { url } = this.#options;
     this.#session = new ConsumerSession({ url });
     this.#progress = new ConsumerSession({ url, name: 'events (progress)' });
     this.#broadcastSession = new ConsumerSession({
@@ -70,7 +65,6 @@ export class PostgresEventStrategy extends EventStrategy {
       connectMs: BROADCAST_WAIT_MS,
       statementMs: BROADCAST_WAIT_MS,
     });
-    this.#retention = new Retention({ session: this.#session, days, logger });
   }
 
   protected override receive(subscription: BroadcastSubscription, send: SendBroadcast): void {
@@ -101,7 +95,6 @@ export class PostgresEventStrategy extends EventStrategy {
       }
     });
     for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
-    this.#retention.start();
     this.watch();
     callback();
   }
@@ -109,7 +102,6 @@ export class PostgresEventStrategy extends EventStrategy {
   async close(): Promise<void> {
     this.endWatch();
     this.#unsubscribe();
-    this.#retention.stop();
     const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
     await within(this.#options.stopMs, stopped).catch(() => undefined);
     await Promise.all([this.#session.close(), this.#progress.close(), this.#broadcastSession.close()]);

@@ -2,10 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@svc/storage';
 import { DatabaseError } from 'pg';
 
-const KEPT = "interval '30 days'";
-/** Rows deleted by one statement. */
-const FORGOTTEN_AT_ONCE = 10_000;
-
 /** Deadline for counting, as for other sums that operators read. */
 const COUNTING_MS = 4_000;
 const CANCELED = '57014';
@@ -85,17 +81,6 @@ export class FailedRequestStore {
         throw error;
       });
     return rows && new Map(rows.map(({ accountId, refusals }) => [accountId, Number(refusals)]));
-  }
-
-  /** Deletes a limited number of old ones. Returns how many were deleted. */
-  async forget(): Promise<number> {
-    const rows = await this.database.query(
-      `DELETE FROM gateway.failed_requests WHERE request_id IN (
-         SELECT request_id FROM gateway.failed_requests WHERE at < now() - ${KEPT} LIMIT $1 FOR UPDATE SKIP LOCKED
-       ) RETURNING 1`,
-      [FORGOTTEN_AT_ONCE],
-    );
-    return rows.length;
   }
 }
 

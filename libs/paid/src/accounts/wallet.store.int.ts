@@ -58,11 +58,3 @@ it("returns the operator's settings for the account of a wallet", async () => {
     limits: [{ model: '*', requestsPerMinute: 7, tokensPerMinute: null }],
   });
 });
-
-it('deletes expired nonces and no others', async () => {
-  await databases[0]?.query(
-    `INSERT INTO gateway.sign_in_nonces SELECT 'w', 'n' || n, now() - interval '1 second' FROM generate_series(1, 50) n`,
-  );
-  expect(await gateway(0).forget()).toBe(50);
-  expect(await gateway(0).enter(WALLET, 'nonce001')).toMatchObject({ isFresh: false });
-});

@@ -6,9 +6,6 @@ import type { AccountRow } from './account-rows.js';
 /** A nonce is stored for longer than its sign-in is valid, even if clocks differ by minutes. */
 const REMEMBERED_SECONDS = 900;
 
-/** Rows deleted by one statement. */
-const FORGOTTEN_AT_ONCE = 10_000;
-
 /** The data of a wallet whose sign-in was verified. */
 export interface WalletFound {
   /** Whether the nonce was new. True for only one of several concurrent attempts. */
@@ -36,17 +33,6 @@ export class WalletStore {
       REMEMBERED_SECONDS,
     ]);
     return { isFresh: row?.fresh ?? false, account: row?.account ?? undefined };
-  }
-
-  /** Deletes a limited number of expired nonces. Returns how many were deleted. */
-  async forget(): Promise<number> {
-    const rows = await this.database.query(
-      `DELETE FROM gateway.sign_in_nonces WHERE (wallet, nonce) IN (
-         SELECT wallet, nonce FROM gateway.sign_in_nonces WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED
-       ) RETURNING 1`,
-      [FORGOTTEN_AT_ONCE],
-    );
-    return rows.length;
   }
 }
 

@@ -71,16 +71,3 @@ it('keeps a bounded number between two flushes, with room for others beside one 
   for (let count = 0; count < 50; count += 1) for (const key of 'abcdefghijklmno') await send(key);
   expect(await stored()).toBe(75 + 200);
 });
-
-it('forgets requests after 30 days', async () => {
-  const request = { route: 'r', status: 402, code: null, ended: null, durationMs: 1 } as const;
-  const nobody = { accountId: null, keyId: null, model: null } as const;
-  const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
-  await store.add([
-    { requestId: 'old', at: daysAgo(31), ...request, ...nobody },
-    { requestId: 'recent', at: daysAgo(29), ...request, ...nobody },
-  ]);
-  expect(await store.forget()).toBe(1);
-  expect(await store.find('old')).toBeUndefined();
-  expect(await store.find('recent')).toMatchObject({ status: 402 });
-});

@@ -6,7 +6,6 @@ import { type FailedRequest, FailedRequestStore } from '../accounts/failed-reque
 import { subjectOf } from './failure-gate.js';
 
 const FLUSH_MS = 2_000;
-const FORGET_MS = 600_000;
 /** The most requests stored by one flush, and of one caller or network among them. */
 const STORED_MAX = 200;
 const STORED_OF_ONE = 20;
@@ -28,7 +27,7 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   private readonly counts = new Map<string, number>();
   private readonly watched = new WeakSet<FastifyRequest>();
   private flushing: Promise<void> = Promise.resolve();
-  private timers: NodeJS.Timeout[] = [];
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -44,14 +43,11 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
       done();
     });
     fastify.addHook('onSend', async (request, reply) => this.watch(request, reply));
-    this.timers = [
-      setInterval(() => void this.flush(), FLUSH_MS).unref(), // Neither rejects.
-      setInterval(() => void this.store.forget().catch(() => undefined), FORGET_MS).unref(),
-    ];
+    this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    for (const timer of this.timers) clearInterval(timer);
+    clearInterval(this.timer);
     await this.flush();
   }
 

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { nameRequest, routeOf, within } from '@svc/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,8 +11,6 @@ import type { StoredResponse } from '../http/repeat.js';
 import { storedHeaders } from '../http/stored-headers.js';
 import { ClaimedRequest, RepeatedRequests } from './repeated-requests.js';
 import { digestOf } from './sealed-answer.js';
-
-const FORGET_MS = 60_000;
 
 /** How long the response to a client that has left may take once it is charged. */
 const ANSWER_MS = 5_000;
@@ -27,9 +25,7 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
  * has this header. Routes know nothing of it, except those whose effects last even without a charge.
  */
 @Injectable()
-export class RepeatHooks implements OnModuleInit, OnApplicationShutdown {
-  private forgetting: NodeJS.Timeout | undefined;
-
+export class RepeatHooks implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly requests: RepeatedRequests,
@@ -51,15 +47,6 @@ export class RepeatHooks implements OnModuleInit, OnApplicationShutdown {
     fastify.addHook('onSend', async (request, reply, payload) => {
       if (request.repeat instanceof ClaimedRequest) await keep(request.repeat, reply, payload);
     });
-    // A failure is retried next time.
-    this.forgetting = setInterval(
-      () => void this.requests.forget().catch(() => undefined),
-      FORGET_MS,
-    ).unref();
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.forgetting);
   }
 
   private async claimed(request: FastifyRequest, reply: FastifyReply): Promise<StoredResponse | undefined> {

@@ -29,9 +29,6 @@ const KEPT_SECONDS = 86_400;
 const ANSWERS_MOST = 1_000;
 const ACCOUNT_BYTES = 67_108_864;
 
-/** Rows deleted by one statement. */
-const FORGOTTEN_AT_ONCE = 10_000;
-
 const COLUMNS = 'body_sha256, request_id, version, is_made, charge, answer';
 
 /** Stores requests with an idempotency key. */
@@ -110,17 +107,6 @@ export class RepeatedRequestStore {
       `DELETE FROM gateway.repeated_requests
        WHERE account_id = $1 AND key = $2 AND version = $3 AND NOT is_made AND charge IS NULL`,
       [accountId, key, version],
-    );
-  }
-
-  /** Deletes a limited number of expired requests. */
-  async forget(): Promise<void> {
-    await this.database.query(
-      `DELETE FROM gateway.repeated_requests WHERE (account_id, key) IN (
-         SELECT account_id, key FROM gateway.repeated_requests WHERE expires_at < now()
-         LIMIT $1 FOR UPDATE SKIP LOCKED
-       )`,
-      [FORGOTTEN_AT_ONCE],
     );
   }
 }

@@ -5,6 +5,7 @@ import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ExpiredRowsStore } from '../accounts/expired-rows.store.js';
 import { RepeatedRequestStore } from './repeated-request.store.js';
 import { ClaimedRequest, type KeyedRequest, RepeatedRequests } from './repeated-requests.js';
 import { digestOf } from './sealed-answer.js';
@@ -154,7 +155,7 @@ it('deletes requests after a day and no others', async () => {
     `UPDATE gateway.repeated_requests SET expires_at = expires_at - interval '1 day' WHERE account_id = $1`,
     [old.accountId],
   );
-  await store.forget();
+  await new ExpiredRowsStore(database).delete(new AbortController().signal);
   expect((await claimed(old)).isTakenOver).toBe(false);
   expect(await requests.claim(fresh)).toEqual(ANSWER);
 });

@@ -141,10 +141,6 @@ export class RepeatedRequests {
     this.underWay.set(row.request_id, claimed);
     return claimed;
   }
-
-  forget(): Promise<void> {
-    return this.store.forget();
-  }
 }
 
 const alreadyMade = (requestId: string): string =>

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type Caller, walletAccountId } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { OTHER, payments } from '@svc/telemetry';
@@ -18,8 +18,6 @@ const AHEAD_MS = 30_000;
 /** Concurrent requests of a wallet. Source: the public interface. */
 const CONCURRENT = 5;
 
-const FORGET_MS = 60_000;
-
 /** Nonces that are rejected again without the database. */
 const USED_NONCES = 10_000;
 
@@ -31,8 +29,7 @@ export function signInOf({ headers }: FastifyRequest): string | undefined {
 
 /** Identifies wallets by their sign-ins. */
 @Injectable()
-export class Wallets implements OnModuleInit, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+export class Wallets {
   private readonly used = new LRUCache<string, true>({ max: USED_NONCES });
 
   constructor(
@@ -40,14 +37,6 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
     private readonly signatures: Signatures,
     private readonly store: WalletStore,
   ) {}
-
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.forget(), FORGET_MS).unref(); // It never rejects.
-  }
-
-  onApplicationShutdown(): void {
-    clearInterval(this.timer);
-  }
 
   /**
    * The wallet of a sign-in, which is valid once. `isSuspect` is set for addresses with too many failures.
@@ -94,11 +83,6 @@ export class Wallets implements OnModuleInit, OnApplicationShutdown {
       // Without a nonce check the sign-in is neither valid nor wrong.
       throw new Problem('UNAVAILABLE', { cause: error });
     }
-  }
-
-  private async forget(): Promise<void> {
-    // A failure is retried next time.
-    await this.store.forget().catch(() => undefined);
   }
 }
 

@@ -179,17 +179,6 @@ export class PaymentAuditStore {
     );
   }
 
-  /** Whether an audit is due. Of all processes, only one gets `true`. */
-  async begin(scope: AuditScope, everySeconds: number): Promise<boolean> {
-    const rows = await this.database.query(
-      `INSERT INTO payments.audit_marks AS mark (network, scope, begun_at) VALUES ('*', $1, now())
-       ON CONFLICT (network, scope) DO UPDATE SET begun_at = now()
-       WHERE mark.begun_at < now() - $2 * interval '1 second' RETURNING 1`,
-      [scope, everySeconds],
-    );
-    return rows.length > 0;
-  }
-
   private async read(where: string, more: string, values: readonly unknown[]): Promise<AuditedPayment[]> {
     const rows = await this.database.query<AuditedRow>(
       `SELECT ${COLUMNS} FROM payments.payments WHERE ${where} ${more}`,

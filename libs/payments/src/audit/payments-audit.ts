@@ -10,13 +10,6 @@ import { AuditFindings } from './findings.js';
 
 const NANO_PER_UNIT = 1_000n;
 
-/** New payments are audited often, all of them rarely, because that reads whole chains. */
-const NEW_EVERY_SECONDS = 900;
-const WHOLE_EVERY_SECONDS = 86_400;
-
-/** How often to check whether an audit is due. */
-const DUE_MS = 30_000;
-
 /** Payments continue during an audit, so a mismatch counts only if it persists. */
 const TRIES = 3;
 const MOMENT_MS = 1_500;
@@ -31,7 +24,6 @@ interface AuditParts {
 /** Proves that credits, chains and books agree, payment by payment. */
 export class PaymentsAudit {
   private readonly running = new Map<AuditScope, Promise<PaymentsAuditReport>>();
-  private lookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly parts: AuditParts) {}
 
@@ -43,18 +35,6 @@ export class PaymentsAudit {
     const running = this.running.get(scope) ?? this.audit(scope).finally(() => this.running.delete(scope));
     this.running.set(scope, running);
     return running;
-  }
-
-  /** Runs the audits that are due, across all processes, and reports their findings. Never rejects. */
-  async whenDue(): Promise<void> {
-    if (performance.now() - this.lookedMs < DUE_MS) return;
-    this.lookedMs = performance.now();
-    try {
-      if (await this.parts.store.begin('whole', WHOLE_EVERY_SECONDS)) await this.run('whole');
-      if (await this.parts.store.begin('new', NEW_EVERY_SECONDS)) await this.run('new');
-    } catch (error) {
-      this.parts.log.warn({ reason: String(error) }, 'the audit of the payments failed');
-    }
   }
 
   private async audit(scope: AuditScope): Promise<PaymentsAuditReport> {

@@ -1,14 +1,10 @@
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { ConsumerSession } from './consumer-session.js';
-import { silent } from '../delivery/logger.js';
-import { Retention } from './retention.js';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { removeOld } from './retention.worker.js';
 import { Probe } from '../../test/counted-events.js';
 
 let database: TestDatabase;
 let probe: Probe;
-let session: ConsumerSession;
-let retention: Retention;
 
 beforeAll(async () => {
   database = await startTestDatabase();
@@ -16,13 +12,9 @@ beforeAll(async () => {
   await probe.open();
 });
 
-beforeEach(async () => {
-  session = new ConsumerSession({ url: database.url });
-  retention = new Retention({ session, days: 7, logger: silent });
-  await probe.clear();
-});
+beforeEach(() => probe.clear());
 
-afterEach(() => session.close());
+const remove = (): Promise<number> => removeOld(database.url, new AbortController().signal);
 
 afterAll(async () => {
   await probe.close();
@@ -42,7 +34,7 @@ it('removes old events that every group has handled, and no others', async () =>
      SELECT 'ahead', 'counted.v1', max(id) FROM events.log UNION ALL
      SELECT 'behind', 'counted.v1', min(id) + 1 FROM events.log`,
   );
-  expect(await retention.sweep()).toBe(4);
+  expect(await remove()).toBe(4);
   const left = await probe.query(
     `SELECT topic, extract(day FROM now() - at)::int AS days FROM events.log ORDER BY id`,
   );
@@ -59,5 +51,5 @@ it('removes any number of events in steps', async () => {
     `INSERT INTO events.log (topic, key, payload, at)
      SELECT 'counted.v1', 'k', 'p', now() - interval '8 days' FROM generate_series(1, 2500)`,
   );
-  expect(await retention.sweep()).toBe(2_500);
+  expect(await remove()).toBe(2_500);
 });
