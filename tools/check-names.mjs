@@ -1,5 +1,5 @@
-// Refuses names without meaning, retired metaphors, unknown file suffixes, and types of different libraries
-// with the same name.
+// Refuses names without meaning, retired metaphors, unknown file suffixes, types of different libraries with
+// the same name, and private members written with `#` in TypeScript.
 import { basename } from 'node:path';
 import { allFiles, finish, isCode, read, withoutComments } from './check-sources.mjs';
 
@@ -65,6 +65,18 @@ function checkDeclarations(path) {
     });
 }
 
+const hashField = /(?:\bthis\.|^\s+(?:(?:static|readonly|async|get|set) )*)#[a-z]\w*/;
+
+/** TypeScript has `private`; only plain JavaScript needs `#`. */
+function checkPrivateMembers(path) {
+  if (!path.endsWith('.ts')) return;
+  withoutComments(read(path))
+    .split('\n')
+    .forEach((line, index) => {
+      if (hashField.test(line)) faults.push(`${path}:${index + 1}: a member with # is \`private\` here`);
+    });
+}
+
 const exportedType = /^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/gm;
 /** The library that exports each type. */
 const owners = new Map();
@@ -83,6 +95,7 @@ function checkExportedTypes(path) {
 for (const path of allFiles().filter((file) => isCode(file) && /^(libs|apps)\//.test(file))) {
   checkFileName(path);
   checkDeclarations(path);
+  checkPrivateMembers(path);
   checkExportedTypes(path);
 }
 finish(faults);

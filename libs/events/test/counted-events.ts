@@ -23,18 +23,18 @@ export const upTo = (count: number): number[] => Array.from({ length: count }, (
 
 /** A separate connection, for looking at the library's tables. */
 export class Probe {
-  readonly #client: Client;
+  private readonly client: Client;
 
   constructor(url: string) {
-    this.#client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    this.client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   }
 
   async open(): Promise<void> {
-    await this.#client.connect();
+    await this.client.connect();
   }
 
   async query<Row extends QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await this.#client.query<Row>(text, values)).rows;
+    return (await this.client.query<Row>(text, values)).rows;
   }
 
   /** Deletes every event and every offset. */
@@ -43,6 +43,6 @@ export class Probe {
   }
 
   async close(): Promise<void> {
-    await this.#client.end();
+    await this.client.end();
   }
 }

@@ -71,15 +71,15 @@ export const eventually = (holds: () => void | Promise<void>): Promise<void> =>
 
 /** Processes that publish and consume one event, on their own topic. */
 export class EventHarness {
-  readonly #logs: OpenLog[] = [];
-  readonly #processes: Process[] = [];
+  private readonly logs: OpenLog[] = [];
+  private readonly processes: Process[] = [];
 
   private constructor(
     readonly server: LogServer,
     readonly event: EventDefinition<Counted>,
   ) {}
 
-  static #topics = 0;
+  private static topics = 0;
 
   static async on(server: LogServer): Promise<EventHarness> {
     const harness = EventHarness.withoutTopic(server);
@@ -89,8 +89,8 @@ export class EventHarness {
 
   /** For a topic that is created while the processes run. */
   static withoutTopic(server: LogServer): EventHarness {
-    EventHarness.#topics += 1;
-    const topic = `harness-${process.pid}-${EventHarness.#topics}.v1` as const;
+    EventHarness.topics += 1;
+    const topic = `harness-${process.pid}-${EventHarness.topics}.v1` as const;
     return new EventHarness(server, defineEvent<Counted>({ ...counted, topic }));
   }
 
@@ -103,7 +103,7 @@ export class EventHarness {
     let closed: Promise<void> | undefined;
     const close = log.onApplicationShutdown.bind(log);
     log.onApplicationShutdown = () => (closed ??= close());
-    this.#logs.push(log);
+    this.logs.push(log);
     return log;
   }
 
@@ -131,13 +131,13 @@ export class EventHarness {
     await app.startAllMicroservices();
     let closed: Promise<void> | undefined;
     const started = { log: app.get(EventLog), strategy, close: () => (closed ??= app.close()) };
-    this.#processes.push(started);
+    this.processes.push(started);
     return started;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#processes.map((started) => started.close()));
-    for (const log of this.#logs) await log.onApplicationShutdown();
+    await Promise.all(this.processes.map((started) => started.close()));
+    for (const log of this.logs) await log.onApplicationShutdown();
   }
 }
 
@@ -194,7 +194,7 @@ export class Heard {
   failures = 0;
 
   get numbers(): number[] {
-    return this.#all.filter((n) => n > 0);
+    return this.all.filter((n) => n > 0);
   }
 
   /**
@@ -206,14 +206,14 @@ export class Heard {
     await eventually(async () => {
       mark -= 1;
       await publish(mark);
-      if (!this.#all.some((n) => n < 0)) throw new Error('no mark has been received');
+      if (!this.all.some((n) => n < 0)) throw new Error('no mark has been received');
     });
     await eventually(() => {
-      if (!this.#all.includes(mark)) throw new Error('the last mark has not been received');
+      if (!this.all.includes(mark)) throw new Error('the last mark has not been received');
     });
   }
 
-  get #all(): number[] {
+  private get all(): number[] {
     return this.news.flatMap(({ events }) => events.map(({ payload }) => payload.n));
   }
 

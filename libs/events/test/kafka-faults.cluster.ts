@@ -20,12 +20,12 @@ class Load {
   readonly acknowledged = new Map<string, number[]>(OWNERS.map((owner) => [owner, []]));
   refused = 0;
   longestMs = 0;
-  readonly #pending = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  private readonly pending = new Set<Promise<void>>();
+  private readonly stopping = new AbortController();
+  private readonly running: Promise<void>;
 
   constructor() {
-    this.#running = this.#run();
+    this.running = this.run();
   }
 
   /** The number of acknowledged events. */
@@ -34,14 +34,14 @@ class Load {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-    await Promise.all(this.#pending);
+    this.stopping.abort();
+    await this.running;
+    await Promise.all(this.pending);
   }
 
-  async #run(): Promise<void> {
+  private async run(): Promise<void> {
     const log = harness.openLog({ publishMs: PUBLISH_MS });
-    for (let n = 1; !this.#stop.signal.aborted; n += 1) {
+    for (let n = 1; !this.stopping.signal.aborted; n += 1) {
       for (const owner of OWNERS) {
         const began = performance.now();
         const told: Promise<void> = log
@@ -52,9 +52,9 @@ class Load {
           )
           .finally(() => {
             this.longestMs = Math.max(this.longestMs, performance.now() - began);
-            this.#pending.delete(told);
+            this.pending.delete(told);
           });
-        this.#pending.add(told);
+        this.pending.add(told);
       }
       await sleep(1_000 / PER_SECOND);
     }

@@ -55,62 +55,62 @@ export abstract class DetachedServer implements Server {
     return undefined;
   }
 
-  get #logPath(): string {
+  private get logPath(): string {
     return join(this.folder, 'server.log');
   }
 
   async address(): Promise<string | undefined> {
-    const written = await this.#running();
+    const written = await this.running();
     return written && this.addressOf(written.ports);
   }
 
   async start(): Promise<string> {
-    const running = await this.#running();
+    const running = await this.running();
     if (running) {
       signal(running.pid, 'SIGCONT');
-      if (await until(() => this.#looksReady(running.ports), READY_MS)) return this.addressOf(running.ports);
+      if (await until(() => this.looksReady(running.ports), READY_MS)) return this.addressOf(running.ports);
       await this.kill();
     }
     await privateFolder(this.folder);
     for (let attempt = 1; ; attempt += 1) {
-      const ports = await this.#choosePorts();
-      if (await this.#launch(ports)) return this.addressOf(ports);
+      const ports = await this.choosePorts();
+      if (await this.launch(ports)) return this.addressOf(ports);
       if (attempt === ATTEMPTS) {
         throw new Error(
-          `${this.variable}: the server did not start.\n${(await this.#log()).slice(-TAIL_CHARS)}`,
+          `${this.variable}: the server did not start.\n${(await this.log()).slice(-TAIL_CHARS)}`,
         );
       }
     }
   }
 
   async pids(): Promise<readonly number[]> {
-    const running = await this.#running();
+    const running = await this.running();
     return running ? processTreeOf(running.pid) : [];
   }
 
   async stop(): Promise<void> {
-    const running = await this.#running();
+    const running = await this.running();
     if (!running) return;
     signal(running.pid, 'SIGTERM');
     signal(running.pid, 'SIGCONT');
-    if (!(await this.#ends(running, STOP_MS))) await this.kill();
+    if (!(await this.ends(running, STOP_MS))) await this.kill();
   }
 
   async kill(): Promise<void> {
-    const running = await this.#running();
+    const running = await this.running();
     if (!running) return;
     signal(running.pid, 'SIGKILL');
-    if (!(await this.#ends(running, KILL_MS))) throw new Error(`Process ${running.pid} did not exit`);
+    if (!(await this.ends(running, KILL_MS))) throw new Error(`Process ${running.pid} did not exit`);
   }
 
   async pause(): Promise<void> {
-    const running = await this.#running();
+    const running = await this.running();
     if (!running) throw new Error(`${this.variable}: the server is not running`);
     signal(running.pid, 'SIGSTOP');
   }
 
   async resume(): Promise<void> {
-    const running = await this.#running();
+    const running = await this.running();
     if (running) signal(running.pid, 'SIGCONT');
   }
 
@@ -123,26 +123,26 @@ export abstract class DetachedServer implements Server {
    * Starts a process. False if it ended before it was ready, for example because another process took the
    * port.
    */
-  async #launch(ports: readonly number[]): Promise<boolean> {
+  private async launch(ports: readonly number[]): Promise<boolean> {
     const { command, args } = await this.program(ports);
-    await rm(this.#logPath, { force: true });
-    const child = await this.#spawn(command, args);
+    await rm(this.logPath, { force: true });
+    const child = await this.spawn(command, args);
     const { pid } = child;
     const birth = pid === undefined ? undefined : await birthOf(pid);
     if (pid === undefined || birth === undefined) return false;
     const written: Written = { pid, birth, ports };
-    await this.#write(written);
+    await this.write(written);
     let isUp = false;
     const settled = async (): Promise<boolean> => {
-      isUp = await this.#looksReady(ports);
+      isUp = await this.looksReady(ports);
       return isUp || (await birthOf(pid)) !== birth;
     };
     if (!(await until(settled, READY_MS))) await this.kill();
     return isUp;
   }
 
-  async #spawn(command: string, args: readonly string[]): Promise<ChildProcess> {
-    const log = await open(this.#logPath, 'a', 0o600);
+  private async spawn(command: string, args: readonly string[]): Promise<ChildProcess> {
+    const log = await open(this.logPath, 'a', 0o600);
     try {
       const child = spawn(command, args, {
         cwd: this.folder,
@@ -160,17 +160,17 @@ export abstract class DetachedServer implements Server {
     }
   }
 
-  async #looksReady(ports: readonly number[]): Promise<boolean> {
-    return this.isReady(ports, await this.#log());
+  private async looksReady(ports: readonly number[]): Promise<boolean> {
+    return this.isReady(ports, await this.log());
   }
 
-  async #log(): Promise<string> {
-    return readFile(this.#logPath, 'utf8').catch(() => '');
+  private async log(): Promise<string> {
+    return readFile(this.logPath, 'utf8').catch(() => '');
   }
 
-  async #choosePorts(): Promise<number[]> {
+  private async choosePorts(): Promise<number[]> {
     if (this.fixedPorts) return [...this.fixedPorts];
-    const had = (await this.#read())?.ports ?? [];
+    const had = (await this.read())?.ports ?? [];
     const ports: number[] = [];
     while (ports.length < this.portCount) {
       const port = await freePort(had[ports.length]);
@@ -180,16 +180,16 @@ export abstract class DetachedServer implements Server {
   }
 
   /** The latest process, if it still runs. */
-  async #running(): Promise<Written | undefined> {
-    const written = await this.#read();
+  private async running(): Promise<Written | undefined> {
+    const written = await this.read();
     return written && (await birthOf(written.pid)) === written.birth ? written : undefined;
   }
 
-  #ends({ pid, birth }: Written, deadlineMs: number): Promise<boolean> {
+  private ends({ pid, birth }: Written, deadlineMs: number): Promise<boolean> {
     return until(async () => (await birthOf(pid)) !== birth, deadlineMs);
   }
 
-  async #read(): Promise<Written | undefined> {
+  private async read(): Promise<Written | undefined> {
     try {
       return JSON.parse(await readFile(join(this.folder, 'server.json'), 'utf8')) as Written;
     } catch {
@@ -197,7 +197,7 @@ export abstract class DetachedServer implements Server {
     }
   }
 
-  async #write(written: Written): Promise<void> {
+  private async write(written: Written): Promise<void> {
     const path = join(this.folder, 'server.json');
     await writeFile(`${path}.new`, JSON.stringify(written), { mode: 0o600 });
     await rename(`${path}.new`, path);

@@ -66,10 +66,10 @@ export interface KafkaPlace {
 export class KafkaServer extends DetachedServer {
   readonly variable = 'KAFKA_BROKERS';
   protected readonly portCount = 2;
-  readonly #member: KafkaMember | undefined;
-  readonly #identity: KafkaIdentity | undefined;
-  readonly #clientAuthority: string | undefined;
-  readonly #tokens: KafkaTokens | undefined;
+  private readonly member: KafkaMember | undefined;
+  private readonly identity: KafkaIdentity | undefined;
+  private readonly clientAuthority: string | undefined;
+  private readonly tokens: KafkaTokens | undefined;
 
   constructor(
     folder: string,
@@ -77,33 +77,33 @@ export class KafkaServer extends DetachedServer {
     { member, identity, clientAuthority, tokens }: KafkaPlace = {},
   ) {
     super(folder, env);
-    this.#member = member;
-    this.#identity = identity;
-    this.#clientAuthority = clientAuthority;
-    this.#tokens = tokens;
+    this.member = member;
+    this.identity = identity;
+    this.clientAuthority = clientAuthority;
+    this.tokens = tokens;
   }
 
   protected async program(ports: readonly number[]): Promise<Program> {
     const [java, jars] = await Promise.all([findJava(this.env), findKafka(this.env)]);
     const data = join(this.folder, 'data');
     const properties = join(this.folder, 'server.properties');
-    const member = this.#member ?? {
+    const member = this.member ?? {
       id: 1,
       clusterId: identifier(),
       ports: [[ports[0] ?? 0, ports[1] ?? 0]],
     };
-    await this.#format(data, member);
+    await this.format(data, member);
     const settings = {
       ...propertiesOf(member, data),
-      ...(await this.#login(member)),
-      ...(await this.#tls(member)),
-      ...(await this.#tokenLogin(member)),
+      ...(await this.login(member)),
+      ...(await this.tls(member)),
+      ...(await this.tokenLogin(member)),
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
     await writeFile(properties, lines.join(''), { mode: 0o600 });
     return {
       command: java,
-      args: [...JVM, ...this.#allowedUrls, '-cp', `${jars}/*`, 'kafka.Kafka', properties],
+      args: [...JVM, ...this.allowedUrls, '-cp', `${jars}/*`, 'kafka.Kafka', properties],
     };
   }
 
@@ -117,28 +117,28 @@ export class KafkaServer extends DetachedServer {
 
   /** Members find each other by predetermined ports. */
   protected override get fixedPorts(): readonly number[] | undefined {
-    return this.#member?.ports[this.#member.id - 1];
+    return this.member?.ports[this.member.id - 1];
   }
 
   override async credentials(): Promise<Readonly<Record<string, string>>> {
-    if (!this.#asksPassword) return {};
+    if (!this.asksPassword) return {};
     return { KAFKA_USERNAME: USER, KAFKA_PASSWORD: await ownPassword(this.folder), KAFKA_SASL: 'plain' };
   }
 
   /** Brokers with several members or with TLS are for tests, and open to any user of this machine. */
-  get #asksPassword(): boolean {
-    return !this.#member && !this.#identity && !this.#tokens;
+  private get asksPassword(): boolean {
+    return !this.member && !this.identity && !this.tokens;
   }
 
   /** A broker reads keys only from addresses that its start allows. */
-  get #allowedUrls(): string[] {
+  private get allowedUrls(): string[] {
     const property = '-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls';
-    return this.#tokens ? [`${property}=${this.#tokens.keysUrl}`] : [];
+    return this.tokens ? [`${property}=${this.tokens.keysUrl}`] : [];
   }
 
   /** Settings that require a password on both ports. */
-  async #login({ id, ports }: KafkaMember): Promise<Record<string, string>> {
-    if (!this.#asksPassword) return {};
+  private async login({ id, ports }: KafkaMember): Promise<Record<string, string>> {
+    if (!this.asksPassword) return {};
     const [port, controllerPort] = ports[id - 1] ?? [];
     const password = await ownPassword(this.folder);
     const module = 'org.apache.kafka.common.security.plain.PlainLoginModule';
@@ -157,9 +157,9 @@ export class KafkaServer extends DetachedServer {
   }
 
   /** Settings that require a token on the clients' port. The broker reaches itself on another one. */
-  async #tokenLogin({ id, ports }: KafkaMember): Promise<Record<string, string | number>> {
-    if (!this.#tokens) return {};
-    const { keysUrl, issuer, audience, sessionMs } = this.#tokens;
+  private async tokenLogin({ id, ports }: KafkaMember): Promise<Record<string, string | number>> {
+    if (!this.tokens) return {};
+    const { keysUrl, issuer, audience, sessionMs } = this.tokens;
     const [port, controllerPort] = ports[id - 1] ?? [];
     const own = `INTERNAL://127.0.0.1:${await freePort()}`;
     const clients = `CLIENT://127.0.0.1:${port}`;
@@ -180,13 +180,13 @@ export class KafkaServer extends DetachedServer {
   }
 
   /** Settings that require TLS on the clients' port. */
-  async #tls({ id, ports }: KafkaMember): Promise<Record<string, string>> {
-    if (!this.#identity) return {};
-    const { key, cert } = this.#identity;
+  private async tls({ id, ports }: KafkaMember): Promise<Record<string, string>> {
+    if (!this.identity) return {};
+    const { key, cert } = this.identity;
     const [store, authorities] = [join(this.folder, 'store.pem'), join(this.folder, 'authorities.pem')];
     await Promise.all([
       writeFile(store, `${key}\n${cert}\n`, { mode: 0o600 }),
-      writeFile(authorities, `${cert}\n${this.#clientAuthority ?? ''}`),
+      writeFile(authorities, `${cert}\n${this.clientAuthority ?? ''}`),
     ]);
     const [port, controllerPort] = ports[id - 1] ?? [];
     return {
@@ -198,12 +198,12 @@ export class KafkaServer extends DetachedServer {
       'ssl.keystore.location': store,
       'ssl.truststore.type': 'PEM',
       'ssl.truststore.location': authorities,
-      'ssl.client.auth': this.#clientAuthority === undefined ? 'none' : 'required',
+      'ssl.client.auth': this.clientAuthority === undefined ? 'none' : 'required',
     };
   }
 
   /** Writes what Kafka's storage tool would write into a new folder, which saves a start of Java. */
-  async #format(data: string, { id, clusterId }: KafkaMember): Promise<void> {
+  private async format(data: string, { id, clusterId }: KafkaMember): Promise<void> {
     await mkdir(data, { recursive: true });
     const lines = [
       'version=1',

@@ -16,11 +16,11 @@ export class PostgresServer implements Server {
   constructor(private readonly folder: string) {}
 
   async address(): Promise<string | undefined> {
-    return (await this.#pid()) === undefined ? undefined : this.start();
+    return (await this.pid()) === undefined ? undefined : this.start();
   }
 
   async start(): Promise<string> {
-    const running = await this.#pid();
+    const running = await this.pid();
     if (running !== undefined) await this.resume();
     // PostgreSQL may run as another user, who must be able to enter the folder but not list it.
     await privateFolder(this.folder, 0o711);
@@ -41,19 +41,19 @@ export class PostgresServer implements Server {
   }
 
   async pids(): Promise<readonly number[]> {
-    const pid = await this.#pid();
+    const pid = await this.pid();
     return pid === undefined ? [] : processTreeOf(pid);
   }
 
   async stop(): Promise<void> {
-    const pid = await this.#pid();
+    const pid = await this.pid();
     if (pid === undefined) return;
     await this.resume();
-    await stopPostmaster(this.#data, pid);
+    await stopPostmaster(this.data, pid);
   }
 
   async kill(): Promise<void> {
-    const pid = await this.#pid();
+    const pid = await this.pid();
     if (pid === undefined) return;
     const tree = await processTreeOf(pid);
     for (const member of tree) signal(member, 'SIGKILL');
@@ -63,7 +63,7 @@ export class PostgresServer implements Server {
   }
 
   async pause(): Promise<void> {
-    const pid = await this.#pid();
+    const pid = await this.pid();
     if (pid === undefined) throw new Error(`${this.variable}: the server is not running`);
     // Once stopped, it can't start further processes.
     signal(pid, 'SIGSTOP');
@@ -71,7 +71,7 @@ export class PostgresServer implements Server {
   }
 
   async resume(): Promise<void> {
-    const pid = await this.#pid();
+    const pid = await this.pid();
     if (pid === undefined) return;
     for (const member of await processTreeOf(pid)) signal(member, 'SIGCONT');
   }
@@ -81,11 +81,11 @@ export class PostgresServer implements Server {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  get #data(): string {
+  private get data(): string {
     return join(this.folder, 'postgres');
   }
 
-  async #pid(): Promise<number | undefined> {
-    return (await findPostmaster(this.#data))?.pid;
+  private async pid(): Promise<number | undefined> {
+    return (await findPostmaster(this.data))?.pid;
   }
 }

@@ -40,12 +40,12 @@ export interface PrometheusOptions {
 /** Prometheus on this machine, scraping processes of the platform and evaluating the alerting rules. */
 export class Prometheus {
   readonly url: string;
-  readonly #child: ChildProcess;
-  readonly #targets: string;
+  private readonly child: ChildProcess;
+  private readonly targets: string;
 
   private constructor(child: ChildProcess, port: number, targets: string) {
-    this.#child = child;
-    this.#targets = targets;
+    this.child = child;
+    this.targets = targets;
     this.url = `http://127.0.0.1:${port}`;
   }
 
@@ -83,12 +83,12 @@ export class Prometheus {
   /** Scrapes these processes from now on, within seconds; series of others end, as those of deleted pods. */
   async scrape(processes: readonly ScrapedProcess[]): Promise<void> {
     // Prometheus watches the file, and must never read half of it.
-    await writeFile(`${this.#targets}.new`, targetsOf(processes));
-    await rename(`${this.#targets}.new`, this.#targets);
+    await writeFile(`${this.targets}.new`, targetsOf(processes));
+    await rename(`${this.targets}.new`, this.targets);
   }
 
   async stop(): Promise<void> {
-    const child = this.#child;
+    const child = this.child;
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');

@@ -59,18 +59,18 @@ export class GivenServer implements Server {
   }
 
   kill(): Promise<void> {
-    return this.#refuse();
+    return this.refuse();
   }
 
   pause(): Promise<void> {
-    return this.#refuse();
+    return this.refuse();
   }
 
   resume(): Promise<void> {
-    return this.#refuse();
+    return this.refuse();
   }
 
-  #refuse(): Promise<never> {
+  private refuse(): Promise<never> {
     return Promise.reject(
       new Error(`The server of ${this.variable} is given; it does not belong to this machine`),
     );

@@ -23,54 +23,54 @@ export interface QueueWorkerOptions {
 
 /** Works on one queue until it is stopped, despite failures of its backend. */
 export class QueueWorker {
-  readonly #options: QueueWorkerOptions;
-  readonly #stopping = new AbortController();
-  #worker: AnyWorker | undefined;
-  #opening: Promise<void> = Promise.resolve();
-  #quietUntilMs = 0;
+  private readonly options: QueueWorkerOptions;
+  private readonly stopping = new AbortController();
+  private worker: AnyWorker | undefined;
+  private opening: Promise<void> = Promise.resolve();
+  private quietUntilMs = 0;
 
   constructor(options: QueueWorkerOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   start(): void {
     // So that the first failure shows as an increase.
-    for (const name of this.#options.works.keys()) events.jobsFailed.with(name);
+    for (const name of this.options.works.keys()) events.jobsFailed.with(name);
     // It retries until it is open or stopped, and never rejects.
-    this.#opening = this.#open();
+    this.opening = this.open();
   }
 
   /** Gives running jobs a moment to end; other processes take over the rest. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the process stops'));
-    if (this.#worker) await closePart(this.#worker, STOP_MS);
+    this.stopping.abort(new Error('the process stops'));
+    if (this.worker) await closePart(this.worker, STOP_MS);
     // A worker that is still opening closes as soon as it is open.
-    await within(STOP_MS, this.#opening).catch(() => undefined);
+    await within(STOP_MS, this.opening).catch(() => undefined);
   }
 
-  async #open(): Promise<void> {
-    const { signal } = this.#stopping;
+  private async open(): Promise<void> {
+    const { signal } = this.stopping;
     const open = async (): Promise<void> => {
-      if (!this.#worker) await this.#begin();
-      if (!signal.aborted) await this.#options.onOpen();
+      if (!this.worker) await this.begin();
+      if (!signal.aborted) await this.options.onOpen();
     };
-    const onFailure = (error: unknown): void => this.#warn(error, 'a job queue could not be opened');
+    const onFailure = (error: unknown): void => this.warn(error, 'a job queue could not be opened');
     await retrying(open, { ...OPEN_DELAYS, signal, onFailure }).catch(() => undefined);
   }
 
-  async #begin(): Promise<void> {
-    const { backend, queue } = this.#options;
-    const worker = await openWorker(backend, queue, (job, token) => this.#process(job, token));
-    this.#worker = worker;
-    if (this.#stopping.signal.aborted) await closePart(worker, STOP_MS);
-    else this.#run(worker);
+  private async begin(): Promise<void> {
+    const { backend, queue } = this.options;
+    const worker = await openWorker(backend, queue, (job, token) => this.process(job, token));
+    this.worker = worker;
+    if (this.stopping.signal.aborted) await closePart(worker, STOP_MS);
+    else this.run(worker);
   }
 
-  #run(worker: AnyWorker): void {
-    const { queue, logger } = this.#options;
+  private run(worker: AnyWorker): void {
+    const { queue, logger } = this.options;
     worker.on('error', (error) => {
-      this.#warn(error, 'a job worker reported an error');
-      this.#rest(worker).catch(() => undefined);
+      this.warn(error, 'a job worker reported an error');
+      this.rest(worker).catch(() => undefined);
     });
     worker.on('stalled', (id) =>
       logger.warn({ queue, id }, 'a job was abandoned by its worker and is run again'),
@@ -84,25 +84,25 @@ export class QueueWorker {
         logger.error(fields, 'a job failed permanently');
       }
     });
-    worker.run().catch((error: unknown) => this.#warn(error, 'a job worker has stopped'));
+    worker.run().catch((error: unknown) => this.warn(error, 'a job worker has stopped'));
   }
 
-  async #rest(worker: AnyWorker): Promise<void> {
-    if (worker.isPaused() || this.#stopping.signal.aborted) return;
+  private async rest(worker: AnyWorker): Promise<void> {
+    if (worker.isPaused() || this.stopping.signal.aborted) return;
     await worker.pause(true);
-    await sleep(REST_MS, undefined, { signal: this.#stopping.signal, ref: false });
+    await sleep(REST_MS, undefined, { signal: this.stopping.signal, ref: false });
     await worker.resume();
   }
 
-  async #process(job: Job<unknown, void>, token: string | undefined): Promise<void> {
-    const work = this.#options.works.get(job.name);
+  private async process(job: Job<unknown, void>, token: string | undefined): Promise<void> {
+    const work = this.options.works.get(job.name);
     if (!work) throw new Error(`nobody here works on ${job.name}`);
-    const stopping = this.#stopping.signal;
+    const stopping = this.stopping.signal;
     const startMs = performance.now();
     let outcome = 'done';
     try {
       const run = { attempt: job.attemptsMade + 1, dueAt: dueAt(job), stopping };
-      await tracedJob(job, this.#options.queue, () => attempt(work, job.data, run));
+      await tracedJob(job, this.options.queue, () => attempt(work, job.data, run));
     } catch (error) {
       outcome = stopping.aborted ? 'left' : 'failed';
       if (!stopping.aborted) throw error;
@@ -114,11 +114,11 @@ export class QueueWorker {
     }
   }
 
-  #warn(error: unknown, message: string): void {
+  private warn(error: unknown, message: string): void {
     const now = performance.now();
-    if (now < this.#quietUntilMs || this.#stopping.signal.aborted) return;
-    this.#quietUntilMs = now + QUIET_MS;
-    this.#options.logger.warn({ queue: this.#options.queue, error: String(error) }, message);
+    if (now < this.quietUntilMs || this.stopping.signal.aborted) return;
+    this.quietUntilMs = now + QUIET_MS;
+    this.options.logger.warn({ queue: this.options.queue, error: String(error) }, message);
   }
 }
 

@@ -18,11 +18,11 @@ export type ThreadJob = ImageJob | AudioJob;
 
 /** The threads in which images and audio files of clients are read. */
 export class MediaThreads {
-  readonly #pool: ThreadPool<ThreadJob, ReadImage | AudioFile>;
-  #native: Promise<unknown> | undefined;
+  private readonly pool: ThreadPool<ThreadJob, ReadImage | AudioFile>;
+  private native: Promise<unknown> | undefined;
 
   constructor(config: ImagesConfig) {
-    this.#pool = new ThreadPool(entry, {
+    this.pool = new ThreadPool(entry, {
       threads: config.IMAGES_THREADS,
       queueLimit: config.IMAGES_QUEUE_LIMIT,
       timeoutMs: config.IMAGES_TIMEOUT_MS,
@@ -32,20 +32,20 @@ export class MediaThreads {
   }
 
   async read(job: ImageJob, caller: JobCaller): Promise<ReadImage> {
-    return (await this.#run(job, caller)) as ReadImage;
+    return (await this.run(job, caller)) as ReadImage;
   }
 
   async readAudio(job: AudioJob, caller: JobCaller): Promise<AudioFile> {
-    return (await this.#run(job, caller)) as AudioFile;
+    return (await this.run(job, caller)) as AudioFile;
   }
 
   close(): Promise<void> {
-    return this.#pool.close();
+    return this.pool.close();
   }
 
-  async #run(job: ThreadJob, caller: JobCaller): Promise<ReadImage | AudioFile> {
+  private async run(job: ThreadJob, caller: JobCaller): Promise<ReadImage | AudioFile> {
     // Loaded here as well as in the threads, and before them: its native library must outlive each of them.
-    await (this.#native ??= import('sharp'));
-    return this.#pool.run(job, caller);
+    await (this.native ??= import('sharp'));
+    return this.pool.run(job, caller);
   }
 }

@@ -26,16 +26,16 @@ for path in sys.argv[1:]:
 
 /** Files of a test that programs read and write. */
 export class AudioFolder {
-  readonly #path = mkdtempSync(join(tmpdir(), 'svc-decoders-'));
-  #files = 0;
+  private readonly path = mkdtempSync(join(tmpdir(), 'svc-decoders-'));
+  private files = 0;
 
   remove(): void {
-    rmSync(this.#path, { recursive: true });
+    rmSync(this.path, { recursive: true });
   }
 
   /** Files of these seconds of noise, by FFmpeg's options for each; with `|` it can't go back in the file. */
   async made(seconds: number, outputs: readonly string[]): Promise<Buffer[]> {
-    const paths = outputs.map(() => this.#newPath());
+    const paths = outputs.map(() => this.newPath());
     const targets = outputs.flatMap((output, at) => {
       const path = paths[at] ?? '';
       const options = output.split(' ');
@@ -49,30 +49,30 @@ export class AudioFolder {
 
   /** The seconds of audio that FFmpeg decodes from each file, whatever it says of errors. */
   async decodedSeconds(files: readonly Uint8Array[]): Promise<number[]> {
-    const paths = files.map((file) => this.#written(file));
+    const paths = files.map((file) => this.written(file));
     const seconds: number[] = [];
     for (let at = 0; at < paths.length; at += FILES_AT_ONCE) {
       const some = paths.slice(at, at + FILES_AT_ONCE);
-      seconds.push(...((await this.#decoded(some)) ?? (await this.#decodedAlone(some))));
+      seconds.push(...((await this.decoded(some)) ?? (await this.decodedAlone(some))));
     }
     return seconds;
   }
 
   /** The seconds that the module `wave` of Python reads from each file. */
   async pythonSeconds(files: readonly Uint8Array[]): Promise<number[]> {
-    const { stdout } = await run('python3', ['-c', PYTHON, ...files.map((file) => this.#written(file))]);
+    const { stdout } = await run('python3', ['-c', PYTHON, ...files.map((file) => this.written(file))]);
     return stdout.trim().split('\n').map(Number);
   }
 
-  async #decodedAlone(paths: readonly string[]): Promise<number[]> {
+  private async decodedAlone(paths: readonly string[]): Promise<number[]> {
     const seconds: number[] = [];
-    for (const path of paths) seconds.push((await this.#decoded([path]))?.[0] ?? 0);
+    for (const path of paths) seconds.push((await this.decoded([path]))?.[0] ?? 0);
     return seconds;
   }
 
   /** Undefined if a file can't be opened. */
-  async #decoded(paths: readonly string[]): Promise<number[] | undefined> {
-    const outputs = paths.map(() => this.#newPath());
+  private async decoded(paths: readonly string[]): Promise<number[] | undefined> {
+    const outputs = paths.map(() => this.newPath());
     const targets = outputs.flatMap((path, at) => [
       '-map',
       `${at}:a:0`,
@@ -93,14 +93,14 @@ export class AudioFolder {
     }
   }
 
-  #written(file: Uint8Array): string {
-    const path = this.#newPath();
+  private written(file: Uint8Array): string {
+    const path = this.newPath();
     writeFileSync(path, file);
     return path;
   }
 
-  #newPath(): string {
-    this.#files += 1;
-    return join(this.#path, String(this.#files));
+  private newPath(): string {
+    this.files += 1;
+    return join(this.path, String(this.files));
   }
 }

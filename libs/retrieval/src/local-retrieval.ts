@@ -13,11 +13,11 @@ const entry = new URL('../dist/thread.js', import.meta.url);
 
 /** Reads files and pages in threads of this process. */
 export class LocalRetrieval extends Retrieval implements PageReader {
-  readonly #pool: ThreadPool<TextJob | PageJob, ExtractedText | PageMarkdown>;
+  private readonly pool: ThreadPool<TextJob | PageJob, ExtractedText | PageMarkdown>;
 
   constructor(private readonly config: RetrievalConfig) {
     super();
-    this.#pool = new ThreadPool(entry, {
+    this.pool = new ThreadPool(entry, {
       threads: config.RETRIEVAL_THREADS,
       queueLimit: config.RETRIEVAL_QUEUE_LIMIT,
       timeoutMs: config.RETRIEVAL_TIMEOUT_MS,
@@ -33,7 +33,7 @@ export class LocalRetrieval extends Retrieval implements PageReader {
     if (bytes.length > limit)
       throw new ExtractionFailed(`the file is over ${Math.floor(limit / 1_000_000)} MB`);
     try {
-      const read = await this.#pool.run({ name, mediaType, bytes, textLimit }, { account, signal });
+      const read = await this.pool.run({ name, mediaType, bytes, textLimit }, { account, signal });
       assert('kind' in read, 'a file was read');
       return read;
     } catch (error) {
@@ -44,12 +44,12 @@ export class LocalRetrieval extends Retrieval implements PageReader {
 
   /** Throws JobFailed, or the signal's reason. */
   async readPage(job: PageJob, reading: JobCaller): Promise<PageMarkdown> {
-    const read = await this.#pool.run(job, reading);
+    const read = await this.pool.run(job, reading);
     assert('title' in read, 'a page was read');
     return read;
   }
 
   async close(): Promise<void> {
-    await this.#pool.close();
+    await this.pool.close();
   }
 }

@@ -1,19 +1,19 @@
 /** A running 53-bit hash of text and numbers; two independent 32-bit lanes make collisions unlikely. */
 export class Hash {
-  #a = 0x811c9dc5 | 0;
-  #b = 0x9747b28c | 0;
+  private a = 0x811c9dc5 | 0;
+  private b = 0x9747b28c | 0;
 
   /** Mixes a slice of UTF-16 code units into the state. */
   add(text: string, start = 0, end = text.length): this {
-    let a = this.#a;
-    let b = this.#b;
+    let a = this.a;
+    let b = this.b;
     for (let i = start; i < end; i++) {
       const code = text.charCodeAt(i);
       a = Math.imul(a ^ code, 0x01000193);
       b = Math.imul((b << 13) | (b >>> 19), 5) ^ Math.imul(code + 1, 0x9e3779b1);
     }
-    this.#a = a;
-    this.#b = b;
+    this.a = a;
+    this.b = b;
     return this;
   }
 
@@ -24,7 +24,7 @@ export class Hash {
 
   /** The hash so far as a safe integer. */
   value(): number {
-    return finish(this.#a ^ this.#b) * 0x200000 + (finish(this.#b) >>> 11);
+    return finish(this.a ^ this.b) * 0x200000 + (finish(this.b) >>> 11);
   }
 }
 
@@ -37,16 +37,16 @@ function finish(state: number): number {
 
 /** A source of numbers in [0, 1) that depends only on its seed. */
 export class Random {
-  #state: number;
+  private state: number;
 
   constructor(seed: number) {
-    this.#state = finish((seed % 0x100000000) ^ Math.floor(seed / 0x100000000));
+    this.state = finish((seed % 0x100000000) ^ Math.floor(seed / 0x100000000));
   }
 
   /** The next number in [0, 1). */
   next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let x = this.#state;
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let x = this.state;
     x = Math.imul(x ^ (x >>> 15), x | 1);
     x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
     return ((x ^ (x >>> 14)) >>> 0) / 0x100000000;

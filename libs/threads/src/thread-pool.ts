@@ -48,12 +48,12 @@ const idleLimitBytes = 96 * megabyte;
  * or breaks is ended and replaced, and only its job fails. The thread's module calls `serveJobs`.
  */
 export class ThreadPool<Job extends object, Value> {
-  readonly #idle: Worker[] = [];
-  readonly #threads = new Map<Worker, Promise<void>>();
-  readonly #queue = new FairQueue<Task<Job, Value>>();
-  readonly #running = new Set<Task<Job, Value>>();
-  #settling: NodeJS.Timeout | undefined;
-  #closed = false;
+  private readonly idle: Worker[] = [];
+  private readonly threads = new Map<Worker, Promise<void>>();
+  private readonly queue = new FairQueue<Task<Job, Value>>();
+  private readonly running = new Set<Task<Job, Value>>();
+  private settling: NodeJS.Timeout | undefined;
+  private closed = false;
 
   constructor(
     private readonly entry: URL,
@@ -66,15 +66,15 @@ export class ThreadPool<Job extends object, Value> {
    */
   async run(job: Job, { account, signal, givesBytes = false }: JobCaller): Promise<Value> {
     signal?.throwIfAborted();
-    if (this.#closed) throw new JobFailed('closed');
+    if (this.closed) throw new JobFailed('closed');
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     const task: Task<Job, Value> = { job, account, givesBytes, resolve, reject };
-    const abort = (): void => this.#abort(task, signal?.reason);
+    const abort = (): void => this.abort(task, signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const patience = setTimeout(() => this.#leave(task, new JobFailed('busy')), this.bounds.timeoutMs);
-    const free = this.#idle.length + this.bounds.threads - this.#threads.size;
-    this.#queue.push(task, free + this.bounds.queueLimit)?.reject(new JobFailed('busy'));
-    this.#startNext();
+    const patience = setTimeout(() => this.leave(task, new JobFailed('busy')), this.bounds.timeoutMs);
+    const free = this.idle.length + this.bounds.threads - this.threads.size;
+    this.queue.push(task, free + this.bounds.queueLimit)?.reject(new JobFailed('busy'));
+    this.startNext();
     try {
       return await promise;
     } finally {
@@ -85,55 +85,55 @@ export class ThreadPool<Job extends object, Value> {
 
   /** Ends every thread; waiting and running jobs fail. */
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#settling);
-    for (const task of this.#queue.drain()) task.reject(new JobFailed('closed'));
-    for (const task of this.#running) task.stop?.(new JobFailed('closed'));
-    for (const worker of this.#idle.splice(0)) void worker.terminate(); // awaited through its exit below
-    await Promise.all(this.#threads.values());
+    this.closed = true;
+    clearTimeout(this.settling);
+    for (const task of this.queue.drain()) task.reject(new JobFailed('closed'));
+    for (const task of this.running) task.stop?.(new JobFailed('closed'));
+    for (const worker of this.idle.splice(0)) void worker.terminate(); // awaited through its exit below
+    await Promise.all(this.threads.values());
   }
 
   /** Returns memory after a while, which also covers the jobs until then. */
-  #settleLater(): void {
-    if (this.#closed) return;
+  private settleLater(): void {
+    if (this.closed) return;
     // It never rejects, and is not awaited.
-    this.#settling ??= setTimeout(() => void this.#settle(), settleMs).unref();
+    this.settling ??= setTimeout(() => void this.settle(), settleMs).unref();
   }
 
-  async #settle(): Promise<void> {
-    for (const worker of this.#idle.slice()) {
+  private async settle(): Promise<void> {
+    for (const worker of this.idle.slice()) {
       const bytes = await keptBytes(worker);
-      const position = this.#idle.indexOf(worker);
+      const position = this.idle.indexOf(worker);
       if (bytes <= idleLimitBytes || position === -1) continue;
-      this.#idle.splice(position, 1);
+      this.idle.splice(position, 1);
       await worker.terminate();
     }
-    this.#settling = undefined;
+    this.settling = undefined;
     await returnFreedMemory();
   }
 
-  #abort(task: Task<Job, Value>, reason: unknown): void {
+  private abort(task: Task<Job, Value>, reason: unknown): void {
     if (task.stop) task.stop(reason);
-    else this.#leave(task, reason);
+    else this.leave(task, reason);
   }
 
   /** Removes a waiting task from the queue. */
-  #leave(task: Task<Job, Value>, reason: unknown): void {
-    if (this.#queue.remove(task)) task.reject(reason);
+  private leave(task: Task<Job, Value>, reason: unknown): void {
+    if (this.queue.remove(task)) task.reject(reason);
   }
 
-  #startNext(): void {
-    while (this.#queue.size > 0 && !this.#closed) {
-      const worker = this.#idle.pop() ?? this.#spawn();
+  private startNext(): void {
+    while (this.queue.size > 0 && !this.closed) {
+      const worker = this.idle.pop() ?? this.spawn();
       if (!worker) return;
-      const task = this.#queue.shift();
-      if (task) this.#start(task, worker);
-      else this.#idle.push(worker);
+      const task = this.queue.shift();
+      if (task) this.start(task, worker);
+      else this.idle.push(worker);
     }
   }
 
-  #spawn(): Worker | undefined {
-    if (this.#threads.size >= this.bounds.threads) return undefined;
+  private spawn(): Worker | undefined {
+    if (this.threads.size >= this.bounds.threads) return undefined;
     const worker = new Worker(this.entry, {
       // A thread that reads hostile files gets no secrets, and output of libraries does not belong in the
       // log.
@@ -148,32 +148,32 @@ export class ThreadPool<Job extends object, Value> {
     const { promise, resolve } = Promise.withResolvers<void>();
     worker.on('error', () => undefined); // the job's own listener tells it; an idle thread only leaves
     worker.once('exit', () => {
-      this.#threads.delete(worker);
-      const position = this.#idle.indexOf(worker);
-      if (position !== -1) this.#idle.splice(position, 1);
+      this.threads.delete(worker);
+      const position = this.idle.indexOf(worker);
+      if (position !== -1) this.idle.splice(position, 1);
       resolve();
-      this.#startNext();
+      this.startNext();
     });
-    this.#threads.set(worker, promise);
+    this.threads.set(worker, promise);
     return worker;
   }
 
-  #start(task: Task<Job, Value>, worker: Worker): void {
+  private start(task: Task<Job, Value>, worker: Worker): void {
     const done = (): void => {
       clearTimeout(deadline);
       clearInterval(memoryWatch);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-      this.#running.delete(task);
-      this.#queue.done(task);
+      this.running.delete(task);
+      this.queue.done(task);
       delete task.stop;
-      this.#settleLater();
+      this.settleLater();
     };
     const onMessage = (response: JobOutcome<Value>): void => {
       done();
-      this.#idle.push(worker);
+      this.idle.push(worker);
       if ('value' in response) task.resolve(response.value);
       else task.reject(new JobFailed('refused', { reason: response.refused }));
-      this.#startNext();
+      this.startNext();
     };
     // The thread counts as in use until it has really exited, so that the thread limit holds.
     const stop = (error: unknown): void => {
@@ -197,7 +197,7 @@ export class ThreadPool<Job extends object, Value> {
     }, memoryCheckMs);
 
     task.stop = stop;
-    this.#running.add(task);
+    this.running.add(task);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     post(worker, task);
   }

@@ -133,8 +133,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'hostile/files.hostile.ts',
     test: 'do not keep other accounts waiting: images',
     module: 'libs/threads/dist/fair-queue.js',
-    find: 'const newest = this.#longest(task.account).at(-1);',
-    replace: 'const newest = this.#waiting.get(task.account).at(-1);',
+    find: 'const newest = this.longest(task.account).at(-1);',
+    replace: 'const newest = this.waiting.get(task.account).at(-1);',
   },
   {
     name: 'files-unbounded',
@@ -248,7 +248,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'hostile/pages.hostile.ts',
     test: 'are read off the event loop',
     module: 'libs/retrieval/dist/local-retrieval.js',
-    find: "const read = await this.#pool.run(job, reading);\n        assert('title' in read",
+    find: "const read = await this.pool.run(job, reading);\n        assert('title' in read",
     replace:
       "const read = (await import('./pages/page-markdown.js')).pageMarkdown(job);\n        assert('title' in read",
   },

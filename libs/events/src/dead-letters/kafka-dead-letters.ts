@@ -37,52 +37,52 @@ interface Walked {
  * again.
  */
 export class KafkaDeadLetters implements DeadLetters {
-  readonly #connection: KafkaConnection;
-  readonly #log: KafkaEventLog;
-  readonly #admin;
-  #connected: Promise<void> | undefined;
+  private readonly connection: KafkaConnection;
+  private readonly log: KafkaEventLog;
+  private readonly admin;
+  private connected: Promise<void> | undefined;
 
   constructor(connection: KafkaConnection) {
-    this.#connection = connection;
-    this.#log = new KafkaEventLog(connection);
-    this.#admin = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: RETRY }).admin();
+    this.connection = connection;
+    this.log = new KafkaEventLog(connection);
+    this.admin = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: RETRY }).admin();
   }
 
   async list(event: ReplayableEvent): Promise<DeadEvents> {
-    const { events } = await this.#walk(deadTopic(event.topic));
+    const { events } = await this.walk(deadTopic(event.topic));
     return divide(events, event);
   }
 
   async replay(event: ReplayableEvent): Promise<Replayed> {
     const topic = deadTopic(event.topic);
-    const { events, ends } = await this.#walk(topic);
+    const { events, ends } = await this.walk(topic);
     const { readable, unreadable } = divide(events, event);
-    await this.#append(event.topic, readable);
+    await this.append(event.topic, readable);
     // The group's offset moves past the unreadable events, so they are appended to the dead topic again.
-    await this.#append(topic, unreadable);
+    await this.append(topic, unreadable);
     const partitions = [...ends].map(([partition, end]) => ({ partition, offset: String(end) }));
-    await coordinated(() => this.#admin.setOffsets({ groupId: GROUP, topic, partitions }));
+    await coordinated(() => this.admin.setOffsets({ groupId: GROUP, topic, partitions }));
     return { topic, published: readable.length, unreadable: unreadable.length };
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#log.onApplicationShutdown(), this.#connected && this.#admin.disconnect()]);
+    await Promise.all([this.log.onApplicationShutdown(), this.connected && this.admin.disconnect()]);
   }
 
-  async #append(topic: string, events: readonly LoggedEvent[]): Promise<void> {
+  private async append(topic: string, events: readonly LoggedEvent[]): Promise<void> {
     for (let from = 0; from < events.length; from += BATCH) {
       const batch = events.slice(from, from + BATCH);
-      await Promise.all(batch.map(({ key, payload }) => this.#log.append({ topic, key, payload })));
+      await Promise.all(batch.map(({ key, payload }) => this.log.append({ topic, key, payload })));
     }
   }
 
   /** Everything between the group's offsets and the current end of the topic. */
-  async #walk(topic: string): Promise<Walked> {
-    const reader = new PartitionReader(this.#connection, topic);
+  private async walk(topic: string): Promise<Walked> {
+    const reader = new PartitionReader(this.connection, topic);
     const events: LoggedEvent[] = [];
     try {
       const { first, next: ends } = await reader.open();
-      const committed = await this.#committed(topic);
+      const committed = await this.committed(topic);
       const at = new Map([...ends].map(([partition]) => [partition, largest(first, committed, partition)]));
       const isDone = (): boolean => [...ends].every(([partition, end]) => (at.get(partition) ?? end) >= end);
       if (isDone()) return { events, ends };
@@ -104,10 +104,10 @@ export class KafkaDeadLetters implements DeadLetters {
     }
   }
 
-  async #committed(topic: string): Promise<ReadonlyMap<number, bigint>> {
-    this.#connected ??= this.#admin.connect();
-    await this.#connected;
-    const [offsets] = await coordinated(() => this.#admin.fetchOffsets({ groupId: GROUP, topics: [topic] }));
+  private async committed(topic: string): Promise<ReadonlyMap<number, bigint>> {
+    this.connected ??= this.admin.connect();
+    await this.connected;
+    const [offsets] = await coordinated(() => this.admin.fetchOffsets({ groupId: GROUP, topics: [topic] }));
     return new Map(offsets?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 }

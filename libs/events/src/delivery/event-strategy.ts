@@ -37,9 +37,9 @@ const DRAIN_MS = 30_000;
 
 /** Delivers events to the `@OnEvents` methods of an application. Pass it to `connectMicroservice`. */
 export abstract class EventStrategy extends Server implements CustomTransportStrategy {
-  readonly #consumers: Consumer[] = [];
-  readonly #lags: LagWatch[] = [];
-  #endWatch: readonly (() => void)[] = [];
+  private readonly started: Consumer[] = [];
+  private readonly lags: LagWatch[] = [];
+  private watchEnds: readonly (() => void)[] = [];
 
   /** The log that events are read from. */
   protected abstract readonly system: 'kafka' | 'postgresql';
@@ -61,7 +61,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
         `The handler of ${JSON.stringify(pattern)} must be declared with @OnEvents or @OnEveryProcess`,
       );
     }
-    if (this.#find(event.topic, group)) {
+    if (this.find(event.topic, group)) {
       throw new TypeError(`Two handlers of ${group} take ${event.topic}; each event is for one of them only`);
     }
     const { topic } = event;
@@ -75,25 +75,25 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
       }
     };
     const consumer = this.consume({ group, event }, timed);
-    this.#consumers.push(consumer);
-    this.#lags.push(new LagWatch(consumer));
+    this.started.push(consumer);
+    this.lags.push(new LagWatch(consumer));
   }
 
   /** Starts reporting metrics on its consumers. */
   protected watch(): void {
     const countsOf = (count: (state: ConsumerState) => number) => () =>
       this.consumers().map((state): [number, string, string] => [count(state), state.topic, state.group]);
-    this.#endWatch = [
+    this.watchEnds = [
       events.handled.observe(countsOf(({ handled }) => handled)),
       events.dead.observe(countsOf(({ dead }) => dead)),
       events.failures.observe(countsOf(({ failures }) => failures)),
     ];
-    for (const lag of this.#lags) lag.start();
+    for (const lag of this.lags) lag.start();
   }
 
   protected endWatch(): void {
-    for (const end of this.#endWatch) end();
-    for (const lag of this.#lags) lag.stop();
+    for (const end of this.watchEnds) end();
+    for (const lag of this.lags) lag.stop();
   }
 
   /**
@@ -101,13 +101,13 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
    * after `deadlineMs`; default: 30 s.
    */
   async drained(topic: string, group: string, deadlineMs = DRAIN_MS): Promise<void> {
-    const consumer = this.#find(topic, group);
+    const consumer = this.find(topic, group);
     if (!consumer) throw new TypeError(`No handler of ${group} takes ${topic}`);
     await consumer.drained(deadlineMs);
   }
 
   consumers(): readonly ConsumerState[] {
-    return this.#consumers.map(({ state }) => state);
+    return this.started.map(({ state }) => state);
   }
 
   on(): void {
@@ -118,7 +118,7 @@ export abstract class EventStrategy extends Server implements CustomTransportStr
     throw new TypeError('This strategy has no server beneath it');
   }
 
-  #find(topic: string, group: string): Consumer | undefined {
-    return this.#consumers.find((consumer) => consumer.topic === topic && consumer.group === group);
+  private find(topic: string, group: string): Consumer | undefined {
+    return this.started.find((consumer) => consumer.topic === topic && consumer.group === group);
   }
 }

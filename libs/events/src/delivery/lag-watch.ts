@@ -38,71 +38,71 @@ const MOST_SIGHTS = 720;
  * can't be read, the age keeps growing.
  */
 export class LagWatch {
-  readonly #watched: Watched;
+  private readonly watched: Watched;
   /** Ends that the group had not reached when they were last compared, oldest first. */
-  #sights: Sight[] = [];
+  private sights: Sight[] = [];
   /** When the log's last end was read that the group has reached. */
-  #reachedAtMs = -Infinity;
+  private reachedAtMs = -Infinity;
   /** When the positions were last read. */
-  #lookedAtMs = -Infinity;
-  #isBlind = false;
-  #lag = 0n;
-  #isLooking = false;
-  #timer: NodeJS.Timeout | undefined;
-  #ends: readonly (() => void)[] = [];
+  private lookedAtMs = -Infinity;
+  private isBlind = false;
+  private lag = 0n;
+  private isLooking = false;
+  private timer: NodeJS.Timeout | undefined;
+  private ends: readonly (() => void)[] = [];
 
   constructor(watched: Watched) {
-    this.#watched = watched;
+    this.watched = watched;
   }
 
   start(): void {
-    const { topic, group } = this.#watched;
-    this.#ends = [
-      events.lag.observe(() => [[Number(this.#lag), topic, group]]),
+    const { topic, group } = this.watched;
+    this.ends = [
+      events.lag.observe(() => [[Number(this.lag), topic, group]]),
       events.oldest.observe(() => [[this.oldestMs / 1_000, topic, group]]),
     ];
     // Never rejects.
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.#timer);
-    for (const end of this.#ends) end();
+    clearInterval(this.timer);
+    for (const end of this.ends) end();
   }
 
   /** The age of the oldest waiting event in ms; 0 if no event waits. */
   get oldestMs(): number {
     const nowMs = performance.now();
-    const sinceMs = this.#watched.unhandledSinceMs;
+    const sinceMs = this.watched.unhandledSinceMs;
     // The clock of the log may differ from ours.
     const ownMs = sinceMs === undefined ? 0 : Math.max(0, Date.now() - sinceMs);
-    const [oldest] = this.#sights;
-    const untilMs = this.#isBlind ? nowMs : this.#lookedAtMs;
+    const [oldest] = this.sights;
+    const untilMs = this.isBlind ? nowMs : this.lookedAtMs;
     const leastMs = oldest ? untilMs - oldest.atMs : 0;
-    return Math.min(Math.max(ownMs, leastMs), nowMs - this.#reachedAtMs);
+    return Math.min(Math.max(ownMs, leastMs), nowMs - this.reachedAtMs);
   }
 
   async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.isLooking) return;
+    this.isLooking = true;
     try {
       const atMs = performance.now();
-      const { ends, handled } = await this.#watched.positions();
+      const { ends, handled } = await this.watched.positions();
       const isWaiting = (sight: Sight): boolean => lagOf(sight.ends, handled) > 0n;
-      const sights = [...this.#sights, { atMs, ends }];
+      const sights = [...this.sights, { atMs, ends }];
       // Ends only grow, so those that the group has reached come first.
-      this.#reachedAtMs = sights.findLast((sight) => !isWaiting(sight))?.atMs ?? this.#reachedAtMs;
-      this.#sights = sights.filter(isWaiting);
-      this.#lag = lagOf(ends, handled);
-      this.#lookedAtMs = atMs;
-      this.#isBlind = false;
-      if (this.#sights.length > MOST_SIGHTS)
-        this.#sights = this.#sights.filter((_sight, index) => index % 2 === 0);
+      this.reachedAtMs = sights.findLast((sight) => !isWaiting(sight))?.atMs ?? this.reachedAtMs;
+      this.sights = sights.filter(isWaiting);
+      this.lag = lagOf(ends, handled);
+      this.lookedAtMs = atMs;
+      this.isBlind = false;
+      if (this.sights.length > MOST_SIGHTS)
+        this.sights = this.sights.filter((_sight, index) => index % 2 === 0);
     } catch {
       // The log is down, which its own metrics report.
-      this.#isBlind = true;
+      this.isBlind = true;
     } finally {
-      this.#isLooking = false;
+      this.isLooking = false;
     }
   }
 }

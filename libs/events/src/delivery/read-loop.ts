@@ -19,49 +19,49 @@ export interface Pause {
  * The loop of a log reader: runs step after step until stopped, can be woken early, and survives failures.
  */
 export class ReadLoop {
-  readonly #steps: ReadSteps;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
-  #wake = Promise.withResolvers<void>();
-  #hurry = Promise.withResolvers<void>();
+  private readonly steps: ReadSteps;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+  private woken = Promise.withResolvers<void>();
+  private hurried = Promise.withResolvers<void>();
 
   constructor(steps: ReadSteps) {
-    this.#steps = steps;
+    this.steps = steps;
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.running ??= this.run();
   }
 
   /** Signals that there may be new events. */
   wake(): void {
-    this.#wake.resolve();
+    this.woken.resolve();
   }
 
   /** Signals that a caller waits for stored events to be handled. */
   hurry(): void {
-    this.#hurry.resolve();
-    this.#wake.resolve();
+    this.hurried.resolve();
+    this.woken.resolve();
   }
 
   /** Starts no further step, and resolves when the current one is done. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.stopping.abort();
+    await this.running;
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
     while (!signal.aborted) {
       // Signals during a step count too.
-      const wake = (this.#wake = Promise.withResolvers<void>());
-      const hurry = (this.#hurry = Promise.withResolvers<void>());
+      const wake = (this.woken = Promise.withResolvers<void>());
+      const hurry = (this.hurried = Promise.withResolvers<void>());
       try {
-        const { idleMs, gatherMs = 0 } = await this.#steps.step();
+        const { idleMs, gatherMs = 0 } = await this.steps.step();
         await pause(idleMs, signal, wake.promise);
         await pause(gatherMs, signal, hurry.promise);
       } catch (error) {
-        await pause(await this.#steps.recover(error), signal);
+        await pause(await this.steps.recover(error), signal);
       }
     }
   }

@@ -13,16 +13,16 @@ interface Chunk {
 export class FetchedBatches {
   /** The number of events fetched. */
   readonly size: number;
-  readonly #parts: { readonly payload: EachBatchPayload; taken: number }[];
+  private readonly parts: { readonly payload: EachBatchPayload; taken: number }[];
 
   constructor(payloads: readonly EachBatchPayload[]) {
-    this.#parts = payloads.map((payload) => ({ payload, taken: 0 }));
+    this.parts = payloads.map((payload) => ({ payload, taken: 0 }));
     this.size = payloads.reduce((sum, { batch }) => sum + batch.messages.length, 0);
   }
 
   /** When the oldest event was stored that is not taken yet; undefined when all are. */
   get oldestMs(): number | undefined {
-    const nexts = this.#parts.flatMap(({ payload, taken }) => payload.batch.messages[taken] ?? []);
+    const nexts = this.parts.flatMap(({ payload, taken }) => payload.batch.messages[taken] ?? []);
     return nexts.length === 0 ? undefined : Math.min(...nexts.map(({ timestamp }) => Number(timestamp)));
   }
 
@@ -30,7 +30,7 @@ export class FetchedBatches {
   next(max: number): Chunk {
     const events: LoggedEvent[] = [];
     const ends: { payload: EachBatchPayload; lastOffset: string }[] = [];
-    for (const part of this.#parts) {
+    for (const part of this.parts) {
       const { payload } = part;
       const messages = payload.batch.messages.slice(part.taken, part.taken + max - events.length);
       const last = messages.at(-1);

@@ -76,72 +76,72 @@ export class GroupConsumer implements Consumer {
   readonly topic: string;
   readonly group: string;
   /** Includes the topic, because members of one Kafka group must subscribe to the same topics. */
-  readonly #groupId: string;
-  readonly #options: GroupConsumerOptions;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
-  #arrived: { readonly payloads: EachBatchPayload[]; readonly taken: Promise<void> } | undefined;
-  #heartbeat: MemberHeartbeat | undefined;
-  #hurry = Promise.withResolvers<void>();
-  #handled = 0;
-  #dead = 0;
-  #failures = 0;
-  #unhandledSinceMs: number | undefined;
+  private readonly groupId: string;
+  private readonly options: GroupConsumerOptions;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+  private arrived: { readonly payloads: EachBatchPayload[]; readonly taken: Promise<void> } | undefined;
+  private heartbeat: MemberHeartbeat | undefined;
+  private hurry = Promise.withResolvers<void>();
+  private handled = 0;
+  private dead = 0;
+  private failures = 0;
+  private waitingSinceMs: number | undefined;
   /** How often the group was joined. */
-  #joins = 0;
+  private joins = 0;
   /** Since when the group's coordinator has not responded to commits. */
-  #unresponsiveSinceMs: number | undefined;
+  private unresponsiveSinceMs: number | undefined;
   /** Abandons the current consumer. */
-  #giveUp: (reason: Error) => void = () => undefined;
+  private giveUp: (reason: Error) => void = () => undefined;
 
   constructor(options: GroupConsumerOptions) {
-    this.#options = options;
+    this.options = options;
     this.topic = options.subscription.event.topic;
     this.group = options.subscription.group;
-    this.#groupId = `${this.group}.${this.topic}`;
+    this.groupId = `${this.group}.${this.topic}`;
   }
 
   get state(): ConsumerState {
     const { group, topic } = this;
-    return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+    return { group, topic, handled: this.handled, dead: this.dead, failures: this.failures };
   }
 
   get unhandledSinceMs(): number | undefined {
-    return this.#unhandledSinceMs;
+    return this.waitingSinceMs;
   }
 
   /** Joins the group in the background, and again whenever it has dropped out. */
   start(): void {
-    this.#running ??= this.#run();
+    this.running ??= this.run();
   }
 
   /** Takes no further batch, and resolves when the current one is done or takes too long. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.stopping.abort();
+    await this.running;
     // A batch held by a hanging handler should go to another process.
-    this.#heartbeat?.stop();
+    this.heartbeat?.stop();
   }
 
   async positions(): Promise<Positions> {
-    const { progress } = this.#options;
-    const group = { topic: this.topic, groupId: this.#groupId };
+    const { progress } = this.options;
+    const group = { topic: this.topic, groupId: this.groupId };
     const [ends, handled] = await Promise.all([progress.ends(this.topic), progress.committed(group)]);
     return { ends, handled };
   }
 
   async drained(deadlineMs: number): Promise<void> {
-    const { progress } = this.#options;
+    const { progress } = this.options;
     const deadline = Date.now() + deadlineMs;
-    const group = { topic: this.topic, groupId: this.#groupId };
-    const ends = await this.#insist(() => progress.ends(this.topic), deadline);
-    this.#hurry.resolve();
-    if (await this.#insist(() => progress.reached(group, ends, deadline), deadline)) return;
+    const group = { topic: this.topic, groupId: this.groupId };
+    const ends = await this.insist(() => progress.ends(this.topic), deadline);
+    this.hurry.resolve();
+    if (await this.insist(() => progress.reached(group, ends, deadline), deadline)) return;
     throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
   }
 
   /** Retries while a broker is briefly down. */
-  async #insist<Result>(ask: () => Promise<Result>, deadline: number): Promise<Result> {
+  private async insist<Result>(ask: () => Promise<Result>, deadline: number): Promise<Result> {
     return retrying(ask, {
       firstMs: BROKER_RETRY_MS,
       lastMs: BROKER_RETRY_MS,
@@ -149,46 +149,46 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
     while (!signal.aborted) {
       try {
-        await this.#consume();
+        await this.consume();
       } catch (error) {
-        this.#failed(error, REOPEN_MS);
+        this.failed(error, REOPEN_MS);
       }
       await sleep(REOPEN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
   /** Consumes until it is stopped; throws if kafkajs has given up. */
-  async #consume(): Promise<void> {
-    const consumer = this.#open();
+  private async consume(): Promise<void> {
+    const consumer = this.open();
     const ended = Promise.withResolvers<void>();
     const end = (): void => ended.resolve();
-    this.#stop.signal.addEventListener('abort', end, { once: true });
-    this.#giveUp = ended.reject;
-    this.#unresponsiveSinceMs = undefined;
+    this.stopping.signal.addEventListener('abort', end, { once: true });
+    this.giveUp = ended.reject;
+    this.unresponsiveSinceMs = undefined;
     // kafkajs tries to connect for minutes without logging anything.
-    const late = setTimeout(() => this.#warnOfLateJoin(), SESSIONS_UNTIL_LATE * this.#options.sessionMs);
+    const late = setTimeout(() => this.warnOfLateJoin(), SESSIONS_UNTIL_LATE * this.options.sessionMs);
     consumer.on(consumer.events.GROUP_JOIN, () => {
       clearTimeout(late);
-      this.#joins += 1;
-      this.#unresponsiveSinceMs = undefined;
+      this.joins += 1;
+      this.unresponsiveSinceMs = undefined;
     });
     consumer.on(consumer.events.CRASH, ({ payload }) => ended.reject(payload.error));
     try {
-      await Promise.race([this.#begin(consumer), ended.promise]);
+      await Promise.race([this.begin(consumer), ended.promise]);
       await ended.promise;
     } finally {
       clearTimeout(late);
-      this.#stop.signal.removeEventListener('abort', end);
-      await within(this.#options.stopMs, consumer.disconnect()).catch(() => undefined);
+      this.stopping.signal.removeEventListener('abort', end);
+      await within(this.options.stopMs, consumer.disconnect()).catch(() => undefined);
     }
   }
 
-  #warnOfLateJoin(): void {
-    const { sessionMs, logger } = this.#options;
+  private warnOfLateJoin(): void {
+    const { sessionMs, logger } = this.options;
     const lateMs = SESSIONS_UNTIL_LATE * sessionMs;
     logger.warn(
       `${this.group} has not joined its Kafka group within ${lateMs} ms and handles no ${this.topic} until it has: ` +
@@ -196,10 +196,10 @@ export class GroupConsumer implements Consumer {
     );
   }
 
-  #open(): KafkaJSConsumer {
-    const { kafka, sessionMs } = this.#options;
+  private open(): KafkaJSConsumer {
+    const { kafka, sessionMs } = this.options;
     return kafka.consumer({
-      groupId: this.#groupId,
+      groupId: this.groupId,
       sessionTimeout: sessionMs,
       rebalanceTimeout: REBALANCE_MS,
       heartbeatInterval: Math.min(BEAT_MS, sessionMs / 3),
@@ -218,77 +218,77 @@ export class GroupConsumer implements Consumer {
     });
   }
 
-  async #begin(consumer: KafkaJSConsumer): Promise<void> {
+  private async begin(consumer: KafkaJSConsumer): Promise<void> {
     await consumer.connect();
     await consumer.subscribe({ topics: [this.topic], fromBeginning: true });
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
-      eachBatch: (payload) => this.#gather(payload),
+      eachBatch: (payload) => this.gather(payload),
     });
   }
 
   /** Collects the partitions of one fetch, which arrive in one turn of the event loop. */
-  #gather(payload: EachBatchPayload): Promise<void> {
-    if (!this.#arrived) {
+  private gather(payload: EachBatchPayload): Promise<void> {
+    if (!this.arrived) {
       const payloads: EachBatchPayload[] = [];
-      const joins = this.#joins;
+      const joins = this.joins;
       const turn = new Promise<void>((resolve) => setImmediate(resolve));
       const taken = turn.then(() => {
-        this.#arrived = undefined;
-        return this.#take({ payloads, first: payload, joins });
+        this.arrived = undefined;
+        return this.take({ payloads, first: payload, joins });
       });
-      this.#arrived = { payloads, taken };
+      this.arrived = { payloads, taken };
     }
-    this.#arrived.payloads.push(payload);
-    return this.#arrived.taken;
+    this.arrived.payloads.push(payload);
+    return this.arrived.taken;
   }
 
   /** Handles the fetched events or part of them; the rest is fetched again. */
-  async #take({ payloads, first, joins }: Fetched): Promise<void> {
-    const { batchMax } = this.#options;
-    const hurry = (this.#hurry = Promise.withResolvers<void>());
-    const heartbeat = (this.#heartbeat = new MemberHeartbeat(first));
+  private async take({ payloads, first, joins }: Fetched): Promise<void> {
+    const { batchMax } = this.options;
+    const hurry = (this.hurry = Promise.withResolvers<void>());
+    const heartbeat = (this.heartbeat = new MemberHeartbeat(first));
     const batches = new FetchedBatches(payloads);
     try {
       for (;;) {
-        this.#unhandledSinceMs = batches.oldestMs;
+        this.waitingSinceMs = batches.oldestMs;
         const chunk = batches.next(batchMax);
         if (chunk.events.length === 0) break;
-        const { events, unreadable } = parseEvents(chunk.events, this.#options.subscription.event);
-        if (!(await this.#handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
+        const { events, unreadable } = parseEvents(chunk.events, this.options.subscription.event);
+        if (!(await this.handle({ fetched: chunk.events, events, unreadable }, heartbeat))) return;
         // After another join, kafkajs would commit old offsets under the new generation, where another member
         // may be further.
-        if (this.#joins !== joins) return;
-        await this.#commit(first, chunk.committed);
-        this.#handled += events.length;
-        this.#dead += unreadable.length;
-        this.#failures = 0;
+        if (this.joins !== joins) return;
+        await this.commit(first, chunk.committed);
+        this.handled += events.length;
+        this.dead += unreadable.length;
+        this.failures = 0;
         // Only committed offsets are resolved; the rest is fetched again. For a key without further events,
         // no later commit would cover them.
         for (const { payload, lastOffset } of chunk.ends) payload.resolveOffset(lastOffset);
         // The other members wait for this one.
         if (heartbeat.isRebalancing) return;
       }
-      if (batches.size < batchMax) await pause(GATHER_MS, this.#stop.signal, hurry.promise);
+      if (batches.size < batchMax) await pause(GATHER_MS, this.stopping.signal, hurry.promise);
     } finally {
       // What is left is read again, here or by another member.
-      this.#unhandledSinceMs = undefined;
+      this.waitingSinceMs = undefined;
       heartbeat.stop();
     }
   }
 
   /** Passes events to the handler until it succeeds. Returns false if this member no longer owns them. */
-  async #handle(parsed: Parsed, heartbeat: MemberHeartbeat): Promise<boolean> {
-    const { signal } = this.#stop;
+  private async handle(parsed: Parsed, heartbeat: MemberHeartbeat): Promise<boolean> {
+    const { signal } = this.stopping;
     if (heartbeat.isLost) return false;
     try {
-      await retrying(() => this.#send(parsed), {
+      await retrying(() => this.send(parsed), {
         ...DELAYS,
         signal,
         isFinal: () => heartbeat.isRebalancing || heartbeat.isLost,
-        onFailure: (error, waitMs) => this.#failed(error, waitMs),
+        onFailure: (error, waitMs) => this.failed(error, waitMs),
       });
     } catch {
       return false;
@@ -296,12 +296,12 @@ export class GroupConsumer implements Consumer {
     if (heartbeat.isLost && !signal.aborted) return false;
     const dead = parsed.unreadable.length;
     if (dead > 0)
-      this.#options.logger.error(`${dead} unreadable events were moved to ${deadTopic(this.topic)}`);
+      this.options.logger.error(`${dead} unreadable events were moved to ${deadTopic(this.topic)}`);
     return true;
   }
 
-  async #send({ fetched, events, unreadable }: Parsed): Promise<void> {
-    const { send, log } = this.#options;
+  private async send({ fetched, events, unreadable }: Parsed): Promise<void> {
+    const { send, log } = this.options;
     if (events.length > 0)
       await tracedBatch({ system: 'kafka', topic: this.topic, group: this.group }, fetched, () =>
         deliver(events, send),
@@ -311,31 +311,31 @@ export class GroupConsumer implements Consumer {
     );
   }
 
-  async #commit(first: EachBatchPayload, partitions: PartitionOffset[]): Promise<void> {
+  private async commit(first: EachBatchPayload, partitions: PartitionOffset[]): Promise<void> {
     try {
       await first.commitOffsetsIfNecessary({ topics: [{ topic: this.topic, partitions }] });
-      this.#unresponsiveSinceMs = undefined;
+      this.unresponsiveSinceMs = undefined;
     } catch (error) {
-      this.#failures += 1;
-      this.#options.logger.error(`${this.group} could not commit ${this.topic}: ${reasonOf(error)}`);
-      this.#noteUncommitted(error);
+      this.failures += 1;
+      this.options.logger.error(`${this.group} could not commit ${this.topic}: ${reasonOf(error)}`);
+      this.noteUncommitted(error);
       throw error;
     }
   }
 
   /** kafkajs looks up the group's coordinator only when it joins, so it would call a dead broker forever. */
-  #noteUncommitted(error: unknown): void {
+  private noteUncommitted(error: unknown): void {
     const now = performance.now();
-    this.#unresponsiveSinceMs =
-      brokerFault(error) === undefined ? (this.#unresponsiveSinceMs ?? now) : undefined;
-    if (this.#unresponsiveSinceMs === undefined || now - this.#unresponsiveSinceMs < this.#options.sessionMs)
+    this.unresponsiveSinceMs =
+      brokerFault(error) === undefined ? (this.unresponsiveSinceMs ?? now) : undefined;
+    if (this.unresponsiveSinceMs === undefined || now - this.unresponsiveSinceMs < this.options.sessionMs)
       return;
-    this.#giveUp(new Error(`the coordinator of ${this.#groupId} does not respond`, { cause: error }));
+    this.giveUp(new Error(`the coordinator of ${this.groupId} does not respond`, { cause: error }));
   }
 
-  #failed(error: unknown, waitMs: number): void {
-    this.#failures += 1;
-    this.#options.logger.error(
+  private failed(error: unknown, waitMs: number): void {
+    this.failures += 1;
+    this.options.logger.error(
       `${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reasonOf(error)}`,
     );
   }

@@ -30,44 +30,44 @@ const FINAL = new Set([
  * retried until its events' deadline. So an event may be stored more than once.
  */
 export class KafkaEventLog extends GroupCommitLog {
-  readonly #producer: ReconnectingProducer;
-  readonly #logger: EventsLogger;
+  private readonly producer: ReconnectingProducer;
+  private readonly logger: EventsLogger;
   protected override readonly system = 'kafka';
-  #failures = 0;
+  private failures = 0;
 
   constructor({ logger = silent, publishMs, maxPending, ...connection }: KafkaEventLogOptions) {
     super(
       { ...(publishMs !== undefined && { publishMs }), ...(maxPending !== undefined && { maxPending }) },
       BOUNDS,
     );
-    this.#producer = new ReconnectingProducer(connection);
-    this.#logger = logger;
+    this.producer = new ReconnectingProducer(connection);
+    this.logger = logger;
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
-    await this.#producer.close();
+    await this.producer.close();
   }
 
   protected override async store(batch: PublishBatch): Promise<void> {
     const messages = messagesOf(batch);
-    await retrying(() => this.#producer.send(messages), {
+    await retrying(() => this.producer.send(messages), {
       ...DELAYS,
       isFinal: (error) => batch.isSettled || FINAL.has(brokerFault(error) ?? ''),
-      onFailure: (error) => this.#failed(error),
+      onFailure: (error) => this.failed(error),
     });
-    this.#succeeded();
+    this.succeeded();
   }
 
-  #succeeded(): void {
-    if (this.#failures > 0) this.#logger.warn(`Events are stored again, after ${this.#failures} failures`);
-    this.#failures = 0;
+  private succeeded(): void {
+    if (this.failures > 0) this.logger.warn(`Events are stored again, after ${this.failures} failures`);
+    this.failures = 0;
   }
 
-  #failed(error: unknown): void {
-    this.#failures += 1;
+  private failed(error: unknown): void {
+    this.failures += 1;
     this.noteFailure();
-    if (this.#failures === 1) this.#logger.error(`Cannot store events: ${messageOf(error)}`);
+    if (this.failures === 1) this.logger.error(`Cannot store events: ${messageOf(error)}`);
   }
 }
 

@@ -35,55 +35,55 @@ const STOP_MS = 10_000;
 /** Delivers events from Kafka to `@OnEvents` and `@OnEveryProcess` methods. */
 export class KafkaEventStrategy extends EventStrategy {
   protected override readonly system = 'kafka';
-  readonly #options: KafkaEventStrategyOptions;
-  readonly #progress: TopicProgress;
-  readonly #consumers: GroupConsumer[] = [];
-  readonly #broadcasts: BroadcastListener[] = [];
+  private readonly options: KafkaEventStrategyOptions;
+  private readonly progress: TopicProgress;
+  private readonly running: GroupConsumer[] = [];
+  private readonly broadcasts: BroadcastListener[] = [];
 
   constructor(options: KafkaEventStrategyOptions) {
     super();
-    this.#options = options;
-    this.#progress = new TopicProgress(options);
+    this.options = options;
+    this.progress = new TopicProgress(options);
   }
 
   override listen(callback: () => void): void {
     // Does not wait for the groups to be joined: that may take seconds, and forever while Kafka is down.
-    for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
+    for (const reader of [...this.running, ...this.broadcasts]) reader.start();
     this.watch();
     callback();
   }
 
   override async close(): Promise<void> {
     this.endWatch();
-    const { stopMs = STOP_MS } = this.#options;
-    const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
+    const { stopMs = STOP_MS } = this.options;
+    const stopped = Promise.all([...this.running, ...this.broadcasts].map((reader) => reader.stop()));
     await within(stopMs, stopped).catch(() => undefined);
-    await this.#progress.close();
+    await this.progress.close();
   }
 
   protected override consume(subscription: Subscription, send: SendBatch): Consumer {
-    const { log, batchMax = 1_000, sessionMs = 6_000, stopMs = STOP_MS, logger = silent } = this.#options;
+    const { log, batchMax = 1_000, sessionMs = 6_000, stopMs = STOP_MS, logger = silent } = this.options;
     const consumer = new GroupConsumer({
       subscription,
       // A separate client for each, since consumers of one client share their offsets.
-      kafka: kafkaClient(this.#options, {
+      kafka: kafkaClient(this.options, {
         requestTimeoutMs: REQUEST_MS,
         retry: { retries: 1_000, initialRetryTime: 100, maxRetryTime: 500 },
       }),
       log,
-      progress: this.#progress,
+      progress: this.progress,
       send,
       batchMax,
       sessionMs,
       stopMs,
       logger,
     });
-    this.#consumers.push(consumer);
+    this.running.push(consumer);
     return consumer;
   }
 
   protected override receive(subscription: BroadcastSubscription, send: SendBroadcast): void {
-    const { logger = silent, ...connection } = this.#options;
-    this.#broadcasts.push(new BroadcastListener({ subscription, connection, send, logger }));
+    const { logger = silent, ...connection } = this.options;
+    this.broadcasts.push(new BroadcastListener({ subscription, connection, send, logger }));
   }
 }

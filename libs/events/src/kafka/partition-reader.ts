@@ -19,15 +19,15 @@ const READ_COMMITTED = 1;
  * milliseconds, knows its start offsets, and leaves nothing behind on the brokers.
  */
 export class PartitionReader {
-  readonly #topic: string;
-  readonly #cluster: Cluster;
-  #partitions: readonly number[] = [];
-  #closed = false;
+  private readonly topic: string;
+  private readonly cluster: Cluster;
+  private partitions: readonly number[] = [];
+  private closed = false;
 
   constructor(connection: KafkaConnection, topic: string) {
-    this.#topic = topic;
+    this.topic = topic;
     const { brokers, ssl, sasl } = connection;
-    this.#cluster = new Cluster({
+    this.cluster = new Cluster({
       logger: createLogger({ level: logLevel.NOTHING, logCreator: silentLog }),
       socketFactory: createSocketFactory(),
       brokers: shuffled(brokers),
@@ -51,7 +51,7 @@ export class PartitionReader {
     readonly first: ReadonlyMap<number, bigint>;
     readonly next: ReadonlyMap<number, bigint>;
   }> {
-    return within(OPEN_MS, this.#open());
+    return within(OPEN_MS, this.readOffsets());
   }
 
   /**
@@ -62,11 +62,11 @@ export class PartitionReader {
     nextOffset: (partition: number) => bigint,
     take: (partition: number, messages: readonly KafkaMessage[], next: bigint) => Promise<void>,
   ): Promise<never> {
-    const leaders = this.#cluster.findLeaderForPartitions(this.#topic, this.#partitions);
+    const leaders = this.cluster.findLeaderForPartitions(this.topic, this.partitions);
     const following = Object.entries(leaders).map(async ([nodeId, partitions]): Promise<never> => {
-      const broker = await this.#cluster.findBroker({ nodeId });
+      const broker = await this.cluster.findBroker({ nodeId });
       for (;;) {
-        await this.#stayOpen();
+        await this.stayOpen();
         const request = partitions.map((partition) => ({
           partition,
           fetchOffset: String(nextOffset(partition)),
@@ -79,13 +79,13 @@ export class PartitionReader {
             minBytes: 1,
             maxBytes: FETCH_BYTES,
             isolationLevel: READ_COMMITTED,
-            topics: [{ topic: this.#topic, partitions: request }],
+            topics: [{ topic: this.topic, partitions: request }],
           }),
         );
         for (const { partition, messages } of responses.flatMap((response) => response.partitions)) {
           const last = messages.at(-1);
           if (last === undefined) continue;
-          await this.#stayOpen();
+          await this.stayOpen();
           // A broker returns whole batches, which may start earlier, and control records.
           const wanted = messages.filter(
             ({ offset, isControlRecord }) =>
@@ -100,39 +100,40 @@ export class PartitionReader {
 
   /** Whether the topic still has as many partitions as at the start. */
   async isWhole(): Promise<boolean> {
-    await within(OPEN_MS, this.#cluster.refreshMetadata());
-    return this.#cluster.findTopicPartitionMetadata(this.#topic).length === this.#partitions.length;
+    await within(OPEN_MS, this.cluster.refreshMetadata());
+    return this.cluster.findTopicPartitionMetadata(this.topic).length === this.partitions.length;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await within(GOODBYE_MS, this.#cluster.disconnect()).catch(() => undefined);
+    this.closed = true;
+    await within(GOODBYE_MS, this.cluster.disconnect()).catch(() => undefined);
   }
 
   /** Stops the loops for the other brokers when one has failed: kafkajs would connect again for them. */
-  async #stayOpen(): Promise<void> {
-    if (!this.#closed) return;
+  private async stayOpen(): Promise<void> {
+    if (!this.closed) return;
     // Another broker may have been connected meanwhile.
     await this.close();
-    throw new Error(`the reader of ${this.#topic} is closed`);
+    throw new Error(`the reader of ${this.topic} is closed`);
   }
 
-  async #open(): Promise<{ first: ReadonlyMap<number, bigint>; next: ReadonlyMap<number, bigint> }> {
-    await this.#cluster.connect();
-    await this.#cluster.addTargetTopic(this.#topic);
-    this.#partitions = this.#cluster
-      .findTopicPartitionMetadata(this.#topic)
+  private async readOffsets(): Promise<{
+    first: ReadonlyMap<number, bigint>;
+    next: ReadonlyMap<number, bigint>;
+  }> {
+    await this.cluster.connect();
+    await this.cluster.addTargetTopic(this.topic);
+    this.partitions = this.cluster
+      .findTopicPartitionMetadata(this.topic)
       .map(({ partitionId }) => partitionId);
-    if (this.#partitions.length === 0) throw new Error(`${this.#topic} has no partitions`);
-    const [first, next] = await Promise.all([this.#offsets(true), this.#offsets(false)]);
+    if (this.partitions.length === 0) throw new Error(`${this.topic} has no partitions`);
+    const [first, next] = await Promise.all([this.offsets(true), this.offsets(false)]);
     return { first, next };
   }
 
-  async #offsets(fromBeginning: boolean): Promise<ReadonlyMap<number, bigint>> {
-    const partitions = this.#partitions.map((partition) => ({ partition }));
-    const [found] = await this.#cluster.fetchTopicsOffset([
-      { topic: this.#topic, fromBeginning, partitions },
-    ]);
+  private async offsets(fromBeginning: boolean): Promise<ReadonlyMap<number, bigint>> {
+    const partitions = this.partitions.map((partition) => ({ partition }));
+    const [found] = await this.cluster.fetchTopicsOffset([{ topic: this.topic, fromBeginning, partitions }]);
     return new Map(found?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
   }
 }

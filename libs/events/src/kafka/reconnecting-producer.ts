@@ -17,11 +17,11 @@ const COMPRESSION = CompressionTypes.GZIP;
  * for the next one, which brokers then acknowledge as a duplicate without storing it.
  */
 export class ReconnectingProducer {
-  readonly #kafka: Kafka;
-  #producer: Producer | undefined;
+  private readonly kafka: Kafka;
+  private producer: Producer | undefined;
 
   constructor(connection: KafkaConnection) {
-    this.#kafka = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: { retries: 0 } });
+    this.kafka = kafkaClient(connection, { requestTimeoutMs: REQUEST_MS, retry: { retries: 0 } });
   }
 
   /**
@@ -29,28 +29,28 @@ export class ReconnectingProducer {
    * still be stored.
    */
   async send(topicMessages: TopicMessages[]): Promise<void> {
-    const producer = this.#producer ?? this.#create();
+    const producer = this.producer ?? this.create();
     try {
-      if (producer !== this.#producer) {
+      if (producer !== this.producer) {
         await within(SEND_MS, producer.connect());
-        this.#producer = producer;
+        this.producer = producer;
       }
       const batch = { acks: -1, timeout: REQUEST_MS, compression: COMPRESSION, topicMessages };
       await within(SEND_MS, producer.sendBatch(batch));
     } catch (error) {
-      this.#abandon(producer);
+      this.abandon(producer);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    const producer = this.#producer;
-    this.#producer = undefined;
+    const producer = this.producer;
+    this.producer = undefined;
     if (producer) await within(GOODBYE_MS, producer.disconnect()).catch(() => undefined);
   }
 
-  #create(): Producer {
-    return this.#kafka.producer({
+  private create(): Producer {
+    return this.kafka.producer({
       allowAutoTopicCreation: false,
       createPartitioner: keyPartitioner,
       idempotent: false,
@@ -59,8 +59,8 @@ export class ReconnectingProducer {
   }
 
   /** Disconnects in the background. */
-  #abandon(producer: Producer): void {
-    if (this.#producer === producer) this.#producer = undefined;
+  private abandon(producer: Producer): void {
+    if (this.producer === producer) this.producer = undefined;
     void producer.disconnect().catch(() => undefined);
   }
 }

@@ -19,13 +19,13 @@ type Offsets = ReadonlyMap<number, bigint>;
 
 /** Reads the progress of groups on its own connection, so that callers never wait behind a batch. */
 export class TopicProgress {
-  readonly #kafka: Kafka;
-  readonly #ends = new NextResults<Offsets>();
-  readonly #committed = new NextResults<Offsets>();
-  #admin: Promise<Admin> | undefined;
+  private readonly kafka: Kafka;
+  private readonly endResults = new NextResults<Offsets>();
+  private readonly committedResults = new NextResults<Offsets>();
+  private admin: Promise<Admin> | undefined;
 
   constructor(connection: KafkaConnection) {
-    this.#kafka = kafkaClient(connection, {
+    this.kafka = kafkaClient(connection, {
       requestTimeoutMs: REQUEST_MS,
       retry: { retries: 2, maxRetryTime: 500 },
     });
@@ -33,8 +33,8 @@ export class TopicProgress {
 
   /** The offset after the newest event of each partition that has any. */
   ends(topic: string): Promise<Offsets> {
-    return this.#ends.next(topic, () =>
-      this.#use(async (admin) => {
+    return this.endResults.next(topic, () =>
+      this.use(async (admin) => {
         const offsets = await admin.fetchTopicOffsets(topic);
         return new Map(
           offsets
@@ -60,39 +60,39 @@ export class TopicProgress {
   }
 
   async close(): Promise<void> {
-    const admin = this.#admin;
-    this.#admin = undefined;
+    const admin = this.admin;
+    this.admin = undefined;
     const goodbye = admin?.then((opened) => opened.disconnect());
     if (goodbye) await within(GOODBYE_MS, goodbye).catch(() => undefined);
   }
 
   /** The committed offsets of the group, by partition. */
   committed({ groupId, topic }: GroupOfTopic): Promise<Offsets> {
-    return this.#committed.next(groupId, () =>
-      this.#use(async (admin) => {
+    return this.committedResults.next(groupId, () =>
+      this.use(async (admin) => {
         const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] });
         return new Map(offsets?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]));
       }),
     );
   }
 
-  async #use<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
-    const opened = (this.#admin ??= this.#open());
+  private async use<Result>(work: (admin: Admin) => Promise<Result>): Promise<Result> {
+    const opened = (this.admin ??= this.open());
     try {
       return await within(
         ASK_MS,
         opened.then((admin) => work(admin)),
       );
     } catch (error) {
-      if (this.#admin === opened) this.#admin = undefined;
+      if (this.admin === opened) this.admin = undefined;
       // Disconnects in the background.
       void opened.then((admin) => admin.disconnect()).catch(() => undefined);
       throw error;
     }
   }
 
-  async #open(): Promise<Admin> {
-    const admin = this.#kafka.admin();
+  private async open(): Promise<Admin> {
+    const admin = this.kafka.admin();
     await admin.connect();
     return admin;
   }
@@ -103,25 +103,25 @@ export class TopicProgress {
  * newer.
  */
 class NextResults<Result> {
-  readonly #running = new Map<string, Promise<Result>>();
-  readonly #next = new Map<string, Promise<Result>>();
+  private readonly running = new Map<string, Promise<Result>>();
+  private readonly underWay = new Map<string, Promise<Result>>();
 
   next(name: string, work: () => Promise<Result>): Promise<Result> {
-    const running = this.#running.get(name);
+    const running = this.running.get(name);
     if (!running) {
-      const response = work().finally(() => this.#running.delete(name));
-      this.#running.set(name, response);
+      const response = work().finally(() => this.running.delete(name));
+      this.running.set(name, response);
       return response;
     }
-    const waiting = this.#next.get(name);
+    const waiting = this.underWay.get(name);
     if (waiting) return waiting;
     const next = running
       .catch(() => undefined)
       .then(() => {
-        this.#next.delete(name);
+        this.underWay.delete(name);
         return this.next(name, work);
       });
-    this.#next.set(name, next);
+    this.underWay.set(name, next);
     return next;
   }
 }

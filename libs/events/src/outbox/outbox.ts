@@ -27,41 +27,41 @@ export interface OutboxOptions {
  * rollback. Each process with an outbox does this for all processes.
  */
 export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  readonly #options: OutboxOptions;
-  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
-  #failures = 0;
+  private readonly options: OutboxOptions;
+  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
+  private failures = 0;
 
   constructor(options: OutboxOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Signals that there may be new events; without it the next poll finds them. */
   wake(): void {
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   onApplicationBootstrap(): void {
-    this.#loop.start();
+    this.loop.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await within(STOP_MS, this.#loop.stop()).catch(() => undefined);
+    await within(STOP_MS, this.loop.stop()).catch(() => undefined);
   }
 
-  async #step(): Promise<{ idleMs: number }> {
-    const { database, log, pollMs = POLL_MS } = this.#options;
+  private async step(): Promise<{ idleMs: number }> {
+    const { database, log, pollMs = POLL_MS } = this.options;
     const published = await emptyOutbox(database, BATCH_MAX, async (events) => {
       await Promise.all(events.map((event) => log.append(event)));
     });
-    this.#failures = 0;
+    this.failures = 0;
     if (published === undefined) return { idleMs: BUSY_MS };
     return { idleMs: published < BATCH_MAX ? pollMs : 0 };
   }
 
-  #recover(error: unknown): number {
-    this.#failures += 1;
+  private recover(error: unknown): number {
+    this.failures += 1;
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#failures === 1) this.#options.logger.error(`Cannot publish events from the outbox: ${reason}`);
+    if (this.failures === 1) this.options.logger.error(`Cannot publish events from the outbox: ${reason}`);
     return AGAIN_MS;
   }
 }

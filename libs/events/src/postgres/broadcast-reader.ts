@@ -27,37 +27,37 @@ export interface BroadcastReaderOptions {
  */
 export class BroadcastReader {
   readonly topic: string;
-  readonly #options: BroadcastReaderOptions;
-  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
-  #lastId: bigint | undefined;
+  private readonly options: BroadcastReaderOptions;
+  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
+  private lastId: bigint | undefined;
   /** The connection of the last step. The next one may lead to another server. */
-  #readOn: Client | undefined;
-  #missed = true;
-  #failures = 0;
+  private readOn: Client | undefined;
+  private missed = true;
+  private failures = 0;
 
   constructor(options: BroadcastReaderOptions) {
-    this.#options = options;
+    this.options = options;
     this.topic = options.subscription.broadcast.topic;
   }
 
   start(): void {
-    this.#loop.start();
+    this.loop.start();
   }
 
   /** Signals that there may be new events. */
   wake(): void {
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   stop(): Promise<void> {
-    return this.#loop.stop();
+    return this.loop.stop();
   }
 
   /** Delivers new events. */
-  async #step(): Promise<Pause> {
-    const { session, send, subscription, pollMs, logger } = this.#options;
+  private async step(): Promise<Pause> {
+    const { session, send, subscription, pollMs, logger } = this.options;
     const { after, rows } = await session.use(async (client) => {
-      const start = await this.#start(client);
+      const start = await this.startWith(client);
       return {
         after: start,
         rows: await readEvents(client, { topic: this.topic, after: start, max: BATCH_MAX }),
@@ -67,30 +67,30 @@ export class BroadcastReader {
     if (unreadable.length > 0)
       logger.error(`${unreadable.length} events of ${this.topic} could not be decoded`);
     // The content of an unreadable event is unknown.
-    const missed = this.#missed || unreadable.length > 0;
+    const missed = this.missed || unreadable.length > 0;
     if (missed || events.length > 0) await deliver({ events, missed }, send);
-    this.#lastId = rows.at(-1)?.id ?? after;
-    this.#missed = false;
-    this.#failures = 0;
+    this.lastId = rows.at(-1)?.id ?? after;
+    this.missed = false;
+    this.failures = 0;
     return { idleMs: rows.length < BATCH_MAX ? pollMs : 0 };
   }
 
   /** Where to continue. A log restored from a backup may end before the last event read. */
-  async #start(client: Client): Promise<bigint> {
-    if (this.#lastId !== undefined && client === this.#readOn) return this.#lastId;
+  private async startWith(client: Client): Promise<bigint> {
+    if (this.lastId !== undefined && client === this.readOn) return this.lastId;
     const newest = await readNewestId(client, this.topic);
-    this.#readOn = client;
-    if (this.#lastId !== undefined && this.#lastId <= newest) return this.#lastId;
-    this.#missed = true;
+    this.readOn = client;
+    if (this.lastId !== undefined && this.lastId <= newest) return this.lastId;
+    this.missed = true;
     return newest;
   }
 
   /** Reports at once that events may be late. */
-  async #recover(error: unknown): Promise<number> {
-    const { logger, pollMs, send } = this.#options;
-    this.#missed = true;
-    this.#failures += 1;
-    if (this.#failures === 1) {
+  private async recover(error: unknown): Promise<number> {
+    const { logger, pollMs, send } = this.options;
+    this.missed = true;
+    this.failures += 1;
+    if (this.failures === 1) {
       logger.error(
         `Cannot read events from ${this.topic}: ${error instanceof Error ? error.message : String(error)}`,
       );

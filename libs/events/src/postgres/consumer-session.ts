@@ -18,37 +18,37 @@ export interface ConsumerSessionOptions {
 
 /** A connection shared by several consumers, one at a time. Its claims are released when it ends. */
 export class ConsumerSession {
-  readonly #options: Required<ConsumerSessionOptions>;
-  #client: Promise<ErrorSafeClient> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  private readonly options: Required<ConsumerSessionOptions>;
+  private client: Promise<ErrorSafeClient> | undefined;
+  private turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ConsumerSessionOptions) {
-    this.#options = { name: 'events (consume)', connectMs: 5_000, statementMs: 10_000, ...options };
+    this.options = { name: 'events (consume)', connectMs: 5_000, statementMs: 10_000, ...options };
   }
 
   /** Runs `work` on the connection, which is replaced once it breaks. */
   use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(async () => {
-      const client = await (this.#client ??= this.#open());
+    const result = this.turn.then(async () => {
+      const client = await (this.client ??= this.open());
       try {
         return await work(client);
       } catch (error) {
         // Unless the server rejected a statement, the state of the connection is unknown.
-        if (!(error instanceof DatabaseError)) await this.#end();
+        if (!(error instanceof DatabaseError)) await this.end();
         throw error;
       }
     });
-    this.#turn = result.catch(() => undefined);
+    this.turn = result.catch(() => undefined);
     return result;
   }
 
   async close(): Promise<void> {
-    await within(CLOSE_MS, this.#turn).catch(() => undefined);
-    await this.#end();
+    await within(CLOSE_MS, this.turn).catch(() => undefined);
+    await this.end();
   }
 
-  #open(): Promise<ErrorSafeClient> {
-    const { url, name, connectMs, statementMs } = this.#options;
+  private open(): Promise<ErrorSafeClient> {
+    const { url, name, connectMs, statementMs } = this.options;
     const client = new ErrorSafeClient({
       connectionString: url,
       application_name: name,
@@ -63,7 +63,7 @@ export class ConsumerSession {
       .then(() => client.enableKeepalive())
       .then(() => client);
     const forget = (): void => {
-      if (this.#client === opened) this.#client = undefined;
+      if (this.client === opened) this.client = undefined;
     };
     client.on('error', forget);
     client.on('end', forget);
@@ -71,9 +71,9 @@ export class ConsumerSession {
     return opened;
   }
 
-  async #end(): Promise<void> {
-    const opened = this.#client;
-    this.#client = undefined;
+  private async end(): Promise<void> {
+    const opened = this.client;
+    this.client = undefined;
     if (!opened) return;
     const end = opened.then((client) => client.end());
     // Does not wait for a connection that is still being opened or does not close.

@@ -26,13 +26,13 @@ const STATEMENT_MARGIN_MS = 2_000;
  */
 export class PostgresEventLog extends GroupCommitLog {
   protected override readonly system = 'postgresql';
-  readonly #pool;
-  readonly #listeners = new Set<(topics: ReadonlySet<string>) => void>();
+  private readonly pool;
+  private readonly listeners = new Set<(topics: ReadonlySet<string>) => void>();
 
   constructor({ url, logger = silent, ...options }: PostgresEventLogOptions) {
     super(options, BOUNDS);
     const { publishMs = PUBLISH_MS } = options;
-    this.#pool = createPool(url, {
+    this.pool = createPool(url, {
       name: 'events (publish)',
       max: 1,
       connectMs: publishMs,
@@ -45,22 +45,22 @@ export class PostgresEventLog extends GroupCommitLog {
    * Calls the listener with the topics of each commit of this process. Returns a function that unsubscribes.
    */
   subscribe(listener: (topics: ReadonlySet<string>) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.drain();
-    await this.#pool.end();
+    await this.pool.end();
   }
 
   protected override store(batch: PublishBatch): Promise<void> {
-    return appendBatch(this.#pool, batch);
+    return appendBatch(this.pool, batch);
   }
 
   protected override onStored({ topics }: PublishBatch): void {
-    if (this.#listeners.size === 0) return;
+    if (this.listeners.size === 0) return;
     const distinct = new Set(topics);
-    for (const listener of this.#listeners) listener(distinct);
+    for (const listener of this.listeners) listener(distinct);
   }
 }

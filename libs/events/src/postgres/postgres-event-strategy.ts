@@ -36,19 +36,19 @@ const BROADCAST_WAIT_MS = 800;
 /** Delivers events from the PostgreSQL log to `@OnEvents` and `@OnEveryProcess` methods. */
 export class PostgresEventStrategy extends EventStrategy {
   protected override readonly system = 'postgresql';
-  readonly #options: Required<PostgresEventStrategyOptions>;
-  readonly #session: ConsumerSession;
+  private readonly options: Required<PostgresEventStrategyOptions>;
+  private readonly session: ConsumerSession;
   /** Serves reads of the log's offsets, independently of the consumers. */
-  readonly #progress: ConsumerSession;
-  readonly #consumers: TopicConsumer[] = [];
+  private readonly progress: ConsumerSession;
+  private readonly running: TopicConsumer[] = [];
   /** Separate from the consumers' connection, so that they never delay a broadcast. */
-  readonly #broadcastSession: ConsumerSession;
-  readonly #broadcasts: BroadcastReader[] = [];
-  #unsubscribe: () => void = () => undefined;
+  private readonly broadcastSession: ConsumerSession;
+  private readonly broadcasts: BroadcastReader[] = [];
+  private unsubscribe: () => void = () => undefined;
 
   constructor(options: PostgresEventStrategyOptions) {
     super();
-    this.#options = {
+    this.options = {
       pollMs: 1_000,
       broadcastPollMs: BROADCAST_POLL_MS,
       batchMax: 1_000,
@@ -56,10 +56,10 @@ export class PostgresEventStrategy extends EventStrategy {
       logger: silent,
       ...options,
     };
-    const { url } = this.#options;
-    this.#session = new ConsumerSession({ url });
-    this.#progress = new ConsumerSession({ url, name: 'events (progress)' });
-    this.#broadcastSession = new ConsumerSession({
+    const { url } = this.options;
+    this.session = new ConsumerSession({ url });
+    this.progress = new ConsumerSession({ url, name: 'events (progress)' });
+    this.broadcastSession = new ConsumerSession({
       url,
       name: 'events (broadcasts)',
       connectMs: BROADCAST_WAIT_MS,
@@ -68,42 +68,42 @@ export class PostgresEventStrategy extends EventStrategy {
   }
 
   protected override receive(subscription: BroadcastSubscription, send: SendBroadcast): void {
-    const { broadcastPollMs: pollMs, logger } = this.#options;
-    const session = this.#broadcastSession;
-    this.#broadcasts.push(new BroadcastReader({ subscription, session, send, pollMs, logger }));
+    const { broadcastPollMs: pollMs, logger } = this.options;
+    const session = this.broadcastSession;
+    this.broadcasts.push(new BroadcastReader({ subscription, session, send, pollMs, logger }));
   }
 
   protected override consume(subscription: Subscription, send: SendBatch): Consumer {
-    const { pollMs, batchMax, logger } = this.#options;
+    const { pollMs, batchMax, logger } = this.options;
     const consumer = new TopicConsumer({
       subscription,
-      session: this.#session,
-      progress: this.#progress,
+      session: this.session,
+      progress: this.progress,
       send,
       pollMs,
       batchMax,
       logger,
     });
-    this.#consumers.push(consumer);
+    this.running.push(consumer);
     return consumer;
   }
 
   listen(callback: () => void): void {
-    this.#unsubscribe = this.#options.log.subscribe((topics) => {
-      for (const reader of [...this.#consumers, ...this.#broadcasts]) {
+    this.unsubscribe = this.options.log.subscribe((topics) => {
+      for (const reader of [...this.running, ...this.broadcasts]) {
         if (topics.has(reader.topic)) reader.wake();
       }
     });
-    for (const reader of [...this.#consumers, ...this.#broadcasts]) reader.start();
+    for (const reader of [...this.running, ...this.broadcasts]) reader.start();
     this.watch();
     callback();
   }
 
   async close(): Promise<void> {
     this.endWatch();
-    this.#unsubscribe();
-    const stopped = Promise.all([...this.#consumers, ...this.#broadcasts].map((reader) => reader.stop()));
-    await within(this.#options.stopMs, stopped).catch(() => undefined);
-    await Promise.all([this.#session.close(), this.#progress.close(), this.#broadcastSession.close()]);
+    this.unsubscribe();
+    const stopped = Promise.all([...this.running, ...this.broadcasts].map((reader) => reader.stop()));
+    await within(this.options.stopMs, stopped).catch(() => undefined);
+    await Promise.all([this.session.close(), this.progress.close(), this.broadcastSession.close()]);
   }
 }

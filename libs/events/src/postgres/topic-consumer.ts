@@ -50,50 +50,50 @@ export interface TopicConsumerOptions {
 export class TopicConsumer implements Consumer {
   readonly topic: string;
   readonly group: string;
-  readonly #options: TopicConsumerOptions;
-  readonly #loop = new ReadLoop({ step: () => this.#step(), recover: (error) => this.#recover(error) });
+  private readonly options: TopicConsumerOptions;
+  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   /** The connection on which this consumer has its claim; a new connection has to claim again. */
-  #claimedOn: Client | undefined;
+  private claimedOn: Client | undefined;
   /** Since when another session has the group, and whether that was logged. */
-  #refused: { readonly sinceMs: number; isLogged: boolean } | undefined;
-  #lastId = 0n;
-  #batchSize = SMALL_BATCH;
-  #handled = 0;
-  #dead = 0;
-  #failures = 0;
-  #unhandledSinceMs: number | undefined;
+  private refused: { readonly sinceMs: number; isLogged: boolean } | undefined;
+  private lastId = 0n;
+  private batchSize = SMALL_BATCH;
+  private handled = 0;
+  private dead = 0;
+  private failures = 0;
+  private waitingSinceMs: number | undefined;
 
   constructor(options: TopicConsumerOptions) {
-    this.#options = options;
+    this.options = options;
     this.topic = options.subscription.event.topic;
     this.group = options.subscription.group;
   }
 
   get state(): ConsumerState {
     const { group, topic } = this;
-    return { group, topic, handled: this.#handled, dead: this.#dead, failures: this.#failures };
+    return { group, topic, handled: this.handled, dead: this.dead, failures: this.failures };
   }
 
   get unhandledSinceMs(): number | undefined {
-    return this.#unhandledSinceMs;
+    return this.waitingSinceMs;
   }
 
   start(): void {
-    this.#loop.start();
+    this.loop.start();
   }
 
   /** Signals that there may be new events. */
   wake(): void {
-    this.#loop.wake();
+    this.loop.wake();
   }
 
   /** Takes no further batch, and resolves when the current one is done. */
   stop(): Promise<void> {
-    return this.#loop.stop();
+    return this.loop.stop();
   }
 
   async positions(): Promise<Positions> {
-    const { progress } = this.#options;
+    const { progress } = this.options;
     const end = await progress.use((client) => readNewestId(client, this.topic));
     const handled = await progress.use((client) => readOffset(client, this));
     return { ends: new Map([[0, end]]), handled: new Map([[0, handled]]) };
@@ -101,9 +101,9 @@ export class TopicConsumer implements Consumer {
 
   async drained(deadlineMs: number): Promise<void> {
     const deadline = Date.now() + deadlineMs;
-    const { progress } = this.#options;
+    const { progress } = this.options;
     const target = await progress.use((client) => readNewestId(client, this.topic));
-    this.#loop.hurry();
+    this.loop.hurry();
     while ((await progress.use((client) => readOffset(client, this))) < target) {
       if (Date.now() > deadline) {
         throw new Error(`${this.group} has not handled all of ${this.topic} within ${deadlineMs} ms`);
@@ -113,67 +113,67 @@ export class TopicConsumer implements Consumer {
   }
 
   /** Handles the next batch. */
-  async #step(): Promise<Pause> {
-    const { session, batchMax, pollMs, send } = this.#options;
-    const max = Math.min(this.#batchSize, batchMax);
+  private async step(): Promise<Pause> {
+    const { session, batchMax, pollMs, send } = this.options;
+    const max = Math.min(this.batchSize, batchMax);
     const rows = await session.use(async (client) => {
-      const claimed = await this.#claim(client);
-      return claimed ? readEvents(client, { topic: this.topic, after: this.#lastId, max }) : [];
+      const claimed = await this.claim(client);
+      return claimed ? readEvents(client, { topic: this.topic, after: this.lastId, max }) : [];
     });
     // Another consumer has the group's events, if this one may not read them.
-    this.#unhandledSinceMs = rows[0]?.atMs;
+    this.waitingSinceMs = rows[0]?.atMs;
     const lastId = rows.at(-1)?.id;
     if (lastId === undefined)
-      return { idleMs: this.#refused ? Math.min(pollMs, REFUSED_POLL_MS) : pollMs, gatherMs: GATHER_MS };
-    const { events: batch, unreadable: dead } = parseEvents(rows, this.#options.subscription.event);
+      return { idleMs: this.refused ? Math.min(pollMs, REFUSED_POLL_MS) : pollMs, gatherMs: GATHER_MS };
+    const { events: batch, unreadable: dead } = parseEvents(rows, this.options.subscription.event);
     if (batch.length > 0)
       await tracedBatch({ system: 'postgresql', topic: this.topic, group: this.group }, rows, () =>
         deliver(batch, send),
       );
     await session.use((client) => {
-      if (client !== this.#claimedOn) throw new Error('the connection broke meanwhile');
+      if (client !== this.claimedOn) throw new Error('the connection broke meanwhile');
       return commitOffset(client, this, { lastId, dead });
     });
-    this.#unhandledSinceMs = undefined;
-    this.#lastId = lastId;
-    this.#handled += batch.length;
-    this.#dead += dead.length;
-    this.#failures = 0;
+    this.waitingSinceMs = undefined;
+    this.lastId = lastId;
+    this.handled += batch.length;
+    this.dead += dead.length;
+    this.failures = 0;
     if (dead.length > 0)
-      this.#options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
+      this.options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
     const isBehind = rows.length === max;
-    this.#batchSize = isBehind ? 2 * max : SMALL_BATCH;
+    this.batchSize = isBehind ? 2 * max : SMALL_BATCH;
     return { idleMs: 0, gatherMs: isBehind ? 0 : GATHER_MS };
   }
 
-  async #claim(client: Client): Promise<boolean> {
-    if (this.#claimedOn === client) return true;
+  private async claim(client: Client): Promise<boolean> {
+    if (this.claimedOn === client) return true;
     const offset = await claimConsumer(client, this);
     if (offset === undefined) {
-      this.#noteRefusal();
+      this.noteRefusal();
       return false;
     }
-    this.#refused = undefined;
-    this.#claimedOn = client;
-    this.#lastId = offset;
+    this.refused = undefined;
+    this.claimedOn = client;
+    this.lastId = offset;
     return true;
   }
 
   /** Another process may have the group, or a dead session that the server has not ended yet. */
-  #noteRefusal(): void {
-    const refused = (this.#refused ??= { sinceMs: Date.now(), isLogged: false });
+  private noteRefusal(): void {
+    const refused = (this.refused ??= { sinceMs: Date.now(), isLogged: false });
     if (refused.isLogged || Date.now() - refused.sinceMs < REFUSED_MS) return;
     refused.isLogged = true;
-    this.#options.logger.warn(
+    this.options.logger.warn(
       `${this.group} has waited ${REFUSED_MS / 1_000} s for ${this.topic}, which another database session is reading`,
     );
   }
 
   /** Retries the same events, with growing delays. */
-  #recover(error: unknown): number {
-    const { logger } = this.#options;
-    this.#failures += 1;
-    const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.#failures - 1), BACKOFF_MS_MAX);
+  private recover(error: unknown): number {
+    const { logger } = this.options;
+    this.failures += 1;
+    const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.failures - 1), BACKOFF_MS_MAX);
     const reason = error instanceof Error ? error.message : String(error);
     logger.error(`${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reason}`);
     return waitMs;

@@ -44,31 +44,31 @@ const NOT_PRINTABLE = /\p{Cc}/u;
  * commit at a time, so events are stored in the order of the calls.
  */
 export abstract class GroupCommitLog extends EventLog {
-  readonly #publishMs: number;
-  readonly #maxPending: number;
-  readonly #bounds: GroupCommitBounds;
+  private readonly publishMs: number;
+  private readonly maxPending: number;
+  private readonly bounds: GroupCommitBounds;
   /** Oldest first; the last one accepts new events. */
-  readonly #batches: PublishBatch[] = [];
-  #writing: Promise<void> | undefined;
-  #pending = 0;
-  #pendingChars = 0;
-  #closed = false;
-  readonly #endWatch: readonly (() => void)[];
-  #isFailing = false;
+  private readonly batches: PublishBatch[] = [];
+  private writing: Promise<void> | undefined;
+  private pending = 0;
+  private pendingChars = 0;
+  private closed = false;
+  private readonly endWatch: readonly (() => void)[];
+  private isFailing = false;
   /** When the last commit began. */
-  #commitMs = Number.NEGATIVE_INFINITY;
+  private commitMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     { publishMs = PUBLISH_MS, maxPending = 50_000 }: GroupCommitOptions,
     bounds: GroupCommitBounds,
   ) {
     super();
-    this.#publishMs = publishMs;
-    this.#maxPending = maxPending;
-    this.#bounds = bounds;
-    this.#endWatch = [
-      events.pending.observe(() => [[this.#pending, this.system]]),
-      events.failing.observe(() => [[this.#isFailing ? 1 : 0, this.system]]),
+    this.publishMs = publishMs;
+    this.maxPending = maxPending;
+    this.bounds = bounds;
+    this.endWatch = [
+      events.pending.observe(() => [[this.pending, this.system]]),
+      events.failing.observe(() => [[this.isFailing ? 1 : 0, this.system]]),
     ];
   }
 
@@ -103,15 +103,15 @@ export abstract class GroupCommitLog extends EventLog {
 
   /** Publishes an event that is already serialized. */
   append({ topic, key, payload, traceparent }: WireEvent): Promise<void> {
-    const fault = this.#faultOf(payload);
+    const fault = this.faultOf(payload);
     if (fault !== undefined) return Promise.reject(new EventNotStored(fault));
-    const batch = this.#openBatch(payload.length);
-    const step = this.#beginSend(topic);
+    const batch = this.openBatch(payload.length);
+    const step = this.beginSend(topic);
     const sentBy = traceparent ?? (step?.isSampled ? step.traceparent : '');
     batch.add(topic, key, { payload, traceparent: sentBy });
-    this.#pending += 1;
-    this.#pendingChars += payload.length;
-    this.#writing ??= untraced(() => this.#write());
+    this.pending += 1;
+    this.pendingChars += payload.length;
+    this.writing ??= untraced(() => this.write());
     const { stored } = batch;
     if (step)
       stored.then(
@@ -123,12 +123,12 @@ export abstract class GroupCommitLog extends EventLog {
 
   /** Rejects new events, and stores the waiting ones within their deadline. */
   protected async drain(): Promise<void> {
-    this.#closed = true;
-    await this.#writing;
-    for (const end of this.#endWatch) end();
+    this.closed = true;
+    await this.writing;
+    for (const end of this.endWatch) end();
   }
 
-  #beginSend(topic: string): Step | undefined {
+  private beginSend(topic: string): Step | undefined {
     const step = beginStep(`send ${topic}`);
     if (!step) return undefined;
     step.kind = SPAN_KIND.producer;
@@ -140,74 +140,74 @@ export abstract class GroupCommitLog extends EventLog {
     return step;
   }
 
-  #faultOf(text: string): string | undefined {
-    if (this.#closed) return 'The event log is closed';
-    if (text.length > this.#bounds.eventCharsMax)
+  private faultOf(text: string): string | undefined {
+    if (this.closed) return 'The event log is closed';
+    if (text.length > this.bounds.eventCharsMax)
       return `The event has ${text.length} characters, which is too many`;
-    const isFull = this.#pending >= this.#maxPending || this.#pendingChars >= PENDING_CHARS_MAX;
+    const isFull = this.pending >= this.maxPending || this.pendingChars >= PENDING_CHARS_MAX;
     return isFull ? 'Too many events wait to be stored' : undefined;
   }
 
-  #openBatch(chars: number): PublishBatch {
-    const last = this.#batches.at(-1);
-    if (last && last.size < BATCH_EVENTS_MAX && last.chars + chars <= this.#bounds.batchCharsMax) return last;
-    const batch = new PublishBatch(this.#publishMs, (expired) => this.#expire(expired));
-    this.#batches.push(batch);
+  private openBatch(chars: number): PublishBatch {
+    const last = this.batches.at(-1);
+    if (last && last.size < BATCH_EVENTS_MAX && last.chars + chars <= this.bounds.batchCharsMax) return last;
+    const batch = new PublishBatch(this.publishMs, (expired) => this.expire(expired));
+    this.batches.push(batch);
     return batch;
   }
 
-  async #write(): Promise<void> {
-    await this.#gather();
-    for (let batch = this.#batches.shift(); batch; batch = this.#batches.shift()) {
-      this.#commitMs = performance.now();
+  private async write(): Promise<void> {
+    await this.gather();
+    for (let batch = this.batches.shift(); batch; batch = this.batches.shift()) {
+      this.commitMs = performance.now();
       try {
         await this.store(batch);
-        this.#response(batch, '');
+        this.response(batch, '');
         batch.resolve();
         this.onStored(batch);
       } catch (error) {
-        this.#response(batch, 'not stored');
+        this.response(batch, 'not stored');
         batch.reject(new EventNotStored('The event could not be stored', { cause: error }));
       }
-      this.#forget(batch);
-      if (this.#batches.length > 0) await this.#gather();
+      this.forget(batch);
+      if (this.batches.length > 0) await this.gather();
     }
-    this.#writing = undefined;
+    this.writing = undefined;
   }
 
   /** Called by a store that keeps retrying, so that the failure is reported. */
   protected noteFailure(): void {
-    this.#isFailing = true;
+    this.isFailing = true;
   }
 
-  #response(batch: PublishBatch, fault: string): void {
+  private response(batch: PublishBatch, fault: string): void {
     const { system } = this;
-    events.stored.record((performance.now() - this.#commitMs) / 1_000, system, fault);
+    events.stored.record((performance.now() - this.commitMs) / 1_000, system, fault);
     events.batchSize.record(batch.size, system);
-    this.#isFailing = fault !== '';
+    this.isFailing = fault !== '';
   }
 
   /**
    * Lets events share a commit: those of this turn of the event loop, and under load those of the next turns.
    */
-  async #gather(): Promise<void> {
-    const waitMs = this.#commitMs + this.#bounds.commitEveryMs - performance.now();
+  private async gather(): Promise<void> {
+    const waitMs = this.commitMs + this.bounds.commitEveryMs - performance.now();
     if (waitMs > 0) await sleep(waitMs);
     else await nextTurn();
   }
 
   /** A batch being written is rejected too: whether it is stored is unknown. */
-  #expire(batch: PublishBatch): void {
-    const index = this.#batches.indexOf(batch);
+  private expire(batch: PublishBatch): void {
+    const index = this.batches.indexOf(batch);
     if (index >= 0) {
-      this.#batches.splice(index, 1);
-      this.#forget(batch);
+      this.batches.splice(index, 1);
+      this.forget(batch);
     }
-    batch.reject(new EventNotStored(`The event was not stored within ${this.#publishMs} ms`));
+    batch.reject(new EventNotStored(`The event was not stored within ${this.publishMs} ms`));
   }
 
-  #forget(batch: PublishBatch): void {
-    this.#pending -= batch.size;
-    this.#pendingChars -= batch.chars;
+  private forget(batch: PublishBatch): void {
+    this.pending -= batch.size;
+    this.pendingChars -= batch.chars;
   }
 }

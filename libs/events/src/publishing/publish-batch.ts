@@ -6,13 +6,13 @@ export class PublishBatch {
   /** The step that published each event, if its trace is recorded; otherwise empty. */
   readonly traceparents: string[] = [];
   chars = 0;
-  readonly #settled = Promise.withResolvers<void>();
-  readonly #timer: NodeJS.Timeout;
-  #isSettled = false;
+  private readonly settled = Promise.withResolvers<void>();
+  private readonly timer: NodeJS.Timeout;
+  private hasEnded = false;
 
   /** All waiting calls are rejected after `deadlineMs`, the deadline of the first one. */
   constructor(deadlineMs: number, onExpired: (batch: PublishBatch) => void) {
-    this.#timer = setTimeout(() => onExpired(this), deadlineMs);
+    this.timer = setTimeout(() => onExpired(this), deadlineMs);
   }
 
   get size(): number {
@@ -21,7 +21,7 @@ export class PublishBatch {
 
   /** One promise serves all events of the batch. */
   get stored(): Promise<void> {
-    return this.#settled.promise;
+    return this.settled.promise;
   }
 
   add(topic: string, key: string, { payload, traceparent }: { payload: string; traceparent: string }): void {
@@ -34,21 +34,21 @@ export class PublishBatch {
 
   /** Whether its callers have a result. */
   get isSettled(): boolean {
-    return this.#isSettled;
+    return this.hasEnded;
   }
 
   resolve(): void {
-    this.#settle();
-    this.#settled.resolve();
+    this.settle();
+    this.settled.resolve();
   }
 
   reject(error: Error): void {
-    this.#settle();
-    this.#settled.reject(error);
+    this.settle();
+    this.settled.reject(error);
   }
 
-  #settle(): void {
-    clearTimeout(this.#timer);
-    this.#isSettled = true;
+  private settle(): void {
+    clearTimeout(this.timer);
+    this.hasEnded = true;
   }
 }

@@ -2,23 +2,23 @@ import { DAMAGED, Unreadable } from '@svc/threads';
 
 /** Reads bits, the least significant first. */
 class Bits {
-  #at = 0;
+  private at = 0;
 
   constructor(private readonly bytes: Buffer) {}
 
   read(bits: number): number {
     let value = 0;
-    for (let bit = 0; bit < bits; bit += 1, this.#at += 1) {
-      const byte = this.bytes[this.#at >> 3];
+    for (let bit = 0; bit < bits; bit += 1, this.at += 1) {
+      const byte = this.bytes[this.at >> 3];
       if (byte === undefined) throw new Unreadable(DAMAGED);
-      if (((byte >> (this.#at & 7)) & 1) === 1) value += 2 ** bit;
+      if (((byte >> (this.at & 7)) & 1) === 1) value += 2 ** bit;
     }
     return value;
   }
 
   skip(bits: number): void {
-    this.#at += bits;
-    if (this.#at > this.bytes.length * 8) throw new Unreadable(DAMAGED);
+    this.at += bits;
+    if (this.at > this.bytes.length * 8) throw new Unreadable(DAMAGED);
   }
 }
 

@@ -7,18 +7,18 @@ const MOST_SAMPLES = 2_500_000;
 /** The samples of a track in a file. No byte counts twice, or tables could make a file of any length. */
 export class TrackSamples {
   readonly packets: Packets;
-  #bytes = 0;
-  #count = 0;
+  private bytes = 0;
+  private count = 0;
 
   constructor(private readonly file: Buffer) {
     this.packets = new Packets(file);
   }
 
   add(at: number, size: number): void {
-    this.#bytes += size;
-    this.#count += 1;
-    if (this.#bytes > this.file.length) throw new Unreadable(DAMAGED);
-    if (this.#count > MOST_SAMPLES) throw new Unreadable(TOO_COMPLEX);
+    this.bytes += size;
+    this.count += 1;
+    if (this.bytes > this.file.length) throw new Unreadable(DAMAGED);
+    if (this.count > MOST_SAMPLES) throw new Unreadable(TOO_COMPLEX);
     this.packets.add(at, at + size);
   }
 }

@@ -56,48 +56,48 @@ const NONE = -1n;
 
 /** Writes packets as the pages of one stream. */
 export class OggWriter {
-  readonly #pages: Buffer[] = [];
-  #segments: number[] = [];
-  #parts: Buffer[] = [];
-  #flags = FIRST;
-  #samples = 0;
-  #samplesBefore = 0;
-  #endsPacket = false;
+  private readonly pages: Buffer[] = [];
+  private segments: number[] = [];
+  private parts: Buffer[] = [];
+  private flags = FIRST;
+  private samples = 0;
+  private samplesBefore = 0;
+  private endsPacket = false;
 
   /** A packet that ends at this number of samples of the stream. */
   add(packet: Buffer, samples: number): void {
     let rest = packet;
     for (let isOver = false; !isOver;) {
-      if (this.#segments.length === MOST_SEGMENTS) this.flush(rest.length < packet.length ? CONTINUED : 0);
+      if (this.segments.length === MOST_SEGMENTS) this.flush(rest.length < packet.length ? CONTINUED : 0);
       const piece = rest.subarray(0, 255);
-      this.#segments.push(piece.length);
-      this.#parts.push(piece);
+      this.segments.push(piece.length);
+      this.parts.push(piece);
       rest = rest.subarray(piece.length);
       isOver = piece.length < 255;
     }
-    this.#samples = samples;
-    this.#endsPacket = true;
-    if (samples - this.#samplesBefore >= PAGE_SAMPLES) this.flush();
+    this.samples = samples;
+    this.endsPacket = true;
+    if (samples - this.samplesBefore >= PAGE_SAMPLES) this.flush();
   }
 
   /** Ends the page. */
   flush(next = 0, last = 0): void {
     const head = Buffer.alloc(HEAD_BYTES);
     head.write('OggS');
-    head[5] = this.#flags | last;
-    head.writeBigInt64LE(this.#endsPacket ? BigInt(this.#samples) : NONE, 6);
+    head[5] = this.flags | last;
+    head.writeBigInt64LE(this.endsPacket ? BigInt(this.samples) : NONE, 6);
     head.writeUInt32LE(1, 14);
-    head.writeUInt32LE(this.#pages.length, 18);
-    head[26] = this.#segments.length;
-    const page = Buffer.concat([head, Buffer.from(this.#segments), ...this.#parts]);
+    head.writeUInt32LE(this.pages.length, 18);
+    head[26] = this.segments.length;
+    const page = Buffer.concat([head, Buffer.from(this.segments), ...this.parts]);
     page.writeUInt32LE(checksum(page), CRC_AT);
-    this.#pages.push(page);
-    this.#samplesBefore = this.#samples;
-    [this.#segments, this.#parts, this.#flags, this.#endsPacket] = [[], [], next, false];
+    this.pages.push(page);
+    this.samplesBefore = this.samples;
+    [this.segments, this.parts, this.flags, this.endsPacket] = [[], [], next, false];
   }
 
   end(): Buffer {
     this.flush(0, LAST);
-    return Buffer.concat(this.#pages);
+    return Buffer.concat(this.pages);
   }
 }

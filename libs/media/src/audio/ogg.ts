@@ -21,11 +21,11 @@ const MOST_LINKS = 1_000;
 
 /** The packets of one stream of a file. */
 class Link {
-  readonly #bodies: Buffer[] = [];
-  readonly #spans: [start: number, end: number][] = [];
-  #bytes = 0;
+  private readonly bodies: Buffer[] = [];
+  private readonly spans: [start: number, end: number][] = [];
+  private bytes = 0;
   /** Where the packet began that goes on in the next page. */
-  #open: number | undefined;
+  private open: number | undefined;
 
   constructor(
     readonly codec: keyof typeof HEADERS,
@@ -35,27 +35,27 @@ class Link {
   add({ flags, segments, body }: OggPage): void {
     const isContinued = (flags & CONTINUED) !== 0;
     // A packet whose beginning or end is lost is left out.
-    let start = isContinued ? this.#open : this.#bytes;
-    let at = this.#bytes;
+    let start = isContinued ? this.open : this.bytes;
+    let at = this.bytes;
     for (const length of segments) {
       at += length;
       if (length === 255) continue;
-      if (start !== undefined) this.#spans.push([start, at]);
+      if (start !== undefined) this.spans.push([start, at]);
       start = at;
     }
-    this.#open = segments.at(-1) === 255 ? start : undefined;
-    this.#bytes = at;
-    this.#bodies.push(body);
+    this.open = segments.at(-1) === 255 ? start : undefined;
+    this.bytes = at;
+    this.bodies.push(body);
   }
 
   /** The packets with headers, and those without. */
   packets(): { readonly headers: readonly Buffer[]; readonly audio: Packets } {
-    const bytes = Buffer.concat(this.#bodies);
+    const bytes = Buffer.concat(this.bodies);
     const count = HEADERS[this.codec];
-    const headers = this.#spans.slice(0, count).map(([start, end]) => bytes.subarray(start, end));
+    const headers = this.spans.slice(0, count).map(([start, end]) => bytes.subarray(start, end));
     if (headers.length < count) throw new Unreadable(NO_AUDIO);
     const audio = new Packets(bytes);
-    for (const [start, end] of this.#spans.slice(count)) audio.add(start, end);
+    for (const [start, end] of this.spans.slice(count)) audio.add(start, end);
     return { headers, audio };
   }
 }

@@ -12,11 +12,11 @@ export type Parts = ReadonlyMap<string, Uint8Array>;
  * only the size that it claims. Names are never used as paths of this machine.
  */
 export class Archive {
-  readonly #bytes: Uint8Array;
-  #unpacked = 0;
+  private readonly bytes: Uint8Array;
+  private unpacked = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   read(isWanted: (name: string) => boolean): Parts {
@@ -25,12 +25,12 @@ export class Archive {
       entries += 1;
       if (entries > maxEntries) throw new Unreadable(TOO_COMPLEX);
       if (!isWanted(name)) return false;
-      this.#unpacked += originalSize;
-      if (this.#unpacked > maxBytes) throw new Unreadable(TOO_COMPLEX);
+      this.unpacked += originalSize;
+      if (this.unpacked > maxBytes) throw new Unreadable(TOO_COMPLEX);
       return true;
     };
     try {
-      return new Map(Object.entries(unzipSync(this.#bytes, { filter })));
+      return new Map(Object.entries(unzipSync(this.bytes, { filter })));
     } catch (error) {
       throw error instanceof Unreadable ? error : new Unreadable(DAMAGED);
     }

@@ -63,56 +63,56 @@ class SlideText {
   title = '';
   readonly blocks: string[] = [];
   /** Undefined in a shape that is not a placeholder. */
-  #placeholder: string | undefined;
-  #skipped = 0;
-  #lines: string[] = [];
-  #paragraph = { text: '', level: 0 };
-  #isText = false;
-  #rows: string[][] = [];
-  #cell: string[] | undefined;
+  private placeholder: string | undefined;
+  private skipped = 0;
+  private lines: string[] = [];
+  private paragraph = { text: '', level: 0 };
+  private isText = false;
+  private rows: string[][] = [];
+  private cell: string[] | undefined;
 
   open({ name, attributes }: XmlElement): void {
-    if (name === 'Fallback') this.#skipped += 1;
-    if (name === 'sp') this.#placeholder = undefined;
-    if (name === 'ph') this.#placeholder = attributes['type'] ?? 'body';
-    if (name === 'tbl') this.#rows = [];
-    if (name === 'tr') this.#rows.push([]);
-    if (name === 'tc') this.#cell = [];
-    if (name === 'p') this.#paragraph = { text: '', level: 0 };
-    if (name === 'pPr') this.#paragraph.level = Math.min(8, Number(attributes['lvl'] ?? 0) || 0);
-    if (name === 'br') this.#paragraph.text += ' ';
-    if (name === 't') this.#isText = true;
+    if (name === 'Fallback') this.skipped += 1;
+    if (name === 'sp') this.placeholder = undefined;
+    if (name === 'ph') this.placeholder = attributes['type'] ?? 'body';
+    if (name === 'tbl') this.rows = [];
+    if (name === 'tr') this.rows.push([]);
+    if (name === 'tc') this.cell = [];
+    if (name === 'p') this.paragraph = { text: '', level: 0 };
+    if (name === 'pPr') this.paragraph.level = Math.min(8, Number(attributes['lvl'] ?? 0) || 0);
+    if (name === 'br') this.paragraph.text += ' ';
+    if (name === 't') this.isText = true;
   }
 
   text(text: string): void {
-    if (this.#isText && this.#skipped === 0) this.#paragraph.text += text;
+    if (this.isText && this.skipped === 0) this.paragraph.text += text;
   }
 
   close(name: string): void {
-    if (name === 'Fallback') this.#skipped -= 1;
-    if (name === 't') this.#isText = false;
-    if (name === 'p') this.#closeParagraph();
-    if (name === 'txBody' && !this.#cell) this.#closeShape();
+    if (name === 'Fallback') this.skipped -= 1;
+    if (name === 't') this.isText = false;
+    if (name === 'p') this.closeParagraph();
+    if (name === 'txBody' && !this.cell) this.closeShape();
     if (name === 'tc') {
-      this.#rows.at(-1)?.push((this.#cell ?? []).join(' '));
-      this.#cell = undefined;
+      this.rows.at(-1)?.push((this.cell ?? []).join(' '));
+      this.cell = undefined;
     }
-    if (name === 'tbl' && this.#rows.some((row) => row.some(Boolean)))
-      this.blocks.push(markdownTable(this.#rows));
+    if (name === 'tbl' && this.rows.some((row) => row.some(Boolean)))
+      this.blocks.push(markdownTable(this.rows));
   }
 
-  #closeParagraph(): void {
-    const { text, level } = this.#paragraph;
+  private closeParagraph(): void {
+    const { text, level } = this.paragraph;
     const trimmed = text.trim();
     if (trimmed === '') return;
-    if (this.#cell) this.#cell.push(trimmed);
-    else this.#lines.push(this.#placeholder === 'body' ? `${'  '.repeat(level)}- ${trimmed}` : trimmed);
+    if (this.cell) this.cell.push(trimmed);
+    else this.lines.push(this.placeholder === 'body' ? `${'  '.repeat(level)}- ${trimmed}` : trimmed);
   }
 
-  #closeShape(): void {
-    const lines = this.#lines;
-    this.#lines = [];
-    const placeholder = this.#placeholder ?? '';
+  private closeShape(): void {
+    const lines = this.lines;
+    this.lines = [];
+    const placeholder = this.placeholder ?? '';
     if (lines.length === 0 || furniture.has(placeholder)) return;
     if (placeholder === 'title' || placeholder === 'ctrTitle') this.title = lines.join(' ');
     else this.blocks.push(lines.join('\n'));

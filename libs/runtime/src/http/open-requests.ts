@@ -13,33 +13,33 @@ const SMALL_BYTES = 16_384;
  * to its end; Node reports a closed connection only to the first response in its queue.
  */
 export class OpenRequests {
-  readonly #of = new WeakMap<Socket, Set<FastifyReply>>();
-  readonly #left: (reply: FastifyReply) => void;
+  private readonly of = new WeakMap<Socket, Set<FastifyReply>>();
+  private readonly left: (reply: FastifyReply) => void;
 
   /** Calls `left` for each request whose connection closes before the end of its response. */
   constructor(left: (reply: FastifyReply) => void) {
-    this.#left = left;
+    this.left = left;
   }
 
   begin(reply: FastifyReply): void {
     const { socket } = reply.request.raw;
-    let open = this.#of.get(socket);
+    let open = this.of.get(socket);
     if (!open) {
-      this.#of.set(socket, (open = new Set()));
-      socket.once('close', () => this.#leave(socket));
+      this.of.set(socket, (open = new Set()));
+      socket.once('close', () => this.leave(socket));
     }
     open.add(reply);
   }
 
   /** Whether the request was still open. */
   end(reply: FastifyReply): boolean {
-    return this.#of.get(reply.request.raw.socket)?.delete(reply) ?? false;
+    return this.of.get(reply.request.raw.socket)?.delete(reply) ?? false;
   }
 
-  #leave(socket: Socket): void {
-    const open = this.#of.get(socket);
-    this.#of.delete(socket);
-    open?.forEach(this.#left);
+  private leave(socket: Socket): void {
+    const open = this.of.get(socket);
+    this.of.delete(socket);
+    open?.forEach(this.left);
   }
 }
 

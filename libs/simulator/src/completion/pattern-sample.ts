@@ -25,7 +25,7 @@ export function samplePattern(pattern: string, random: Random): string {
 }
 
 class PatternReader {
-  #at = 0;
+  private at = 0;
 
   constructor(
     readonly pattern: string,
@@ -33,32 +33,32 @@ class PatternReader {
   ) {}
 
   alternatives(): string {
-    const options = [this.#sequence()];
-    while (this.#take('|')) options.push(this.#sequence());
+    const options = [this.sequence()];
+    while (this.take('|')) options.push(this.sequence());
     return this.random.pick(options);
   }
 
-  #sequence(): string {
+  private sequence(): string {
     let text = '';
-    while (this.#at < this.pattern.length && !'|)'.includes(this.#peek())) {
-      const start = this.#at;
-      const first = this.#atom();
-      const end = this.#at;
-      const [low, high] = this.#quantifier();
-      const after = this.#at;
+    while (this.at < this.pattern.length && !'|)'.includes(this.peek())) {
+      const start = this.at;
+      const first = this.atom();
+      const end = this.at;
+      const [low, high] = this.quantifier();
+      const after = this.at;
       const repeats = this.random.whole(low, high);
       if (repeats > 0) text += first;
       for (let i = 1; i < repeats; i++) {
-        this.#at = start;
-        text += this.#atom();
+        this.at = start;
+        text += this.atom();
       }
-      this.#at = Math.max(after, end);
+      this.at = Math.max(after, end);
     }
     return text;
   }
 
-  #atom(): string {
-    const char = this.#next();
+  private atom(): string {
+    const char = this.next();
     switch (char) {
       case '^':
       case '$':
@@ -66,70 +66,70 @@ class PatternReader {
       case '.':
         return this.random.pick([...LOWER]);
       case '(':
-        return this.#group();
+        return this.group();
       case '[':
-        return this.#class();
+        return this.class();
       case '\\':
-        return this.#escape();
+        return this.escape();
       default:
         return char;
     }
   }
 
-  #group(): string {
-    const isLook = /^\?<?[=!]/.test(this.pattern.slice(this.#at));
-    const mark = /^\?(?:<?[=!:]|<\w+>)/.exec(this.pattern.slice(this.#at));
-    this.#at += mark?.[0].length ?? 0;
+  private group(): string {
+    const isLook = /^\?<?[=!]/.test(this.pattern.slice(this.at));
+    const mark = /^\?(?:<?[=!:]|<\w+>)/.exec(this.pattern.slice(this.at));
+    this.at += mark?.[0].length ?? 0;
     const text = this.alternatives();
-    this.#take(')');
+    this.take(')');
     return isLook ? '' : text;
   }
 
-  #escape(): string {
-    const letter = this.#next();
+  private escape(): string {
+    const letter = this.next();
     if (letter === 'b' || letter === 'B' || /\d/.test(letter)) return '';
     return this.random.pick([...(ESCAPES[letter] ?? letter)]);
   }
 
-  #class(): string {
-    const isNegated = this.#take('^');
+  private class(): string {
+    const isNegated = this.take('^');
     let chars = '';
-    while (this.#at < this.pattern.length && this.#peek() !== ']') {
-      const char = this.#next();
+    while (this.at < this.pattern.length && this.peek() !== ']') {
+      const char = this.next();
       if (char === '\\') {
-        const letter = this.#next();
+        const letter = this.next();
         chars += ESCAPES[letter] ?? letter;
-      } else if (this.#peek() === '-' && this.pattern[this.#at + 1] !== ']') {
-        this.#at++;
-        chars += range(char, this.#next());
+      } else if (this.peek() === '-' && this.pattern[this.at + 1] !== ']') {
+        this.at++;
+        chars += range(char, this.next());
       } else chars += char;
     }
-    this.#take(']');
+    this.take(']');
     const allowed = isNegated ? [...PRINTABLE].filter((char) => !chars.includes(char)) : [...chars];
     return allowed.length === 0 ? '' : this.random.pick(allowed);
   }
 
-  #quantifier(): [number, number] {
-    const match = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/.exec(this.pattern.slice(this.#at, this.#at + 24));
+  private quantifier(): [number, number] {
+    const match = /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/.exec(this.pattern.slice(this.at, this.at + 24));
     if (match === null) return [1, 1];
-    this.#at += match[0].length;
+    this.at += match[0].length;
     if (match[1] === undefined) return quantifierOf(match[0].charAt(0));
     const low = Number(match[1]);
     if (match[2] === '') return [low, low];
     return [low, match[3] === '' ? low + OPEN_REPEATS : Number(match[3])];
   }
 
-  #peek(): string {
-    return this.pattern.charAt(this.#at);
+  private peek(): string {
+    return this.pattern.charAt(this.at);
   }
 
-  #next(): string {
-    return this.pattern.charAt(this.#at++);
+  private next(): string {
+    return this.pattern.charAt(this.at++);
   }
 
-  #take(char: string): boolean {
-    if (this.#peek() !== char) return false;
-    this.#at++;
+  private take(char: string): boolean {
+    if (this.peek() !== char) return false;
+    this.at++;
     return true;
   }
 }

@@ -21,11 +21,11 @@ export interface ChunkFormat {
 
 /** Formats the events of one stream. Events that do not depend on a token are formatted once. */
 export class ChunkText {
-  readonly #start: string;
-  readonly #choices: string;
-  readonly #tail: string;
-  readonly #lineEnd: string;
-  readonly #isOdd: boolean;
+  private readonly start: string;
+  private readonly choices: string;
+  private readonly tail: string;
+  private readonly lineEnd: string;
+  private readonly isOdd: boolean;
 
   constructor(
     head: ChunkHead,
@@ -38,47 +38,47 @@ export class ChunkText {
       model: head.model,
       system_fingerprint: 'sim',
     };
-    this.#start = JSON.stringify(fields).slice(0, -1);
-    this.#choices = `${this.#start},"choices":[{"index":`;
-    this.#tail = format.includeUsage ? '}],"usage":null}' : '}]}';
-    this.#lineEnd = format.faults.has('crlf') ? '\r\n' : '\n';
-    this.#isOdd = format.faults.has('comments') || format.faults.has('multi-line');
+    this.start = JSON.stringify(fields).slice(0, -1);
+    this.choices = `${this.start},"choices":[{"index":`;
+    this.tail = format.includeUsage ? '}],"usage":null}' : '}]}';
+    this.lineEnd = format.faults.has('crlf') ? '\r\n' : '\n';
+    this.isOdd = format.faults.has('comments') || format.faults.has('multi-line');
   }
 
   /** The first event of a choice. */
   role(choice: number): string {
-    return this.#delta(choice, '{"role":"assistant","content":""}');
+    return this.delta(choice, '{"role":"assistant","content":""}');
   }
 
   /** One token. */
   step(choice: number, step: CompletionStep, position: number): string {
     const { topLogprobs } = this.format;
-    if (step.kind !== 'content' || topLogprobs === undefined) return this.#delta(choice, this.#deltaOf(step));
+    if (step.kind !== 'content' || topLogprobs === undefined) return this.delta(choice, this.deltaOf(step));
     const content = [contentLogprob(step.text, position, topLogprobs)];
-    return this.#delta(choice, this.#deltaOf(step), JSON.stringify({ content, refusal: null }));
+    return this.delta(choice, this.deltaOf(step), JSON.stringify({ content, refusal: null }));
   }
 
   /** The event that ends a choice. */
   finish(choice: number, reason: SimulatedFinish): string {
     return this.event(
-      `${this.#choices}${choice},"delta":{},"logprobs":null,"finish_reason":"${reason}"${this.#tail}`,
+      `${this.choices}${choice},"delta":{},"logprobs":null,"finish_reason":"${reason}"${this.tail}`,
     );
   }
 
   /** The event that carries the usage. */
   usage(usage: object): string {
-    return this.event(`${this.#start},"choices":[],"usage":${JSON.stringify(usage)}}`);
+    return this.event(`${this.start},"choices":[],"usage":${JSON.stringify(usage)}}`);
   }
 
   /** The end of the stream. */
   done(): string {
-    return `data: [DONE]${this.#lineEnd}${this.#lineEnd}`;
+    return `data: [DONE]${this.lineEnd}${this.lineEnd}`;
   }
 
   /** One event with this data. */
   event(json: string): string {
-    const end = this.#lineEnd;
-    if (!this.#isOdd) return `data: ${json}${end}${end}`;
+    const end = this.lineEnd;
+    if (!this.isOdd) return `data: ${json}${end}${end}`;
     const comment = this.format.faults.has('comments')
       ? `: keep-alive${end}${end}: another comment${end}`
       : '';
@@ -89,18 +89,18 @@ export class ChunkText {
     return `${comment}data: ${data}${end}${end}`;
   }
 
-  #delta(choice: number, delta: string, logprobs = 'null'): string {
+  private delta(choice: number, delta: string, logprobs = 'null'): string {
     return this.event(
-      `${this.#choices}${choice},"delta":${delta},"logprobs":${logprobs},"finish_reason":null${this.#tail}`,
+      `${this.choices}${choice},"delta":${delta},"logprobs":${logprobs},"finish_reason":null${this.tail}`,
     );
   }
 
-  #deltaOf(step: CompletionStep): string {
+  private deltaOf(step: CompletionStep): string {
     switch (step.kind) {
       case 'content':
-        return `{"content":${JSON.stringify(this.#written(step.text))}}`;
+        return `{"content":${JSON.stringify(this.written(step.text))}}`;
       case 'reasoning':
-        return this.#reasoningDelta(step.text);
+        return this.reasoningDelta(step.text);
       case 'tool-start': {
         const fn = { name: step.name, arguments: '' };
         return JSON.stringify({
@@ -112,13 +112,13 @@ export class ChunkText {
     }
   }
 
-  #written(text: string): string {
+  private written(text: string): string {
     return this.format.encrypted?.seal(text) ?? text;
   }
 
-  #reasoningDelta(text: string): string {
+  private reasoningDelta(text: string): string {
     const { reasoningDetails, encrypted } = this.format;
-    if (!reasoningDetails || encrypted) return `{"reasoning_content":${JSON.stringify(this.#written(text))}}`;
+    if (!reasoningDetails || encrypted) return `{"reasoning_content":${JSON.stringify(this.written(text))}}`;
     return JSON.stringify({ reasoning_content: text, reasoning_details: [reasoningDetail(text)] });
   }
 }

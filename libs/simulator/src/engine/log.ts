@@ -47,9 +47,9 @@ const SECRET_HEADERS = new Set(['authorization', 'x-api-key', 'api-key', 'cookie
 
 /** The recent requests and cancellations, both bounded; the oldest are dropped first. */
 export class RequestLog {
-  readonly #entries = new Set<LogEntry>();
-  readonly #cancellations: Cancellation[] = [];
-  #bodyTotal = 0;
+  private readonly entries = new Set<LogEntry>();
+  private readonly cancelled: Cancellation[] = [];
+  private bodyTotal = 0;
 
   constructor(
     readonly maxEntries: number,
@@ -62,34 +62,34 @@ export class RequestLog {
     // A slice of a large string keeps all of it alive; the round trip through bytes copies it.
     if (entry.body.length > this.maxBody)
       entry.body = Buffer.from(entry.body.slice(0, this.maxBody)).toString();
-    this.#entries.add(entry);
-    this.#bodyTotal += entry.body.length;
-    for (const oldest of this.#entries) {
-      if (this.#entries.size <= this.maxEntries && this.#bodyTotal <= MAX_BODY_TOTAL) break;
-      this.#entries.delete(oldest);
-      this.#bodyTotal -= oldest.body.length;
+    this.entries.add(entry);
+    this.bodyTotal += entry.body.length;
+    for (const oldest of this.entries) {
+      if (this.entries.size <= this.maxEntries && this.bodyTotal <= MAX_BODY_TOTAL) break;
+      this.entries.delete(oldest);
+      this.bodyTotal -= oldest.body.length;
     }
   }
 
   addCancellation(cancellation: Cancellation): void {
-    this.#cancellations.push(cancellation);
-    if (this.#cancellations.length > MAX_CANCELLATIONS) this.#cancellations.shift();
+    this.cancelled.push(cancellation);
+    if (this.cancelled.length > MAX_CANCELLATIONS) this.cancelled.shift();
   }
 
   /** Oldest first. */
   requests(): LoggedRequest[] {
-    return [...this.#entries].map((entry) => ({ ...entry, headers: maskSecrets(entry.headers) }));
+    return [...this.entries].map((entry) => ({ ...entry, headers: maskSecrets(entry.headers) }));
   }
 
   /** Oldest first. */
   cancellations(): Cancellation[] {
-    return [...this.#cancellations];
+    return [...this.cancelled];
   }
 
   clear(): void {
-    this.#entries.clear();
-    this.#cancellations.length = 0;
-    this.#bodyTotal = 0;
+    this.entries.clear();
+    this.cancelled.length = 0;
+    this.bodyTotal = 0;
   }
 }
 

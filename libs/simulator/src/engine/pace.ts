@@ -13,27 +13,27 @@ export class Pace {
   readonly prefillMs: number;
   /** Whether no token ever waits. */
   readonly isInstant: boolean;
-  readonly #options: PaceOptions;
-  readonly #random: Random;
-  #dueMs: number;
+  private readonly options: PaceOptions;
+  private readonly random: Random;
+  private dueMs: number;
 
   constructor(options: PaceOptions, computedTokens: number, seed: number) {
-    this.#options = options;
-    this.#random = new Random(seed);
-    this.prefillMs = this.#vary(options.ttftMs + (options.prefillUsPerToken * computedTokens) / 1000);
-    this.#dueMs = this.prefillMs;
+    this.options = options;
+    this.random = new Random(seed);
+    this.prefillMs = this.vary(options.ttftMs + (options.prefillUsPerToken * computedTokens) / 1000);
+    this.dueMs = this.prefillMs;
     this.isInstant = this.prefillMs === 0 && options.itlMs === 0;
   }
 
   /** The time of the next token; the first is due when prefill ends. */
   next(): number {
-    const due = this.#dueMs;
-    this.#dueMs += this.#vary(this.#options.itlMs);
+    const due = this.dueMs;
+    this.dueMs += this.vary(this.options.itlMs);
     return due;
   }
 
-  #vary(ms: number): number {
-    if (ms === 0 || this.#options.jitter === 0) return ms;
-    return Math.max(0, ms * (1 + this.#options.jitter * (2 * this.#random.next() - 1)));
+  private vary(ms: number): number {
+    if (ms === 0 || this.options.jitter === 0) return ms;
+    return Math.max(0, ms * (1 + this.options.jitter * (2 * this.random.next() - 1)));
   }
 }

@@ -6,7 +6,7 @@ import type { Prompt } from '../request/prompt.js';
  * first.
  */
 export class PrefixCache {
-  readonly #blocks = new Set<number>();
+  private readonly blocks = new Set<number>();
 
   constructor(
     readonly capacity: number,
@@ -20,7 +20,7 @@ export class PrefixCache {
   cachedTokens(prompt: Prompt): number {
     const usable = Math.floor((prompt.tokens - 1) / BLOCK_TOKENS);
     let hits = 0;
-    while (hits < usable && this.#has(prompt.blocks[hits])) hits++;
+    while (hits < usable && this.has(prompt.blocks[hits])) hits++;
     const tokens = hits * BLOCK_TOKENS;
     return tokens >= this.minTokens ? tokens : 0;
   }
@@ -30,21 +30,21 @@ export class PrefixCache {
     let written = 0;
     // Last block first: a prefix must outlive the blocks after it.
     for (const block of prompt.blocks.toReversed()) {
-      if (!this.#blocks.delete(block)) written++;
-      this.#blocks.add(block);
+      if (!this.blocks.delete(block)) written++;
+      this.blocks.add(block);
     }
-    this.#evict();
+    this.evict();
     return written * BLOCK_TOKENS;
   }
 
-  #has(block: number | undefined): boolean {
-    return block !== undefined && this.#blocks.has(block);
+  private has(block: number | undefined): boolean {
+    return block !== undefined && this.blocks.has(block);
   }
 
-  #evict(): void {
-    for (const oldest of this.#blocks) {
-      if (this.#blocks.size <= this.capacity) return;
-      this.#blocks.delete(oldest);
+  private evict(): void {
+    for (const oldest of this.blocks) {
+      if (this.blocks.size <= this.capacity) return;
+      this.blocks.delete(oldest);
     }
   }
 }

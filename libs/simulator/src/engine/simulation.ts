@@ -32,13 +32,13 @@ export class Simulation {
   readonly enclave: SimulatedEnclave;
   /** Set while stopping, when closed connections are not cancellations. */
   isStopping = false;
-  readonly #failures: Random;
-  readonly #idPrefix = `chatcmpl-${Math.floor(Math.random() * 36 ** 8)
+  private readonly failures: Random;
+  private readonly idPrefix = `chatcmpl-${Math.floor(Math.random() * 36 ** 8)
     .toString(36)
     .padStart(8, '0')}`;
-  #nextId = 0;
-  #defaults: Overrides = {};
-  #defaultsLeft = Number.POSITIVE_INFINITY;
+  private nextId = 0;
+  private defaults: Overrides = {};
+  private defaultsLeft = Number.POSITIVE_INFINITY;
 
   constructor(readonly options: SimulatorOptions) {
     this.log = new RequestLog(options.logRequests, options.logBodyChars);
@@ -48,37 +48,37 @@ export class Simulation {
     this.readings = new Readings(options);
     this.enclave = new SimulatedEnclave(options.teeLookalike);
     this.slots = new Slots(options.maxParallel, options.maxQueue);
-    this.#failures = new Random(options.seed);
+    this.failures = new Random(options.seed);
   }
 
   /** An id that no other request has, in this or another simulator. */
   newId(): string {
-    return `${this.#idPrefix}${(this.#nextId++).toString(36).padStart(6, '0')}`;
+    return `${this.idPrefix}${(this.nextId++).toString(36).padStart(6, '0')}`;
   }
 
   /** Replaces the default settings of the next `count` requests. */
   setDefaults(defaults: Overrides, count: number): void {
-    this.#defaults = defaults;
-    this.#defaultsLeft = count;
+    this.defaults = defaults;
+    this.defaultsLeft = count;
   }
 
   /** Takes the defaults of one request, and counts it. */
   takeDefaults(): Overrides {
-    if (this.#defaultsLeft <= 0) return {};
-    this.#defaultsLeft--;
-    return this.#defaults;
+    if (this.defaultsLeft <= 0) return {};
+    this.defaultsLeft--;
+    return this.defaults;
   }
 
   /** The defaults of the next request. */
   peekDefaults(): Overrides {
-    return this.#defaultsLeft > 0 ? this.#defaults : {};
+    return this.defaultsLeft > 0 ? this.defaults : {};
   }
 
   /** The random faults of one request, by order of arrival. */
   randomFaults(): FaultName[] {
     const { failRate, failFaults } = this.options;
-    if (failRate === 0 || this.#failures.next() >= failRate) return [];
-    return [this.#failures.pick(failFaults)];
+    if (failRate === 0 || this.failures.next() >= failRate) return [];
+    return [this.failures.pick(failFaults)];
   }
 
   stats(): Stats {

@@ -3,9 +3,9 @@ export class QueueFull extends Error {}
 
 /** Grants a limited number of slots, first come first served, with a bounded queue. */
 export class Slots {
-  #used = 0;
-  #peak = 0;
-  readonly #waiting = new Set<() => void>();
+  private taken = 0;
+  private mostTaken = 0;
+  private readonly waiting = new Set<() => void>();
 
   /** `limit` 0 means no limit. */
   constructor(
@@ -14,27 +14,27 @@ export class Slots {
   ) {}
 
   get used(): number {
-    return this.#used;
+    return this.taken;
   }
 
   get peak(): number {
-    return this.#peak;
+    return this.mostTaken;
   }
 
   get queued(): number {
-    return this.#waiting.size;
+    return this.waiting.size;
   }
 
   /** Restarts the measurement of the peak. */
   resetPeak(): void {
-    this.#peak = this.#used;
+    this.mostTaken = this.taken;
   }
 
   /** Takes a slot immediately; false if none is free. */
   tryTake(): boolean {
-    if (this.limit > 0 && this.#used >= this.limit) return false;
-    this.#used++;
-    this.#peak = Math.max(this.#peak, this.#used);
+    if (this.limit > 0 && this.taken >= this.limit) return false;
+    this.taken++;
+    this.mostTaken = Math.max(this.mostTaken, this.taken);
     return true;
   }
 
@@ -43,21 +43,21 @@ export class Slots {
    * function leaves the queue and returns whether the caller was still in it.
    */
   enqueue(granted: () => void): () => boolean {
-    if (this.#waiting.size >= this.maxQueue) throw new QueueFull();
+    if (this.waiting.size >= this.maxQueue) throw new QueueFull();
     // Each entry is its own function, since a set would merge a callback that is used twice.
     const entry = (): void => granted();
-    this.#waiting.add(entry);
-    return () => this.#waiting.delete(entry);
+    this.waiting.add(entry);
+    return () => this.waiting.delete(entry);
   }
 
   /** Frees a slot; the first in the queue gets it. */
   release(): void {
-    const [next] = this.#waiting;
+    const [next] = this.waiting;
     if (next === undefined) {
-      this.#used--;
+      this.taken--;
       return;
     }
-    this.#waiting.delete(next);
+    this.waiting.delete(next);
     next();
   }
 }

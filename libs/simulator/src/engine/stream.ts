@@ -18,9 +18,9 @@ const TURN_MS = 20;
 
 /** Collects events and writes them in as few writes as the pace allows. */
 class Output {
-  #text = '';
-  #tokens = 0;
-  #written = 0;
+  private text = '';
+  private tokens = 0;
+  private writtenPieces = 0;
 
   constructor(
     readonly connection: ClientConnection,
@@ -29,24 +29,24 @@ class Output {
 
   /** Tokens handed to the socket. */
   get written(): number {
-    return this.#written;
+    return this.writtenPieces;
   }
 
   add(text: string, tokens = 0): void {
-    this.#text += text;
-    this.#tokens += tokens;
+    this.text += text;
+    this.tokens += tokens;
   }
 
   get isFull(): boolean {
-    return this.#text.length >= FLUSH_LENGTH;
+    return this.text.length >= FLUSH_LENGTH;
   }
 
   async flush(isThrough = false): Promise<void> {
-    if (this.#text === '') return;
-    const text = this.#text;
-    this.#text = '';
-    this.#written += this.#tokens;
-    this.#tokens = 0;
+    if (this.text === '') return;
+    const text = this.text;
+    this.text = '';
+    this.writtenPieces += this.tokens;
+    this.tokens = 0;
     if (this.faults.has('split-utf8')) {
       for (const piece of splitInsideCharacters(Buffer.from(text))) await this.connection.writeThrough(piece);
     } else if (isThrough) await this.connection.writeThrough(text);
@@ -56,8 +56,8 @@ class Output {
   /** Ends the response with the remaining text, in the same write if possible. */
   async end(): Promise<void> {
     if (this.faults.has('split-utf8')) await this.flush();
-    this.#written += this.#tokens;
-    this.connection.response.end(this.#text);
+    this.writtenPieces += this.tokens;
+    this.connection.response.end(this.text);
   }
 }
 

@@ -8,9 +8,9 @@ export const MAX_WAIT_MS = 600_000;
 
 /** The response side of one request. Every wait on it ends when the client disconnects. */
 export class ClientConnection {
-  #isGone = false;
-  #isDropped = false;
-  #wake: (() => void) | undefined;
+  private isGone = false;
+  private isDropped = false;
+  private wake: (() => void) | undefined;
 
   /** `onGone` is called once if the client disconnects before the response is complete. */
   constructor(
@@ -18,9 +18,9 @@ export class ClientConnection {
     onGone: () => void,
   ) {
     response.once('close', () => {
-      this.#isGone = true;
-      if (!response.writableFinished && !this.#isDropped) onGone();
-      this.#wake?.();
+      this.isGone = true;
+      if (!response.writableFinished && !this.isDropped) onGone();
+      this.wake?.();
     });
   }
 
@@ -30,16 +30,16 @@ export class ClientConnection {
    */
   pause(maxMs: number, subscribe?: (resume: () => void) => () => unknown): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      if (this.#isGone) return reject(new ClientGone());
+      if (this.isGone) return reject(new ClientGone());
       const finish = (settle: () => void): void => {
         clearTimeout(timer);
-        this.#wake = undefined;
+        this.wake = undefined;
         unsubscribe?.();
         settle();
       };
       const unsubscribe = subscribe?.(() => finish(() => resolve(true)));
       const timer = setTimeout(() => finish(() => resolve(false)), maxMs);
-      this.#wake = () => finish(() => reject(new ClientGone()));
+      this.wake = () => finish(() => reject(new ClientGone()));
     });
   }
 
@@ -58,7 +58,7 @@ export class ClientConnection {
 
   /** Writes, and waits while the client reads more slowly than data is written. Throws `ClientGone`. */
   async write(data: string | Buffer): Promise<void> {
-    if (this.#isGone) throw new ClientGone();
+    if (this.isGone) throw new ClientGone();
     if (this.response.write(data)) return;
     const { response } = this;
     const isDrained = await this.pause(MAX_WAIT_MS, (resume) => {
@@ -95,7 +95,7 @@ export class ClientConnection {
 
   /** Closes the connection from this side, which does not count as a cancellation. */
   drop(isReset = false): void {
-    this.#isDropped = true;
+    this.isDropped = true;
     const { socket } = this.response;
     if (isReset) socket?.resetAndDestroy();
     else this.response.destroy();
@@ -103,7 +103,7 @@ export class ClientConnection {
 
   /** Sends a complete JSON response. */
   sendJson(status: number, json: string, headers: OutgoingHttpHeaders = {}): void {
-    if (this.#isGone || this.response.headersSent) return;
+    if (this.isGone || this.response.headersSent) return;
     this.response.writeHead(status, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(json),

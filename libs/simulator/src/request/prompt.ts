@@ -39,17 +39,17 @@ class Meter {
     for (let start = 0; start < text.length;) {
       const end = tokenEnd(text, start);
       this.hash.add(text, start, end);
-      this.#count();
+      this.count();
       start = end;
     }
   }
 
   fixed(tokens: number, label: string): void {
     this.hash.add(label);
-    for (let i = 0; i < tokens; i++) this.#count();
+    for (let i = 0; i < tokens; i++) this.count();
   }
 
-  #count(): void {
+  private count(): void {
     if (++this.tokens % BLOCK_TOKENS === 0) this.blocks.push(this.hash.value());
   }
 }

@@ -15,13 +15,13 @@ type Run = (keyCount: number, ...keysAndArgs: (string | number)[]) => Promise<un
  * is sent once per connection, and again to a server that has lost it.
  */
 export class RedisScript {
-  readonly #run: Run;
+  private readonly call: Run;
 
   constructor(redis: Redis | Cluster, lua: string) {
     const name = `script:${createHash('sha1').update(lua).digest('hex')}`;
     redis.defineCommand(name, { lua });
     const commands = redis as unknown as Record<string, Run>;
-    this.#run = (...args) => (commands[name] as Run).apply(redis, args);
+    this.call = (...args) => (commands[name] as Run).apply(redis, args);
   }
 
   /** Rejects if the server can't be reached or the script fails. */
@@ -29,7 +29,7 @@ export class RedisScript {
     const startMs = performance.now();
     let fault = '';
     try {
-      return await this.#run(keys.length, ...keys, ...args);
+      return await this.call(keys.length, ...keys, ...args);
     } catch (error) {
       fault = error instanceof ReplyError ? 'refused' : 'connection';
       throw error;

@@ -69,15 +69,15 @@ export function connectRedis({ url, name, logger = silent }: RedisConfig): Redis
  * Commands of the same turn are sent in one write, so that the server processes and answers them together.
  */
 class GatheringRedis extends Redis {
-  #isGathering = false;
+  private isGathering = false;
 
   override sendCommand(...given: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
-    if (!this.#isGathering && stream) {
-      this.#isGathering = true;
+    if (!this.isGathering && stream) {
+      this.isGathering = true;
       stream.cork();
       process.nextTick(() => {
-        this.#isGathering = false;
+        this.isGathering = false;
         stream.uncork();
       });
     }

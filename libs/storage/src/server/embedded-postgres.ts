@@ -73,63 +73,63 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 class RunningPostgres implements EmbeddedPostgres {
   readonly url: string;
   readonly adopted: boolean;
-  readonly #how: Launch;
-  readonly #port: number;
-  readonly #stopping = new AbortController();
-  #pid: number;
-  #keeping: Promise<void> = Promise.resolve();
-  #stopped: Promise<void> | undefined;
+  private readonly how: Launch;
+  private readonly port: number;
+  private readonly stopping = new AbortController();
+  private serverPid: number;
+  private keeping: Promise<void> = Promise.resolve();
+  private stopped: Promise<void> | undefined;
 
   constructor(how: Launch, { pid, port, adopted }: LaunchedServer) {
-    this.#how = how;
-    this.#pid = pid;
-    this.#port = port;
+    this.how = how;
+    this.serverPid = pid;
+    this.port = port;
     this.url = urlOf(how.data, port);
     this.adopted = adopted;
   }
 
   get pid(): number {
-    return this.#pid;
+    return this.serverPid;
   }
 
   keepRunning(onElsewhere: () => void): void {
-    this.#keeping = this.#keep(onElsewhere);
+    this.keeping = this.keep(onElsewhere);
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop();
-    return this.#stopped;
+    this.stopped ??= this.shutDown();
+    return this.stopped;
   }
 
-  async #stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#keeping;
-    await stopPostmaster(this.#how.data.folder, this.#pid);
+  private async shutDown(): Promise<void> {
+    this.stopping.abort();
+    await this.keeping;
+    await stopPostmaster(this.how.data.folder, this.serverPid);
   }
 
-  async #keep(onElsewhere: () => void): Promise<void> {
-    const { signal } = this.#stopping;
+  private async keep(onElsewhere: () => void): Promise<void> {
+    const { signal } = this.stopping;
     let waitMs = LOOK_MS;
     while (!signal.aborted) {
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
-      const state = await this.#look();
+      const state = await this.look();
       if (state === 'elsewhere') return onElsewhere();
       waitMs = state === 'running' ? LOOK_MS : Math.min(waitMs * 2, AGAIN_MS_MAX);
     }
   }
 
   /** Checks whether the server runs, and restarts it if it does not. */
-  async #look(): Promise<'running' | 'ended' | 'elsewhere'> {
-    const { data, logger } = this.#how;
+  private async look(): Promise<'running' | 'ended' | 'elsewhere'> {
+    const { data, logger } = this.how;
     try {
-      if (await isPostmaster(data.folder, this.#pid)) return 'running';
+      if (await isPostmaster(data.folder, this.serverPid)) return 'running';
       const found = await findPostmaster(data.folder);
-      if (found && found.port !== this.#port) return 'elsewhere';
-      logger.warn(`PostgreSQL (process ${this.#pid}) has exited and is restarted`);
-      const server = found ? await adopt(this.#how) : await launch(this.#how, this.#port);
+      if (found && found.port !== this.port) return 'elsewhere';
+      logger.warn(`PostgreSQL (process ${this.serverPid}) has exited and is restarted`);
+      const server = found ? await adopt(this.how) : await launch(this.how, this.port);
       if (!server) return 'ended';
-      this.#pid = server.pid;
+      this.serverPid = server.pid;
       return 'running';
     } catch (error) {
       logger.warn(

@@ -108,72 +108,72 @@ async function tryLock(client: ErrorSafeClient, { name, mode }: Place): Promise<
 
 class HeldLock implements InstanceLock {
   /** The holder id of this process. */
-  readonly #holder: string;
-  readonly #place: Place;
-  readonly #stop = new AbortController();
-  #client: ErrorSafeClient;
-  #away = false;
+  private readonly holder: string;
+  private readonly place: Place;
+  private readonly stop = new AbortController();
+  private client: ErrorSafeClient;
+  private away = false;
 
   constructor(place: Place, client: ErrorSafeClient) {
-    this.#place = place;
-    this.#holder = place.mode === 'alone' ? randomUUID() : TOGETHER;
-    this.#client = client;
+    this.place = place;
+    this.holder = place.mode === 'alone' ? randomUUID() : TOGETHER;
+    this.client = client;
   }
 
   async keep(watch: LockWatch): Promise<void> {
-    const sign = this.#client.query(
+    const sign = this.client.query(
       `INSERT INTO storage.instances AS i (name, holder, since) VALUES ($1, $2, now())
        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, since = excluded.since`,
-      [this.#place.name, this.#holder],
+      [this.place.name, this.holder],
     );
     await within(CONNECT_MS, sign);
     // Runs until the release, and never rejects.
-    void this.#watch(watch);
+    void this.watch(watch);
   }
 
   async release(): Promise<void> {
-    this.#stop.abort();
-    const client = this.#client;
+    this.stop.abort();
+    const client = this.client;
     await within(CLOSE_MS, client.end()).catch(() => client.destroy());
   }
 
-  async #watch(watch: LockWatch): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+  private async watch(watch: LockWatch): Promise<void> {
+    while (!this.stop.signal.aborted) {
       try {
-        await this.#beat(watch);
+        await this.beat(watch);
         continue;
       } catch (error) {
-        this.#client.destroy();
-        if (this.#stop.signal.aborted) return;
-        this.#reportAway(watch, error instanceof Error ? error.message : String(error));
+        this.client.destroy();
+        if (this.stop.signal.aborted) return;
+        this.reportAway(watch, error instanceof Error ? error.message : String(error));
       }
-      const client = await this.#takeAgain(watch);
+      const client = await this.takeAgain(watch);
       if (client === 'taken') return watch.onTaken();
       if (!client) return;
-      this.#client = client;
-      this.#reportBack(watch);
+      this.client = client;
+      this.reportBack(watch);
     }
   }
 
   /** Checks that the database responds, then waits until the next check or the end of the connection. */
-  async #beat(watch: LockWatch): Promise<void> {
-    const response = this.#client.query('SELECT 1');
+  private async beat(watch: LockWatch): Promise<void> {
+    const response = this.client.query('SELECT 1');
     try {
       await within(RESPONSE_MS, response);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      this.#reportAway(watch, 'it does not respond');
+      this.reportAway(watch, 'it does not respond');
       await within(IDLE_TIMEOUT_MS, response);
-      this.#reportBack(watch);
+      this.reportBack(watch);
     }
     const ended = Promise.withResolvers<void>();
-    this.#client.once('end', ended.resolve);
-    await Promise.race([this.#pause(HEARTBEAT_MS), ended.promise]);
-    this.#client.off('end', ended.resolve);
+    this.client.once('end', ended.resolve);
+    await Promise.race([this.pause(HEARTBEAT_MS), ended.promise]);
+    this.client.off('end', ended.resolve);
   }
 
   /** Tries until this process has the lock again. Returns `taken` if another process had it in between. */
-  async #takeAgain(watch: LockWatch): Promise<ErrorSafeClient | 'taken' | undefined> {
+  private async takeAgain(watch: LockWatch): Promise<ErrorSafeClient | 'taken' | undefined> {
     let refusedSinceMs: number | undefined;
     let isReported = false;
     const onFailure = (error: unknown): void => {
@@ -182,23 +182,23 @@ class HeldLock implements InstanceLock {
       isReported = true;
       watch.onAway(`another session has had the lock for ${REFUSED_MS / 1_000} s`);
     };
-    const { signal } = this.#stop;
+    const { signal } = this.stop;
     // It rejects only when the lock is released.
-    return retrying(() => this.#takeOnce(), { ...DELAYS, signal, onFailure }).catch(() => undefined);
+    return retrying(() => this.takeOnce(), { ...DELAYS, signal, onFailure }).catch(() => undefined);
   }
 
-  async #takeOnce(): Promise<ErrorSafeClient | 'taken'> {
-    const { signal } = this.#stop;
+  private async takeOnce(): Promise<ErrorSafeClient | 'taken'> {
+    const { signal } = this.stop;
     signal.throwIfAborted();
-    const client = clientOf(this.#place);
+    const client = clientOf(this.place);
     try {
       await client.connect();
       await within(CONNECT_MS, client.enableKeepalive());
-      const isHeld = await tryLock(client, this.#place);
+      const isHeld = await tryLock(client, this.place);
       // Each holder records its id while it holds the lock, so the next one can tell whether anyone held it
       // in between.
-      const holder = await holderOf(client, this.#place.name);
-      if (holder !== this.#holder) {
+      const holder = await holderOf(client, this.place.name);
+      if (holder !== this.holder) {
         client.destroy();
         return 'taken';
       }
@@ -210,18 +210,18 @@ class HeldLock implements InstanceLock {
     }
   }
 
-  async #pause(waitMs: number): Promise<void> {
-    await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  private async pause(waitMs: number): Promise<void> {
+    await sleep(waitMs, undefined, { signal: this.stop.signal }).catch(() => undefined);
   }
 
-  #reportAway(watch: LockWatch, reason: string): void {
-    if (this.#away) return;
-    this.#away = true;
+  private reportAway(watch: LockWatch, reason: string): void {
+    if (this.away) return;
+    this.away = true;
     watch.onAway(reason);
   }
 
-  #reportBack(watch: LockWatch): void {
-    this.#away = false;
+  private reportBack(watch: LockWatch): void {
+    this.away = false;
     watch.onBack();
   }
 }
