@@ -1,5 +1,5 @@
-// Prints what the results of checks and tests depend on beside files: the version of Node, and the installed
-// programs without which some tests are skipped. nx.json and project.json add it to their inputs.
+// Prints what the results of checks and tests depend on in addition to files: the version of Node, and the
+// installed programs without which some tests are skipped. nx.json and project.json add it to their inputs.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 

@@ -42,7 +42,7 @@ process of the platform. Sources: https://github.com/kieler/elkjs.`,
 /** Packages whose metadata has no licence; read from the files of the package. */
 const READ_BY_HAND = { 'seq-queue': 'MIT' };
 
-/** What an image contains beside packages of npm. */
+/** What an image contains in addition to packages of npm. */
 const SYSTEM = `## Programs and libraries of the image
 
 - Node.js (MIT, with the licences of its own parts in its LICENSE) and PostgreSQL (PostgreSQL licence), unchanged but for the

@@ -52,7 +52,7 @@ function foundLines({ name, url, models, skipped }: LocalServer, catalog: Catalo
   ];
 }
 
-/** What a model is offered for beside chats. */
+/** What a model is offered for in addition to chats. */
 function abilities(id: string, catalog: Catalog): string {
   const model = catalog.find(id);
   if (model?.type === 'embedding') return ' (embeddings)';

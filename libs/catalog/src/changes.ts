@@ -95,7 +95,7 @@ function modelChanges(before: CatalogFile, after: CatalogFile): string[] {
 const settingsOf = (model: CatalogEntry): object =>
   Object.fromEntries(Object.entries(model).filter(([name]) => !COMPARED.has(name)));
 
-/** The parts of a catalogue beside its models and prices. */
+/** The parts of a catalogue in addition to its models and prices. */
 function partsOf(file: CatalogFile): Leaves {
   const tiers = Object.entries(file.tiers).map(([tier, limits]) => leaves(limits, `tier ${tier}`));
   const others = Object.entries(file).filter(([name]) => !COMPARED_PARTS.has(name));

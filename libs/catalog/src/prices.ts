@@ -135,7 +135,7 @@ function trackPrices(model: Extract<CatalogEntry, { type: 'music' }>): Prices {
   );
 }
 
-/** What is sold beside models. */
+/** What is sold in addition to models. */
 function otherSold({ extras, search, cryptoRpc }: CatalogFile): Sold[] {
   const { webSearch = 0 } = extras;
   const providers = search?.providers ?? [];

@@ -6,7 +6,7 @@ import { refusalOf } from './refusal.js';
 
 type Path = readonly (string | number)[];
 
-/** Members that are numbers beside prices, but no prices. */
+/** Members that are numbers in addition to prices, but no prices. */
 const NO_PRICE = new Set(['contextTokenThreshold', 'included']);
 
 const names = (file: CatalogFile): string[] =>

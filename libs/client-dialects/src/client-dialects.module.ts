@@ -5,7 +5,7 @@ import { MessagesController } from './messages/messages.controller.js';
 import { PromptTokens } from './messages/prompt-tokens.js';
 import { ResponsesController } from './responses/responses.controller.js';
 
-/** The dialects of clients beside chat completions, on the completions of `text`. */
+/** The dialects of clients in addition to chat completions, on the completions of `text`. */
 @Module({
   imports: [TextModule],
   controllers: [CompletionsController, MessagesController, ResponsesController],

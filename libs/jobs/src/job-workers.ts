@@ -1,6 +1,6 @@
 import type { JobDefinition } from '@svc/contracts/messages';
 
-/** The context of a worker, beside the payload. */
+/** The context of a worker, in addition to the payload. */
 export interface JobRun {
   /** Starts at 1. */
   readonly attempt: number;

@@ -155,7 +155,7 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
   'x-svc-balance-diem': row('balances', '0', 'DIEM on the account before the request.'),
 };
 
-/** The header groups of each error status, beside those of every error and of the route. */
+/** The header groups of each error status, in addition to those of every error and of the route. */
 const BY_STATUS: Readonly<Record<number, readonly When[]>> = {
   402: ['payment'],
   409: ['retry'],

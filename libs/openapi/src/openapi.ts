@@ -302,7 +302,7 @@ function namedEventSchema(event: JsonObject): JsonObject {
   };
 }
 
-/** The schemas of an error's bodies, beside the common envelope. */
+/** The schemas of an error's bodies, in addition to the common envelope. */
 function bodiesOf({ access, payment }: RouteDefinition, status: number): string[] {
   return [
     ...(payment ? ['TopUpRefused'] : []),

@@ -2,7 +2,7 @@ import type { Structure } from './writer.js';
 import { footer, header, page, sidebar } from './parts.js';
 import type { Language } from './writer.js';
 
-/** Twelve languages beside English, each with its own structure. */
+/** Twelve languages other than English, each with its own structure. */
 export const languages: Readonly<Record<Exclude<Language, 'en'>, Structure>> = {
   de: (w) =>
     page(w, `${header(w)}<div class="artikel"><h1>${w.x()}</h1>${w.ps(5)}</div>${sidebar(w)}${footer(w)}`),

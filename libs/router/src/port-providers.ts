@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts/inference';
 import type { RouterPorts } from './api/router-ports.js';
 
-/** The ports of a router beside `InferenceRouter`. */
+/** The ports of a router in addition to `InferenceRouter`. */
 export const PORTS = [Embeddings, EnclaveReports, ImageOrders, Nodes, Transcriptions];
 
 const portOf = (

@@ -57,8 +57,8 @@ const PATHS: readonly RegExp[] = [
 ];
 
 /**
- * What clients must not learn of the servers behind the service, beside paths and names: addresses, possible
- * keys.
+ * What clients must not learn of the servers behind the service, in addition to paths and names: addresses,
+ * possible keys.
  */
 const UNFIT_FOR_CLIENTS: readonly RegExp[] = [
   BEARERS,

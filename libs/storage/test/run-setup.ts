@@ -9,7 +9,7 @@ const PREFIX = 'svc-test-run-';
 const MEMORY_DISK = '/dev/shm';
 /** Node's compile cache, so that the hundred processes of a run need not compile the modules again. */
 const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
-/** Space for the data of several servers, beside the service and its tests. */
+/** Space for the data of several servers, in addition to the service and its tests. */
 const ROOM_BYTES = 6 * 1024 ** 3;
 
 let folder: string | undefined;

@@ -18,7 +18,7 @@ interface Home {
 }
 
 interface ClusterParts {
-  /** Models beside the default ones, for the URL of the simulator. */
+  /** Models in addition to the default ones, for the URL of the simulator. */
   readonly models?: readonly ((url: string) => object)[];
   /** The checkout whose code runs; default: this one. */
   readonly checkout?: string;

@@ -18,7 +18,7 @@ export type Access =
 export const OPERATOR_SCOPES = ['read', 'money', 'keys'] as const;
 export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
-/** Headers that a response may have beside those of every response. */
+/** Headers that a response may have in addition to those of every response. */
 export type HeaderGroup =
   | 'model'
   | 'limits'
@@ -36,7 +36,7 @@ export type HeaderGroup =
 export interface ErrorShape {
   readonly schema: z.ZodType;
   readonly bodyOf: (problem: Problem, requestId: string) => object;
-  /** The header in which these clients expect the request id, beside the common one. */
+  /** The header in which these clients expect the request id, in addition to the common one. */
   readonly idHeader?: string;
 }
 
@@ -108,6 +108,6 @@ export interface RouteDefinition {
   readonly errors?: ErrorShape;
   /** Whether it accepts x402 payments: its errors have their own body, and a 402 describes how to pay. */
   readonly payment?: true;
-  /** Its error codes, beside those of every route with its access. */
+  /** Its error codes, in addition to those of every route with its access. */
   readonly refusals: readonly ProblemCode[];
 }

@@ -10,7 +10,7 @@ import {
 } from '@svc/text/output';
 import type { OfferedTools } from './offered-tools.js';
 
-/** What a response depends on beside its model's output. */
+/** What a response depends on in addition to its model's output. */
 export interface ResponseOptions {
   readonly tools: OfferedTools;
   /** Whether reasoning is shown as a summary, because the client asked for one. */

@@ -33,7 +33,7 @@ export const VOICE_CHARACTERS = 512;
 
 const VoiceName = z.string().min(1).max(VOICE_CHARACTERS);
 
-/** What a model that speaks texts has beside the members of every model. */
+/** What a model that speaks texts has in addition to the members of every model. */
 export const speechMembers = {
   type: z.literal('tts'),
   voices: z.array(VoiceName).min(1),
@@ -63,7 +63,7 @@ export function checkSpeechMembers(
     if (!voices.includes(voice)) refuse(['voiceAliases', alias], 'must be one of voices');
 }
 
-/** What a model that transcribes audio has beside the members of every model. */
+/** What a model that transcribes audio has in addition to the members of every model. */
 export const transcriptionMembers = {
   type: z.literal('asr'),
   /** The longest audio of a request. */

@@ -28,7 +28,7 @@ const Names = <Name extends z.ZodType<string>>(name: Name) =>
     .min(1)
     .refine((names) => new Set(names).size === names.length, 'must not repeat a value');
 
-/** What requests may choose, beside the prompt. */
+/** What requests may choose, in addition to the prompt. */
 const choices = {
   resolutions: Names(Resolution).optional(),
   /** Default: the first of them. */
@@ -64,7 +64,7 @@ const tiers = {
   quality: z.partialRecord(Resolution, z.partialRecord(Quality, Usd)).optional(),
 };
 
-/** The fields of a model that makes images, beside those of every model. */
+/** The fields of a model that makes images, in addition to those of every model. */
 export const imageFields = {
   type: z.literal('image'),
   constraints: ImageConstraints.prefault({}),
@@ -73,7 +73,7 @@ export const imageFields = {
 
 export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
 
-/** The fields of a model that edits pictures, beside those of every model. */
+/** The fields of a model that edits pictures, in addition to those of every model. */
 export const editFields = {
   type: z.literal('inpaint'),
   constraints: z
@@ -100,7 +100,7 @@ export const editFields = {
 
 export type EditFields = z.infer<z.ZodObject<typeof editFields>>;
 
-/** The fields of a model that enlarges pictures, beside those of every model. */
+/** The fields of a model that enlarges pictures, in addition to those of every model. */
 export const upscaleFields = {
   type: z.literal('upscale'),
   /** USD per picture: enlarged up to twice, and further. */

@@ -70,7 +70,7 @@ interface Faults {
   readonly addIssue: (issue: { code: 'custom'; path: (string | number)[]; message: string }) => void;
 }
 
-/** The fields of a video model beside those of every model. */
+/** The fields of a video model in addition to those of every model. */
 export const videoFields = {
   type: z.literal('video'),
   constraints: VideoConstraints,
@@ -130,7 +130,7 @@ const MusicConstraints = z.strictObject({
   lyricsCharacterLimit: PositiveCount.max(20_000).default(3_000),
 });
 
-/** The fields of a music model beside those of every model. */
+/** The fields of a music model in addition to those of every model. */
 export const musicFields = {
   type: z.literal('music'),
   constraints: MusicConstraints.prefault({}),

@@ -32,7 +32,7 @@ export interface Caller {
   readonly expiresAt?: string;
   /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
-  /** The key's own limits, beside those of its account. */
+  /** The key's own limits, in addition to those of its account. */
   readonly limits?: readonly Limit[];
   readonly accountLimits?: readonly AccountLimit[];
   /** The account's concurrent requests, if the operator has set a limit. */

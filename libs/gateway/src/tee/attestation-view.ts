@@ -1,7 +1,7 @@
 import type { EnclaveReport } from '@svc/contracts/messages';
 import type { TeeAttestation } from '@svc/api/tee';
 
-/** What is known about an attestation beside the report. */
+/** What is known about an attestation in addition to the report. */
 interface Attesting {
   readonly model: string;
   /** Whether the gateway drew the nonce, because the client sent none. */

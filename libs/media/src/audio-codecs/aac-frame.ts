@@ -13,7 +13,7 @@ const PROGRAM = 5;
 const FILLER = 6;
 const END = 7;
 
-/** Codebooks beside those of spectra. */
+/** Codebooks in addition to those of spectra. */
 const NONE = 0;
 const RESERVED = 12;
 const NOISE = 13;

@@ -3,7 +3,7 @@ import { crcTable } from './crc.js';
 const RATES = [0, 88_200, 176_400, 192_000, 8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000];
 const BITS = [0, 8, 12, undefined, 16, 20, 24, 32];
 
-/** What a verbatim frame has beside its samples. */
+/** What a verbatim frame has in addition to its samples. */
 const OVERHEAD_BYTES = 1_024;
 
 export interface FlacFrame {

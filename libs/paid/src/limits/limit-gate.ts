@@ -40,7 +40,7 @@ export class LimitGate {
   ) {}
 
   /**
-   * The request for what a caller wants to use, which takes these amounts beside one request. Refuses:
+   * The request for what a caller wants to use: one request and these amounts. Refuses:
    * TOO_MANY_TOKENS_PER_MINUTE, when it exceeds the limit of a whole window.
    */
   request({ requestId, caller, resource, limits }: LimitEntrant, amounts: Amounts): AdmitRequest {

@@ -13,7 +13,7 @@ declare module 'fastify' {
 export interface PaidOperation {
   /** What is sold: its name in charges, what is limited, and the limits that apply. */
   readonly sale: ModelSale | RouteSale;
-  /** The estimated amounts beside one request. */
+  /** The estimated amounts in addition to one request. */
   readonly amounts: Amounts;
   /**
    * The money to hold at first: all that the operation can cost, or the beginning of a stream that extends

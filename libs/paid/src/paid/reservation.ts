@@ -43,7 +43,7 @@ interface Settlement {
   readonly headers: HeaderValues;
 }
 
-/** What an operation without a result takes from its limits, beside being counted. */
+/** What an operation without a result takes from its limits, in addition to being counted. */
 const NOTHING: Amounts = Object.fromEntries(
   LIMIT_UNITS.filter((unit) => unit !== 'requests').map((unit) => [unit, 0]),
 );

@@ -4,7 +4,7 @@ const OWN_NAME = 'svc-guarded-fetch';
 /** RFC 9309 requires parsing at least 500 KiB; this is the most rules kept for this service. */
 const RULES_AT_MOST = 5_000;
 
-/** The overhead of a rule beside its path. */
+/** The overhead of a rule in addition to its path. */
 const RULE_BYTES = 64;
 
 interface Rule {

@@ -12,7 +12,7 @@ const CACHE_BYTES = 67_108_864;
 /** A wrong result of a node that lies ends after this time. */
 const LIFETIME_MS = 3_600_000;
 
-/** About what an entry takes beside its result. */
+/** About what an entry takes in addition to its result. */
 const ENTRY_BYTES = 512;
 
 /** What became of a call. */

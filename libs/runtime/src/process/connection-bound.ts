@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { BlockList, type Socket, isIPv6 } from 'node:net';
 import { networkOf } from './client-network.js';
 
-/** The names that trusted proxies may have, beside addresses and ranges. */
+/** The names that trusted proxies may have, in addition to addresses and ranges. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],

@@ -75,7 +75,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** What every process serves and provides, beside its own module. */
+/** What every process serves and provides, in addition to its own module. */
 @Module({})
 class ProcessModule {
   static around(module: ServeOptions['module'], logger: Logger, readiness: Readiness): DynamicModule {

@@ -7,7 +7,7 @@ import { faultError, isFault } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { countTokens } from '../tokenizer.js';
 
-/** What a backend may do wrong, beside the faults that respond with an error status. */
+/** What a backend may do wrong, other than the faults that respond with an error status. */
 const FAULTS = [
   'floats',
   'count',

@@ -9,7 +9,7 @@ import type { Overrides } from '../request/overrides.js';
 import { type Picture, hollowPng, tinyJpeg, tinyPng, tinyWebp } from './tiny-images.js';
 
 /**
- * What a backend may do wrong, beside the faults that respond with an error status. Those with `url` name
+ * What a backend may do wrong, other than the faults that respond with an error status. Those with `url` name
  * images by URL; `missing` makes one image too few and `single` only one; `huge` claims 60,000 × 60,000
  * pixels; `small` enlarges nothing, and halves what is only changed.
  */

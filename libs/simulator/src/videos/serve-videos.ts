@@ -30,7 +30,7 @@ interface VideoJob {
 /**
  * Serves OpenAI's `/videos`: a job is completed after a delay, with a grey video or silence of the requested
  * length. Settings follow the model's name, as in `clip;delay-ms=500;fault=stuck` or `song;media=mp3`. Faults
- * beside those with an error status: `stuck`, `failed`, `refused`, `lost`, `no-content`, `cut-content`,
+ * other than those with an error status: `stuck`, `failed`, `refused`, `lost`, `no-content`, `cut-content`,
  * `html`, `dropped`.
  */
 export function addVideoRoutes(app: FastifyInstance, takeDefaults: () => Overrides): void {
