@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Charges, MediaJobs } from '@svc/contracts/ports';
-import { InferenceRouter } from '@svc/contracts/inference';
+import { BackendJobs } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import type { MediaStore } from './files/media-store.js';
@@ -24,7 +24,7 @@ export interface MediaJobsOptions {
 /** Jobs that make media. Needs the global modules of storage and logging. */
 @Module({})
 export class MediaJobsModule {
-  /** Takes jobs and does them; `neighbours` provide `Charges` and `InferenceRouter`. */
+  /** Takes jobs and does them; `neighbours` provide `Charges` and `BackendJobs`. */
   static with(options: MediaJobsOptions, neighbours: DynamicModule[]): DynamicModule {
     const { config, files } = options;
     return {
@@ -33,17 +33,17 @@ export class MediaJobsModule {
       providers: [
         {
           provide: StepPorts,
-          useFactory: (router: InferenceRouter, charges: Charges) => new StepPorts(router, charges),
-          inject: [InferenceRouter, Charges],
+          useFactory: (backends: BackendJobs, charges: Charges) => new StepPorts(backends, charges),
+          inject: [BackendJobs, Charges],
         },
         {
           provide: JobRunner,
           useFactory: (database: Database, ports: StepPorts, { log }: RootLogger) => {
             const store = new JobStore(database);
             const limitBytes = config.MEDIA_RESULT_LIMIT_BYTES;
-            const { router, charges } = ports;
+            const { backends, charges } = ports;
             const now = (): Date => new Date();
-            const steps = new JobSteps({ store, files, router, charges, log, now, limitBytes });
+            const steps = new JobSteps({ store, files, backends, charges, log, now, limitBytes });
             return new JobRunner({ store, log, steps });
           },
           inject: [Database, StepPorts, RootLogger],
@@ -72,7 +72,7 @@ function portOf(
 /** What steps call in other services. */
 class StepPorts {
   constructor(
-    readonly router: InferenceRouter,
+    readonly backends: BackendJobs,
     readonly charges: Charges,
   ) {}
 }

@@ -1,12 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Charge } from '@svc/contracts/messages';
-import { Charges, MediaOrder, type NewMediaJob } from '@svc/contracts/ports';
+import { Charges, type MediaOrder, type NewMediaJob } from '@svc/contracts/ports';
 import {
+  type BackendJob,
+  BackendJobs,
+  type BackendJobStatus,
   type ChunkStream,
-  type Completion,
-  type InferenceCall,
-  InferenceRouter,
+  type JobCall,
+  type JobOrderCall,
+  type Served,
+  type ServedBy,
 } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
@@ -30,13 +34,15 @@ export type Chance = (share: number) => boolean;
 
 const VIDEO = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom'), Buffer.alloc(2_000, 7)]);
 
+const SERVED_BY: ServedBy = { backend: 'gpu-1', retries: 0 };
+
 interface BackendEntry {
   state: 'running' | 'completed' | 'failed';
   isRefused: boolean;
 }
 
 /** A model server that keeps its jobs in memory, and may lose its responses. */
-export class FixtureBackend extends InferenceRouter {
+export class FixtureBackend extends BackendJobs {
   readonly jobs = new Map<string, BackendEntry>();
   readonly orders: MediaOrder[] = [];
   submits = 0;
@@ -52,42 +58,35 @@ export class FixtureBackend extends InferenceRouter {
     super();
   }
 
-  override async complete(call: InferenceCall): Promise<Completion> {
-    const body: unknown = JSON.parse(Buffer.concat(call.body).toString());
-    const reply = (value: object): Completion => ({
-      backend: 'gpu-1',
-      retries: 0,
-      body: JSON.stringify(value),
-    });
-    await Promise.resolve();
-    if (this.chance(0.1)) throw new Problem('MODEL_AT_CAPACITY');
-    if (call.kind === 'job-submit') {
-      this.orders.push(MediaOrder.parse(body));
-      this.submits += 1;
-      if (this.chance(0.05)) throw new Problem('INVALID_REQUEST');
-      const job = randomUUID();
-      this.jobs.set(job, { state: 'running', isRefused: false });
-      // The response is lost after the job was accepted.
-      if (this.chance(0.1)) throw new Problem('INFERENCE_FAILED');
-      return reply({ job });
-    }
-    const { job } = body as { job: string };
-    if (call.backend !== 'gpu-1') throw new Error('a call about a job goes to the backend that has it');
-    if (call.kind === 'job-cancel') {
-      this.cancels += 1;
-      this.jobs.delete(job);
-      return reply({});
-    }
-    if (this.chance(0.1)) throw new Problem('REQUEST_TIMEOUT');
-    const entry = this.jobs.get(job);
-    return reply(entry ? { state: entry.state, isRefused: entry.isRefused } : { state: 'unknown' });
+  override async submit({ order }: JobOrderCall): Promise<Served<BackendJob>> {
+    await this.reached();
+    this.orders.push(order);
+    this.submits += 1;
+    if (this.chance(0.05)) throw new Problem('INVALID_REQUEST');
+    const job = randomUUID();
+    this.jobs.set(job, { state: 'running', isRefused: false });
+    // The response is lost after the job was accepted.
+    if (this.chance(0.1)) throw new Problem('INFERENCE_FAILED');
+    return { ...SERVED_BY, result: { job } };
   }
 
-  override async stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+  override async status({ job, backend }: JobCall): Promise<Served<BackendJobStatus>> {
+    await this.reached(backend);
+    if (this.chance(0.1)) throw new Problem('REQUEST_TIMEOUT');
+    return { ...SERVED_BY, result: this.jobs.get(job) ?? { state: 'unknown' } };
+  }
+
+  override async cancel({ job, backend }: JobCall): Promise<ServedBy> {
+    await this.reached(backend);
+    this.cancels += 1;
+    this.jobs.delete(job);
+    return SERVED_BY;
+  }
+
+  override async content({ job }: JobCall, signal: AbortSignal): Promise<ChunkStream> {
     await Promise.resolve();
     this.fetches.push(signal);
     if (this.isStalled) await once(signal, 'abort').then(() => signal.throwIfAborted());
-    const { job } = JSON.parse(Buffer.concat(call.body).toString()) as { job: string };
     if (this.jobs.get(job)?.state !== 'completed') throw new Problem('INFERENCE_FAILED');
     const isCut = this.chance(0.2);
     const { media } = this;
@@ -97,7 +96,13 @@ export class FixtureBackend extends InferenceRouter {
       if (isCut) throw new Problem('INFERENCE_FAILED');
       yield [media.subarray(1_000)];
     }
-    return { backend: 'gpu-1', retries: 0, bytes: bytes() };
+    return { ...SERVED_BY, bytes: bytes() };
+  }
+
+  private async reached(backend = SERVED_BY.backend): Promise<void> {
+    await Promise.resolve();
+    if (this.chance(0.1)) throw new Problem('MODEL_AT_CAPACITY');
+    if (backend !== SERVED_BY.backend) throw new Error('a call about a job goes to the backend that has it');
   }
 
   /** Each running job may end. */
@@ -291,7 +296,7 @@ export class JobFixture {
     const steps = new JobSteps({
       store: crashable(this.store, life),
       files: crashable(this.files, life),
-      router: crashable(this.backend, life),
+      backends: crashable(this.backend, life),
       charges: crashable(this.books, life),
       log: createLogger('silent'),
       now: this.now,

@@ -1,5 +1,5 @@
 import type { Catalog } from '@svc/catalog';
-import type { ServedBy } from '@svc/contracts/inference';
+import type { ChunkStream, ServedBy } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { Exchange, ExchangeAborted } from '@svc/runtime';
 import { OTHER, router } from '@svc/telemetry';
@@ -7,10 +7,11 @@ import { BackendRequests } from './backend-requests.js';
 import { Attempt } from './backends/attempt.js';
 import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backends/backend-refusal.js';
-import type { CallMode, RoutedCall } from './backends/call-mode.js';
+import type { CallMode, RoutedCall, StreamStart } from './backends/call-mode.js';
 import { goesElsewhere, mayBeCalled, mayRepeat, outcomeOf } from './backends/next-backend.js';
 import { places } from './backends/places.js';
 import { refuseFailure } from './backends/refuse-failure.js';
+import { ResponseBytes } from './backends/response-bytes.js';
 import { BackendError } from './dialects/backend-error.js';
 import { type CheckSettings, NodeChecks } from './nodes/node-checks.js';
 import type { RouterConfig } from './router.config.js';
@@ -49,6 +50,28 @@ export class BackendCalls {
   get whole(): Pick<CallMode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
     const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
     return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
+  }
+
+  /** A response that is passed on as it arrives, from its beginning on. */
+  streamed(
+    call: RoutedCall,
+    signal: AbortSignal,
+    { body, first, serves }: StreamStart & Pick<CallMode<never>, 'body'>,
+  ): Promise<ChunkStream> {
+    const { settings } = this;
+    return this.firstAvailable(call, signal, {
+      deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
+      pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
+      isStream: true,
+      body,
+      serves,
+      take: async (exchange, live) => {
+        const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
+        const bytes = new ResponseBytes(exchange, { first: await first(exchange, live), limitBytes });
+        exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
+        return { bytes };
+      },
+    });
   }
 
   async firstAvailable<Part>(

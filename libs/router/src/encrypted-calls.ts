@@ -11,18 +11,12 @@ import { Problem } from '@svc/contracts/problems';
 import type { BackendCalls } from './backend-calls.js';
 import type { LiveBackend } from './backends/backend-pool.js';
 import { bytesOf } from './backends/call-body.js';
-import type { CallMode } from './backends/call-mode.js';
+import type { StreamStart } from './backends/call-mode.js';
 import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
 import { CompletionIds } from './enclaves/completion-ids.js';
 
 /** For all callers that wait for the report of a backend. */
 const ATTESTATION_TIMEOUT_MS = 15_000;
-
-/** How a stream begins, and at which backends. */
-export interface StreamStart extends Pick<CallMode<never>, 'serves'> {
-  /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
-  readonly first: CallMode<readonly Buffer[]>['take'];
-}
 
 /** Streams a chat from a backend. */
 type ChatStreams = (call: InferenceCall, signal: AbortSignal, start: StreamStart) => Promise<ChunkStream>;

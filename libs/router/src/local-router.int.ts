@@ -4,11 +4,12 @@ import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
+import { backendJobConformance } from '../test/backend-jobs.conformance.js';
 import { comfyConformance } from '../test/comfyui.conformance.js';
 import { imageConformance } from '../test/images.conformance.js';
 import { speechConformance } from '../test/speech.conformance.js';
 import { transcriptionConformance } from '../test/transcription.conformance.js';
-import { catalogFile, catalogOf, eventually, quickRouter } from '../test/routing.js';
+import { catalogFile, catalogOf, collect, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 
 routerConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
@@ -20,6 +21,7 @@ routerConformance('LocalRouter behind a wire', (catalog) => {
 
 imageConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 comfyConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+backendJobConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 speechConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 transcriptionConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
 
@@ -266,7 +268,7 @@ describe('a call within one process', () => {
       },
     });
 
-  it('takes texts and orders to the dialect of the backend as they are, not as JSON', async () => {
+  it('takes what a port takes to the dialect of the backend as it is, not as JSON', async () => {
     const vector = Buffer.from(new Float32Array([1, 0]).buffer).toString('base64');
     const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]).toString('base64');
     backend = await TestBackend.start(saying({ data: [{ embedding: vector, b64_json: png }] }));
@@ -276,6 +278,18 @@ describe('a call within one process', () => {
     const order = unwritable({ prompt: 'a', count: 1, width: 64, height: 64, others: {} });
     const call = { ...origin, kind: 'image', order } as const;
     expect((await router.images.make(call, signal)).result.images).toEqual([png]);
+    backend.reply = saying({ id: 'job-1', status: 'queued' });
+    const job = unwritable({ prompt: 'a', seconds: 4, fields: {}, others: {} });
+    expect((await router.jobs.submit({ ...origin, order: job }, signal)).result).toEqual({ job: 'job-1' });
+    backend.reply = (response) => void response.end(Buffer.from('ID3 and the rest'));
+    const spoken = unwritable({
+      input: 'a',
+      voice: 'v',
+      format: 'mp3',
+      isStreamed: false,
+      others: {},
+    } as const);
+    expect(await collect(await router.speech.speak({ ...origin, text: spoken }, signal))).toMatch(/^ID3/);
     await stop();
   });
 });

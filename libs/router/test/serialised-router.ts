@@ -1,10 +1,12 @@
 import {
   type ChunkStream,
   type Completion,
+  type BackendJobs,
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  type Speech,
   type Transcriptions,
   type WireCall,
   type InferenceCall,
@@ -37,16 +39,23 @@ export class SerialisedRouter extends RouterPorts {
   override readonly embeddings: Embeddings;
   override readonly images: ImageOrders;
   override readonly enclaves: EnclaveReports;
+  override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
+  override readonly speech: Speech;
   override readonly transcriptions: Transcriptions;
 
   constructor(private readonly router: RouterPorts) {
     super();
-    const ports = remotePorts((call, signal) => this.completed(call, signal));
+    const ports = remotePorts(
+      (call, signal) => this.completed(call, signal),
+      (call, signal) => this.streamed(call, signal),
+    );
     this.embeddings = ports.embeddings;
     this.images = ports.images;
     this.enclaves = ports.enclaves;
+    this.jobs = ports.jobs;
     this.nodes = ports.nodes;
+    this.speech = ports.speech;
     this.transcriptions = ports.transcriptions;
   }
 
@@ -61,7 +70,11 @@ export class SerialisedRouter extends RouterPorts {
     return { ...decodeServedBy(thawed(headers)), body: Buffer.concat(parts).toString() };
   }
 
-  override async stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+  override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    return this.streamed(call, signal);
+  }
+
+  private async streamed(call: WireCall, signal: AbortSignal): Promise<ChunkStream> {
     const { headers, body } = await this.ask(call, true, signal);
     const bytes: AsyncIterator<readonly Uint8Array[]> = {
       next: async () => {

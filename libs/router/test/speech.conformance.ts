@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
-import type { ChunkStream, InferenceRouter, SpokenText } from '@svc/contracts/inference';
+import type { ChunkStream, SpokenText } from '@svc/contracts/inference';
 import { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from '@svc/contracts/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RouterPorts } from '../src/api/router-ports.js';
 import { type Reply, TestBackend, saying } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogFile, catalogOf, eventually } from './routing.js';
@@ -33,11 +34,11 @@ async function bytesOf({ bytes }: ChunkStream): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** The guarantees of every implementation of the port `InferenceRouter` for calls of kind `speech`. */
+/** The guarantees of every implementation of the port `Speech`. */
 export function speechConformance(name: string, start: StartRouter): void {
   let backends: TestBackend[];
   let stops: (() => Promise<void>)[];
-  let router: InferenceRouter;
+  let router: RouterPorts;
 
   const begin = async (catalog: Catalog): Promise<void> => {
     const subject = await start(catalog);
@@ -53,8 +54,8 @@ export function speechConformance(name: string, start: StartRouter): void {
   };
 
   const speak = (more: Partial<SpokenText> = {}, signal = new AbortController().signal) => {
-    const body = [Buffer.from(JSON.stringify({ ...TEXT, ...more }))];
-    return router.stream({ kind: 'speech', requestId: 'r', accountId: 'a', model: 'm', body }, signal);
+    const call = { requestId: 'r', accountId: 'a', model: 'm', text: { ...TEXT, ...more } };
+    return router.speech.speak(call, signal);
   };
 
   describe(`speech of ${name}`, () => {
@@ -208,21 +209,6 @@ export function speechConformance(name: string, start: StartRouter): void {
       }
       expect(written).toBeLessThan(blocks / 2);
       expect((await bytesOf(stream)).length).toBe(blocks * block.length);
-    });
-
-    it('cannot be complete, nor requested with another body', async () => {
-      const [backend] = await given(sending(fileOf('mp3')));
-      const call = {
-        kind: 'speech' as const,
-        requestId: 'r',
-        accountId: 'a',
-        model: 'm',
-        body: [Buffer.from('{"n":1}')],
-      };
-      const { signal } = new AbortController();
-      await expect(router.complete(call, signal)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-      await expect(router.stream(call, signal)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-      expect(backend?.asked).toEqual([]);
     });
   });
 }

@@ -1,4 +1,11 @@
 export {
+  BackendJob,
+  BackendJobs,
+  BackendJobStatus,
+  type JobCall,
+  type JobOrderCall,
+} from './backend-jobs.js';
+export {
   type CallFile,
   type CallKind,
   type CallOrigin,
@@ -29,13 +36,13 @@ export {
   PROBLEM_TRAILER,
 } from './inference-router-wire.js';
 export { type NetworkCall, Nodes } from './nodes.js';
+export { Speech, type SpeechCall, SpokenText } from './speech.js';
 export { AudioToTranscribe, Transcript, type TranscriptionCall, Transcriptions } from './transcriptions.js';
 export {
   type ChunkStream,
   type Completion,
   type InferenceCall,
   InferenceRouter,
-  SpokenText,
   type StreamedBytes,
   type WireCall,
 } from './inference-router.js';

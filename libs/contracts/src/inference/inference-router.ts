@@ -1,25 +1,5 @@
-import { z } from 'zod';
-import { SPEECH_FORMATS } from '../catalog/audio-models.js';
 import type { EncryptionKeys } from '../messages/enclaves.js';
 import type { CallFile, CallKind, CallOrigin, ServedBy } from './calls.js';
-
-/** The body of a speech call. */
-export const SpokenText = z.object({
-  input: z.string().min(1),
-  voice: z.string().min(1),
-  format: z.enum(SPEECH_FORMATS),
-  /** Whether the caller reads the audio while it is made. */
-  isStreamed: z.boolean(),
-  speed: z.number().optional(),
-  language: z.string().optional(),
-  /** How to speak, in words. */
-  instructions: z.string().optional(),
-  temperature: z.number().optional(),
-  topP: z.number().optional(),
-  /** Further members for the backend. Those above take precedence. */
-  others: z.record(z.string(), z.unknown()),
-});
-export type SpokenText = z.infer<typeof SpokenText>;
 
 /** A call as it is sent to other processes. */
 export interface WireCall extends CallOrigin {
@@ -42,19 +22,14 @@ export interface WireCall extends CallOrigin {
   readonly encryption?: EncryptionKeys;
 }
 
-/** The kinds of calls that have no port of their own yet. */
-type UntypedKind = Exclude<
-  CallKind,
-  'embeddings' | `image${string}` | `rpc${string}` | `tee-${string}` | 'transcription' | 'translation'
->;
-
+/** A chat. */
 export interface InferenceCall extends WireCall {
-  readonly kind?: UntypedKind;
+  readonly kind?: 'chat';
 }
 
 /**
- * A complete response: for chats and blockchain nodes as the backend wrote it, for jobs the JSON of
- * `BackendJob` or `BackendJobStatus`, for all others that of what the kind's port returns.
+ * A complete response: for chats and blockchain nodes as the backend wrote it, for all others the JSON of
+ * what the kind's port returns.
  */
 export interface Completion extends ServedBy {
   readonly body: string;
@@ -85,17 +60,13 @@ export interface StreamedBytes extends AsyncIterable<readonly Uint8Array[]> {
  * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT, and
  * E2EE_ATTESTATION_STALE if no backend that responds holds the key of an encrypted request. An abort
  * of the signal closes the call to the backend at once.
- *
- * A call of a kind that is made once is sent to another backend only if the previous one certainly has not
- * accepted it: after INFERENCE_FAILED or REQUEST_TIMEOUT, a backend may have it.
  */
 export abstract class InferenceRouter {
-  /** Resolves with the complete response to a call of any kind but `speech` and `job-content`. */
   abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
 
   /**
-   * Resolves when the first event of a chat, or the first bytes of a file, have arrived and are not an error,
-   * so that an error still has its HTTP status. For calls of kind `chat`, `speech` or `job-content`.
+   * Resolves when the first event has arrived and is not an error, so that an error still has its HTTP
+   * status.
    */
   abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -64,8 +64,6 @@ export {
   type UnderWay,
 } from './limiter.js';
 export {
-  BackendJob,
-  BackendJobStatus,
   type EarlierMediaJob,
   ENDED_BY_OPERATOR,
   MEDIA_JOB_STATES,

@@ -6,7 +6,7 @@ import { Count, Name, Nothing, type PortWire, Time } from './port-wire.js';
 /** The kinds of media that jobs make. */
 export type MediaKind = 'video' | 'music';
 
-/** The body of a `job-submit` call: what a backend shall make. */
+/** What a backend shall make. */
 export const MediaOrder = z.object({
   prompt: z.string(),
   seconds: z.int().positive(),
@@ -20,21 +20,6 @@ export const MediaOrder = z.object({
   picture: z.object({ type: z.string(), base64: z.string() }).optional(),
 });
 export type MediaOrder = z.infer<typeof MediaOrder>;
-
-/** The result of `job-submit`, and the body of every other call: the backend's id of a job. */
-export const BackendJob = z.object({ job: z.string().min(1).max(500) });
-export type BackendJob = z.infer<typeof BackendJob>;
-
-/** The result of `job-status`. */
-export const BackendJobStatus = z.object({
-  /** `unknown`: the backend has no such job, for example since it was restarted. */
-  state: z.enum(['running', 'completed', 'failed', 'unknown']),
-  /** Why it failed, in the backend's words. */
-  message: z.string().optional(),
-  /** Whether it failed because the content of the request is not allowed. */
-  isRefused: z.boolean().optional(),
-});
-export type BackendJobStatus = z.infer<typeof BackendJobStatus>;
 
 /** A job to be stored before it is charged. */
 export interface NewMediaJob {

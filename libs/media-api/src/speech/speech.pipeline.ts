@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
-import { type ChunkStream, InferenceRouter } from '@svc/contracts/inference';
+import { type ChunkStream, Speech } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import type { SpeechRequest } from '@svc/api/audio';
 import { formatUsd } from '@svc/contracts/money';
@@ -33,7 +33,7 @@ export class SpeechPipeline {
   constructor(
     private readonly catalog: Catalog,
     private readonly paid: PaidOperations,
-    private readonly router: InferenceRouter,
+    private readonly speech: Speech,
   ) {}
 
   /** Resolves when the response is written and settled, or when the client is gone. */
@@ -71,9 +71,8 @@ export class SpeechPipeline {
     plan: SpeechPlan,
   ): Promise<ChunkStream> {
     const { accountId } = caller;
-    const body = [Buffer.from(JSON.stringify(plan.text))];
-    const call = { kind: 'speech' as const, requestId, accountId, model: plan.sale.name, body };
-    const source = await traced('infer', () => this.router.stream(call, client.signal));
+    const call = { requestId, accountId, model: plan.sale.name, text: plan.text };
+    const source = await traced('infer', () => this.speech.speak(call, client.signal));
     record.backend = source.backend;
     Object.assign(client.headers, servedBy(source.backend, source.retries));
     return source;

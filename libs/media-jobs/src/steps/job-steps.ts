@@ -1,6 +1,6 @@
-import { BackendJob, BackendJobStatus, Charges, ENDED_BY_OPERATOR } from '@svc/contracts/ports';
+import { Charges, ENDED_BY_OPERATOR } from '@svc/contracts/ports';
 import { type Charge, MEDIA_JOBS_BACKEND, NO_USAGE } from '@svc/contracts/messages';
-import { type InferenceCall, InferenceRouter, type JobCallKind } from '@svc/contracts/inference';
+import { BackendJobs, type BackendJobStatus, type CallOrigin, type JobCall } from '@svc/contracts/inference';
 import { NO_MONEY } from '@svc/contracts/money';
 import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import type { Logger } from '@svc/runtime';
@@ -13,7 +13,7 @@ import { type Claim, type JobStore, UNCHARGED } from '../records/job.store.js';
 export interface JobStepParts {
   readonly store: JobStore;
   readonly files: MediaStore;
-  readonly router: InferenceRouter;
+  readonly backends: BackendJobs;
   readonly charges: Charges;
   readonly log: Logger;
   readonly now: () => Date;
@@ -81,7 +81,7 @@ export class JobSteps {
 
   private async submit(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
     if (this.isLate(job) || !job.order) return this.timedOut(job);
-    const { store, router } = this.parts;
+    const { store, backends } = this.parts;
     const picture = job.order.picture && (await store.picture(job.id));
     const order = {
       ...job.order,
@@ -97,11 +97,11 @@ export class JobSteps {
     });
     if (!submitting) return undefined;
     try {
-      const { backend, body } = await router.complete(
-        { ...callOf(job, 'job-submit'), body: [Buffer.from(JSON.stringify(order))] },
+      const { backend, result } = await backends.submit(
+        { ...originOf(job), order },
         within(SUBMIT_MS, signal),
       );
-      const { job: backendJob } = BackendJob.parse(JSON.parse(body));
+      const { job: backendJob } = result;
       const running = { state: 'running', backend, backendJob, tries: 0 } as const;
       const next = await this.change(submitting, running, POLL.firstMs);
       // Another process has ended the job at its deadline.
@@ -134,8 +134,7 @@ export class JobSteps {
     if (isLate) await this.cancel(job, signal);
     let status: BackendJobStatus | undefined;
     try {
-      const { body } = await this.parts.router.complete(callTo(job, 'job-status'), within(STATUS_MS, signal));
-      status = BackendJobStatus.parse(JSON.parse(body));
+      status = (await this.parts.backends.status(callOf(job), within(STATUS_MS, signal))).result;
     } catch (error) {
       // A failed poll says nothing about the job.
       this.warn(job, error, 'the state of a job could not be read');
@@ -160,12 +159,12 @@ export class JobSteps {
 
   private async fetch(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
     if (this.isLate(job)) return this.timedOut(job);
-    const { files, router, limitBytes, now } = this.parts;
+    const { files, backends, limitBytes, now } = this.parts;
     try {
       const { bytes, sha256, head } = await this.renewing(job, async (taken) => {
         const leftMs = Math.min(CONTENT_MS, job.deadlineAt.getTime() - now().getTime());
         const ended = AbortSignal.any([within(leftMs, signal), taken]);
-        const { bytes: parts } = await router.stream(callTo(job, 'job-content'), ended);
+        const { bytes: parts } = await backends.content(callOf(job), ended);
         return files.put(job.id, flattened(parts), limitBytes);
       });
       const mime = mediaType(head, job.kind);
@@ -279,7 +278,7 @@ export class JobSteps {
   /** Never rejects: a backend that can't be reached goes on, which costs only its time. */
   private async cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
     try {
-      await this.parts.router.complete(callTo(job, 'job-cancel'), within(STATUS_MS, signal));
+      await this.parts.backends.cancel(callOf(job), within(STATUS_MS, signal));
     } catch (error) {
       this.warn(job, error, 'a job could not be deleted at its backend');
     }
@@ -300,15 +299,14 @@ export class JobSteps {
   }
 }
 
-function callOf({ requestId, accountId, model }: JobRecord, kind: JobCallKind): Omit<InferenceCall, 'body'> {
-  return { kind, requestId, accountId, model };
+function originOf({ requestId, accountId, model }: JobRecord): CallOrigin {
+  return { requestId, accountId, model };
 }
 
 /** A call to the backend that has the job. */
-function callTo(job: JobRecord, kind: JobCallKind): InferenceCall {
+function callOf(job: JobRecord): JobCall {
   const { backend = '', backendJob = '' } = job;
-  const body: BackendJob = { job: backendJob };
-  return { ...callOf(job, kind), backend, body: [Buffer.from(JSON.stringify(body))] };
+  return { ...originOf(job), backend, job: backendJob };
 }
 
 /** The charge of a job, without what it costs. */

@@ -9,6 +9,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, saying, silent } from '../../test/backend.js';
 import { type StartRouter, routerConformance } from '../../test/inference-router.conformance.js';
+import { backendJobConformance } from '../../test/backend-jobs.conformance.js';
 import { comfyConformance } from '../../test/comfyui.conformance.js';
 import { imageConformance } from '../../test/images.conformance.js';
 import { speechConformance } from '../../test/speech.conformance.js';
@@ -54,6 +55,7 @@ const start: StartRouter = async (catalog) => {
 routerConformance('HttpRouter', start);
 imageConformance('HttpRouter', start);
 comfyConformance('HttpRouter', start);
+backendJobConformance('HttpRouter', start);
 speechConformance('HttpRouter', start);
 transcriptionConformance('HttpRouter', start);
 

@@ -1,10 +1,12 @@
 import {
   type ServedBy,
   type CallKind,
+  type BackendJobs,
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  type Speech,
   type Transcriptions,
   type WireCall,
   type ChunkStream,
@@ -51,18 +53,25 @@ export class HttpRouter extends RouterPorts {
   override readonly embeddings: Embeddings;
   override readonly images: ImageOrders;
   override readonly enclaves: EnclaveReports;
+  override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
+  override readonly speech: Speech;
   override readonly transcriptions: Transcriptions;
   private readonly client: InternalClient;
 
   constructor(private readonly settings: HttpRouterSettings) {
     super();
     this.client = new InternalClient({ ...settings, url: settings.ROUTER_URL });
-    const ports = remotePorts((call, signal) => this.completed(call, signal));
+    const ports = remotePorts(
+      (call, signal) => this.completed(call, signal),
+      (call, signal) => this.streamed(call, signal),
+    );
     this.embeddings = ports.embeddings;
     this.images = ports.images;
     this.enclaves = ports.enclaves;
+    this.jobs = ports.jobs;
     this.nodes = ports.nodes;
+    this.speech = ports.speech;
     this.transcriptions = ports.transcriptions;
   }
 
@@ -79,6 +88,10 @@ export class HttpRouter extends RouterPorts {
   }
 
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+    return this.streamed(call, signal);
+  }
+
+  private streamed(call: WireCall, signal: AbortSignal): Promise<ChunkStream> {
     const { settings } = this;
     const times = {
       deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS + MARGIN_MS,

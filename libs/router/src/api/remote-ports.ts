@@ -1,5 +1,9 @@
 import { rpcModel } from '@svc/catalog';
 import {
+  BackendJob,
+  BackendJobs,
+  BackendJobStatus,
+  type ChunkStream,
   type Completion,
   Embeddings,
   type EmbeddingsCall,
@@ -7,12 +11,17 @@ import {
   EnclaveReports,
   type ImageCall,
   ImageOrders,
+  type JobCall,
+  type JobOrderCall,
   MadeImages,
   type NetworkCall,
   Nodes,
   type ReportCall,
   type Served,
+  type ServedBy,
   type SignedCall,
+  Speech,
+  type SpeechCall,
   Transcript,
   type TranscriptionCall,
   Transcriptions,
@@ -24,6 +33,9 @@ import { bytesOf } from '../backends/call-body.js';
 
 /** Makes a call in another process, and returns the text of its response. */
 type RemoteCalls = (call: WireCall, signal: AbortSignal) => Promise<Completion>;
+
+/** Makes a call in another process whose response is streamed. */
+type RemoteStreams = (call: WireCall, signal: AbortSignal) => Promise<ChunkStream>;
 
 function read<Result>({ body, ...servedBy }: Completion, schema: z.ZodType<Result>): Served<Result> {
   return { ...servedBy, result: schema.parse(JSON.parse(body)) };
@@ -88,11 +100,50 @@ class RemoteTranscriptions extends Transcriptions {
   }
 }
 
+class RemoteSpeech extends Speech {
+  constructor(private readonly streams: RemoteStreams) {
+    super();
+  }
+
+  override speak({ text, ...origin }: SpeechCall, signal: AbortSignal): Promise<ChunkStream> {
+    return this.streams({ ...origin, kind: 'speech', body: bytesOf(text) }, signal);
+  }
+}
+
+class RemoteBackendJobs extends BackendJobs {
+  constructor(
+    private readonly calls: RemoteCalls,
+    private readonly streams: RemoteStreams,
+  ) {
+    super();
+  }
+
+  override async submit({ order, ...origin }: JobOrderCall, signal: AbortSignal) {
+    const call = { ...origin, kind: 'job-submit' as const, body: bytesOf(order) };
+    return read(await this.calls(call, signal), BackendJob);
+  }
+
+  override async status({ job, ...others }: JobCall, signal: AbortSignal) {
+    const call = { ...others, kind: 'job-status' as const, body: bytesOf({ job }) };
+    return read(await this.calls(call, signal), BackendJobStatus);
+  }
+
+  override content({ job, ...others }: JobCall, signal: AbortSignal): Promise<ChunkStream> {
+    return this.streams({ ...others, kind: 'job-content', body: bytesOf({ job }) }, signal);
+  }
+
+  override cancel({ job, ...others }: JobCall, signal: AbortSignal): Promise<ServedBy> {
+    return this.calls({ ...others, kind: 'job-cancel', body: bytesOf({ job }) }, signal);
+  }
+}
+
 /** The ports of a router in another process, over its calls. */
-export const remotePorts = (calls: RemoteCalls) => ({
+export const remotePorts = (calls: RemoteCalls, streams: RemoteStreams) => ({
   embeddings: new RemoteEmbeddings(calls),
   images: new RemoteImageOrders(calls),
   enclaves: new RemoteEnclaveReports(calls),
+  jobs: new RemoteBackendJobs(calls, streams),
   nodes: new RemoteNodes(calls),
+  speech: new RemoteSpeech(streams),
   transcriptions: new RemoteTranscriptions(calls),
 });

@@ -32,3 +32,9 @@ export interface CallMode<Part> {
   /** Throws errors that another backend might not produce. */
   readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
 }
+
+/** How a stream begins, and at which backends. */
+export interface StreamStart extends Pick<CallMode<never>, 'serves'> {
+  /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
+  readonly first: CallMode<readonly Buffer[]>['take'];
+}

@@ -21,13 +21,9 @@ async function given(kind: string): Promise<void> {
   ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
 }
 
-const call = (kind: InferenceCall['kind'], body: object): InferenceCall => ({
-  requestId: 'r',
-  accountId: 'a',
-  model: 'm',
-  kind,
-  body: [Buffer.from(JSON.stringify(body))],
-});
+const origin = { requestId: 'r', accountId: 'a', model: 'm' };
+const CHAT: InferenceCall = { ...origin, body: [Buffer.from('{"messages":[]}')] };
+
 /** A router of a network with these nodes. */
 function givenNodes(...nodes: readonly object[]): void {
   const file = catalogFile({ id: 'm', backends: [{ url: 'http://127.0.0.1:1', model: 'm' }] });
@@ -40,7 +36,6 @@ const nodeCall = (isSend = false): Promise<Served<string>> => {
   return router.nodes.call({ requestId: 'r', accountId: 'a', network: 'local', body, isSend }, signal);
 };
 const signal = new AbortController().signal;
-const CHAT = call('chat', { messages: [] });
 
 /** Resets the connection of the next request, and responds to all others. */
 async function resetOnce(): Promise<void> {
@@ -74,8 +69,8 @@ describe('the only backend of a model', () => {
   it('gets a job once, since it may have begun before the connection ended', async () => {
     await router.complete(CHAT, signal);
     await resetOnce();
-    const order = { prompt: 'x', seconds: 4, fields: {} };
-    await expect(router.complete(call('job-submit', order), signal)).rejects.toMatchObject({
+    const order = { prompt: 'x', seconds: 4, fields: {}, others: {} };
+    await expect(router.jobs.submit({ ...origin, order }, signal)).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
     expect(backend.asked.length).toBe(2);

@@ -1,6 +1,8 @@
 import type { AudioFileFormat, Backend } from '@svc/contracts/catalog';
 import type {
   AudioToTranscribe,
+  BackendJob,
+  BackendJobStatus,
   CallFile,
   CallKind,
   EmbeddingTexts,
@@ -11,7 +13,7 @@ import type {
   SpokenText,
   Transcript,
 } from '@svc/contracts/inference';
-import type { BackendJob, BackendJobStatus, MediaOrder } from '@svc/contracts/ports';
+import type { MediaOrder } from '@svc/contracts/ports';
 import type { EnclaveReport, EnclaveSignature, EncryptionKeys } from '@svc/contracts/messages';
 import type { Exchange } from '@svc/runtime';
 

@@ -1,5 +1,5 @@
-import type { BackendJob, BackendJobStatus, MediaOrder } from '@svc/contracts/ports';
-import type { JobCallKind } from '@svc/contracts/inference';
+import type { BackendJob, BackendJobStatus, JobCallKind } from '@svc/contracts/inference';
+import type { MediaOrder } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
