@@ -1,11 +1,14 @@
 // Generates the parts of the chart that depend on the processes, from the schemas of their settings: the
-// settings of each service, and the values that are refused. Copies the catalogue and lists the chart's files
+// settings of each service, and the values that are refused; and the variables of the payment rails, in the
+// compose file too. Copies the catalogue and lists the chart's files
 // (alerts and dashboards are those of tools/dashboards.mjs): a chart that lost one does not render. `--check`
 // fails if the files are stale or a process lacks a required setting. Needs the build.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { RAILS } from '@svc/payments';
 import { format, resolveConfig } from 'prettier';
 import { dataSchema, valuesSchema } from './chart-values.mjs';
+import { secretKeys, withRails } from './rail-variables.mjs';
 import { COMMANDS, PROCESSES, isNeeded, settingsOf } from './processes.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -37,7 +40,8 @@ const writeJson = async (path, value) => {
   write(path, await format(JSON.stringify(value), { ...options, parser: 'json' }));
 };
 
-const owned = variablesOfChart();
+const ofPayments = secretKeys(RAILS);
+const owned = new Set([...variablesOfChart(), ...Object.keys(ofPayments)]);
 const all = await processes();
 const byName = ([a], [b]) => a.localeCompare(b, 'en');
 const split = (settings) => {
@@ -67,6 +71,8 @@ const free = Object.fromEntries(
   ]),
 );
 await writeJson(`${chart}/files/settings.json`, known);
+await writeJson(`${chart}/files/payments.json`, ofPayments);
+write('deploy/compose.yaml', withRails(readFileSync(join(root, 'deploy/compose.yaml'), 'utf8'), RAILS));
 await writeJson(`${chart}/values.schema.json`, valuesSchema(free));
 await writeJson('deploy/charts/data/values.schema.json', dataSchema());
 write(`${chart}/files/catalog.yaml`, readFileSync(join(root, 'catalog.yaml'), 'utf8'));

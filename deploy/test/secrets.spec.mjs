@@ -141,7 +141,7 @@ describe('a changed Secret replaces only the pods that read it', () => {
     ['second operator token', { tokens: { ...tokens, 'operator-token-second': 'other' } }, [gateway]],
     ['second metrics token', { tokens: { ...tokens, 'metrics-token-second': 'other' } }, SERVICES],
     ['PostgreSQL', { postgres: { uri: 'other' } }, [gateway, ledger, payments]],
-    ['Redis', { redis: { url: 'other' } }, [ledger, limiter, retrieval]],
+    ['Redis', { redis: { url: 'other' } }, [gateway, ledger, limiter, retrieval, payments]],
     ['Kafka', { kafka: { password: 'other' } }, [gateway, ledger]],
     ['backends', { 'model-servers': { KEY: 'other' } }, [router]],
     ['search', { providers: { KEY: 'other' } }, [retrieval]],

@@ -1,5 +1,6 @@
 {{/*
-The environment of the processes. files/settings.json lists the settings of each process, generated from their schemas. A process
+The environment of the processes. files/payments.json has the variables of each payment rail that come from a Secret, with their keys, and
+files/settings.json lists the settings of each process, generated from their schemas. A process
 gets only the variables that it knows, and the chart fails to render if a required one is missing.
 */}}
 
@@ -171,10 +172,14 @@ MEDIA_S3_SECRET_ACCESS_KEY: { {{ include "platform.secretValue" (dict "secret" $
 {{- end }}
 {{- end }}
 {{- with $values.payments.existingSecret }}
-X402_EVM_SIGNER_KEY_FILE: { value: /etc/svc/payments/signer-key }
-X402_EVM_RPC_URL: { valueFrom: { secretKeyRef: { name: {{ . }}, key: rpc-url, optional: true } } }
-X402_SOLANA_SIGNER_KEY_FILE: { value: /etc/svc/payments/solana-signer-key }
-X402_SOLANA_RPC_URL: { valueFrom: { secretKeyRef: { name: {{ . }}, key: solana-rpc-url, optional: true } } }
+{{- $secret := . }}
+{{- range $variable, $key := $.root.Files.Get "files/payments.json" | fromJson }}
+{{- if hasSuffix "_FILE" $variable }}
+{{ $variable }}: { value: /etc/svc/payments/{{ $key }} }
+{{- else }}
+{{ $variable }}: { valueFrom: { secretKeyRef: { name: {{ $secret }}, key: {{ $key }}, optional: true } } }
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and .service .service.persistence.enabled }}
 {{- if eq .name "all" }}
@@ -230,7 +235,7 @@ itself, the migration, and people who have to look.
 {{- define "platform.sells" -}}
 {{- $settings := (index .root.Values.services .name | default dict).settings | default dict -}}
 {{- $needs := index (.root.Files.Get "files/settings.json" | fromJson) .name | default dict -}}
-{{- and (has "X402_EVM_RPC_URL" ($needs.optional | default list)) (or .root.Values.payments.existingSecret $settings.X402_FACILITATOR_URL $settings.X402_EVM_RPC_URL $settings.X402_SOLANA_RPC_URL | not | not) -}}
+{{- and (has "X402_FACILITATOR_URL" ($needs.optional | default list)) (or .root.Values.payments.existingSecret $settings.X402_FACILITATOR_URL | not | not) -}}
 {{- end }}
 
 {{/* The source of a volume with `ca.crt`, from the `caSecret` or `caConfigMap` of these values, if one is set. */}}
@@ -247,7 +252,7 @@ configMap: { name: {{ .caConfigMap.name }}, items: [{ key: {{ .caConfigMap.key }
 {{- $known := index (.root.Files.Get "files/settings.json" | fromJson) .name -}}
 {{- $settings := concat $known.needed $known.optional -}}
 {{- $values := .root.Values -}}
-{{- if and $values.payments.existingSecret (has "X402_EVM_SIGNER_KEY_FILE" $settings) }}
+{{- if and $values.payments.existingSecret (has "X402_FACILITATOR_URL" $settings) }}
 payments: { secret: { secretName: {{ $values.payments.existingSecret }} } }
 {{- end }}
 {{- with include "platform.authority" $values.tls | fromYaml }}
