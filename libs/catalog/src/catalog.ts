@@ -68,6 +68,8 @@ type ModelOf<Type extends ModelType> = Type extends keyof PricedModels
 /** In the order in which names are looked up. */
 const TYPES: readonly ModelType[] = ['text', ...MODEL_TYPES.filter((type) => type !== 'text')];
 
+type BackendsByName = ReadonlyMap<string, readonly Backend[]>;
+
 type TierTable = CatalogFile['tiers'];
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
@@ -76,7 +78,8 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 export class Catalog {
   private models: ReadonlyMap<ModelType, NamedModels<CatalogEntry>> = new Map();
   private all: readonly CatalogEntry[] = [];
-  private backendsById: ReadonlyMap<string, readonly Backend[]> = new Map();
+  private byModel: BackendsByName = new Map();
+  private byNetwork: BackendsByName = new Map();
   private extraFieldsById: ReadonlyMap<string, ReadonlySet<string>> = new Map();
   private tiers: TierTable = {};
   private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
@@ -106,10 +109,8 @@ export class Catalog {
     const find = (name: string): CatalogEntry | undefined => this.find(name);
     this.models = new Map(TYPES.map((type) => [type, new NamedModels(ofType(file, type), find)]));
     this.rpc = file.cryptoRpc;
-    this.backendsById = new Map([
-      ...file.models.map(({ id, backends }) => [id, backends] as const),
-      ...nodesByName(file.cryptoRpc),
-    ]);
+    this.byModel = new Map(file.models.map(({ id, backends }) => [id, backends]));
+    this.byNetwork = new Map(nodesOf(file.cryptoRpc));
     this.extraFieldsById = new Map(file.models.map(({ id, extraFields }) => [id, new Set(extraFields)]));
     this.all = file.models;
     this.tiers = file.tiers;
@@ -146,7 +147,12 @@ export class Catalog {
 
   /** The backends of a model, by its id. */
   backendsOf(id: string): readonly Backend[] {
-    return this.backendsById.get(id) ?? [];
+    return this.byModel.get(id) ?? [];
+  }
+
+  /** The nodes of a blockchain network. */
+  nodesOf(network: string): readonly Backend[] {
+    return this.byNetwork.get(network) ?? [];
   }
 
   /** The fields of requests that the backends of a model get in addition, by its id. */
@@ -155,12 +161,17 @@ export class Catalog {
   }
 
   backends(): readonly Backend[] {
-    return [...this.backendsById.values()].flat();
+    return [...this.byModel.values(), ...this.byNetwork.values()].flat();
   }
 
-  /** The backends of all models and networks, by the names under which they are called. */
-  get backendsByName(): ReadonlyMap<string, readonly Backend[]> {
-    return this.backendsById;
+  /** The backends of all models, by their ids. */
+  get backendsByModel(): BackendsByName {
+    return this.byModel;
+  }
+
+  /** The nodes of all blockchain networks. */
+  get nodesByNetwork(): BackendsByName {
+    return this.byNetwork;
   }
 
   /** The service's own system prompts for a model. */
@@ -210,13 +221,10 @@ export class Catalog {
   }
 }
 
-/** The name under which calls of a network's nodes are made. No model's id has a `#`. */
-export const rpcModel = (network: string): string => `#crypto-rpc-${network}`;
-
 /** The nodes of each network as backends. */
-function nodesByName(rpc: CryptoRpc | undefined): [string, Backend[]][] {
+function nodesOf(rpc: CryptoRpc | undefined): [string, Backend[]][] {
   return Object.entries(rpc?.networks ?? {}).map(([network, { nodes }]) => [
-    rpcModel(network),
+    network,
     nodes.map((node) => Backend.parse({ kind: 'json-rpc', model: network, ...node })),
   ]);
 }

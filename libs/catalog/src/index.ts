@@ -5,7 +5,6 @@ export {
   type Rates,
   type SpeechModel,
   type TranscriptionModel,
-  rpcModel,
 } from './catalog.js';
 export { readCatalog } from './catalog-file.js';
 export { CatalogModule } from './catalog.module.js';

@@ -79,11 +79,10 @@ export class BackendCalls {
     signal: AbortSignal,
     mode: CallMode<Part>,
   ): Promise<Part & ServedBy> {
-    const backends = this.catalog.backendsOf(call.model);
     const endMs = performance.now() + mode.deadlineMs;
     let refusal: Refusal | undefined;
     let retries = 0;
-    const { kind = 'chat' } = call;
+    const { kind = 'chat', backends = this.catalog.backendsOf(call.model) } = call;
     const able = this.pool
       .candidates(backends, call)
       .filter(

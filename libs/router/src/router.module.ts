@@ -7,7 +7,8 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { InferenceRouter } from '@svc/contracts/inference';
+import type { Backend } from '@svc/contracts/catalog';
+import { InferenceRouter, nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
@@ -16,6 +17,11 @@ import { LocalRouter } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PORTS, portProviders } from './port-providers.js';
+
+type ValueOf = (live: LiveBackend) => number;
+
+/** The values of backends, each with the name of its model or network, and its own. */
+type Values = [number, string, string][];
 
 /** Checks nodes, reports the state of the backends as metrics, and closes their connections at the end. */
 @Injectable()
@@ -30,22 +36,24 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly pods: PodAddresses,
   ) {
     this.nodes = nodes;
-    const each =
-      (valueOf: (live: LiveBackend) => number, kind?: 'json-rpc') => (): [number, string, string][] =>
-        [...catalog.backendsByName].flatMap(([name, backends]) =>
-          pool
-            .candidates(backends)
-            .filter(({ backend }) => kind === undefined || backend.kind === kind)
-            .map((live) => [valueOf(live), name, live.name]),
-        );
+    const valuesOf = (name: string, backends: readonly Backend[], valueOf: ValueOf): Values =>
+      pool.candidates(backends).map((live) => [valueOf(live), name, live.name]);
+    const ofNodes = (valueOf: ValueOf) => (): Values =>
+      [...catalog.nodesByNetwork].flatMap(([network, backends]) =>
+        valuesOf(nodesName(network), backends, valueOf),
+      );
+    const ofAll = (valueOf: ValueOf) => (): Values => [
+      ...[...catalog.backendsByModel].flatMap(([model, backends]) => valuesOf(model, backends, valueOf)),
+      ...ofNodes(valueOf)(),
+    ];
     this.ends = [
-      router.up.observe(each((live) => (live.cooldown.isOn() || nodes.isWrong(live) ? 0 : 1))),
-      router.inFlight.observe(each((live) => live.inFlight)),
-      router.room.observe(each((live) => live.backend.maxInFlight - live.inFlight)),
-      router.wrongChain.observe(each((live) => Number(nodes.isWrong(live)), 'json-rpc')),
+      router.up.observe(ofAll((live) => (live.cooldown.isOn() || nodes.isWrong(live) ? 0 : 1))),
+      router.inFlight.observe(ofAll((live) => live.inFlight)),
+      router.room.observe(ofAll((live) => live.backend.maxInFlight - live.inFlight)),
+      router.wrongChain.observe(ofNodes((live) => Number(nodes.isWrong(live)))),
       // What is not a number is not reported.
-      router.behind.observe(each((live) => Number(nodes.isLagging(live)), 'json-rpc')),
-      router.lag.observe(each((live) => nodes.lagOf(live) ?? Number.NaN, 'json-rpc')),
+      router.behind.observe(ofNodes((live) => Number(nodes.isLagging(live)))),
+      router.lag.observe(ofNodes((live) => nodes.lagOf(live) ?? Number.NaN)),
     ];
   }
 

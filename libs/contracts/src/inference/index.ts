@@ -35,7 +35,7 @@ export {
   INFERENCE_PATH,
   PROBLEM_TRAILER,
 } from './inference-router-wire.js';
-export { type NetworkCall, Nodes } from './nodes.js';
+export { type NetworkCall, networkOfNodes, Nodes, nodesName } from './nodes.js';
 export { Speech, type SpeechCall, SpokenText } from './speech.js';
 export { AudioToTranscribe, Transcript, type TranscriptionCall, Transcriptions } from './transcriptions.js';
 export {

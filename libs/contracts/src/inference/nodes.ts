@@ -1,5 +1,17 @@
 import type { CallOrigin, Served } from './calls.js';
 
+const PREFIX = '#crypto-rpc-';
+
+/**
+ * The name of a network's nodes where models have theirs: between processes, in metrics and in traces. No
+ * model's id has a `#`.
+ */
+export const nodesName = (network: string): string => `${PREFIX}${network}`;
+
+/** The network whose nodes have this name, if any has. */
+export const networkOfNodes = (name: string): string | undefined =>
+  name.startsWith(PREFIX) ? name.slice(PREFIX.length) : undefined;
+
 /** A request for one node of a blockchain network. */
 export interface NetworkCall extends Omit<CallOrigin, 'model'> {
   readonly network: string;

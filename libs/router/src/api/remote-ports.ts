@@ -1,4 +1,3 @@
-import { rpcModel } from '@svc/catalog';
 import {
   BackendJob,
   BackendJobs,
@@ -16,6 +15,7 @@ import {
   MadeImages,
   type NetworkCall,
   Nodes,
+  nodesName,
   type ReportCall,
   type Served,
   type ServedBy,
@@ -85,7 +85,7 @@ class RemoteNodes extends Nodes {
 
   override async call({ network, isSend, ...others }: NetworkCall, signal: AbortSignal) {
     const kind = isSend ? ('rpc-send' as const) : ('rpc' as const);
-    const { body, ...servedBy } = await this.calls({ ...others, kind, model: rpcModel(network) }, signal);
+    const { body, ...servedBy } = await this.calls({ ...others, kind, model: nodesName(network) }, signal);
     return { ...servedBy, result: body };
   }
 }

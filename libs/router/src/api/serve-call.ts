@@ -1,4 +1,3 @@
-import { rpcModel } from '@svc/catalog';
 import {
   AudioToTranscribe,
   BackendJob,
@@ -12,6 +11,7 @@ import {
   type ImageWork,
   type JobCall,
   type NetworkCall,
+  networkOfNodes,
   PictureChange,
   type Served,
   SpokenText,
@@ -136,15 +136,14 @@ function jobCall(call: WireCall): JobCall {
   return { ...originOf(call), backend, ...readCallBody(BackendJob, call.body) };
 }
 
-/** On the wire a network is named as the catalogue names its nodes. */
 function networkCall({ model, body, ...others }: WireCall): Omit<NetworkCall, 'isSend'> {
-  const prefix = rpcModel('');
-  if (!model.startsWith(prefix)) throw faulty('the call has no network');
+  const network = networkOfNodes(model);
+  if (network === undefined) throw faulty('the call has no network');
   const { requestId, accountId, backend, exceptBackend } = others;
   return {
     requestId,
     accountId,
-    network: model.slice(prefix.length),
+    network,
     body,
     ...(backend !== undefined && { backend }),
     ...(exceptBackend !== undefined && { exceptBackend }),

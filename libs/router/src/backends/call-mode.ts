@@ -1,3 +1,4 @@
+import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
 import type { JobRequest } from '../dialects/dialect.js';
@@ -7,6 +8,8 @@ import type { LiveBackend } from './backend-pool.js';
 export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
   /** What is sent, or makes it: what a backend says about it is cleaned of it. */
   readonly body: readonly Uint8Array[] | (() => readonly Uint8Array[]);
+  /** Those of which one is called; default: those of the model. */
+  readonly backends?: readonly Backend[];
 }
 
 /** How a response is read, and how long its parts may take. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Catalog, rpcModel } from '@svc/catalog';
+import type { Catalog } from '@svc/catalog';
 import type { RpcNetwork } from '@svc/contracts/catalog';
 import { boundedJson, Exchange, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
@@ -172,7 +172,7 @@ export class NodeChecks {
   private tick(): void {
     const nowMs = performance.now();
     for (const [name, network] of Object.entries(this.catalog.cryptoRpc?.networks ?? {})) {
-      const nodes = this.pool.candidates(this.catalog.backendsOf(rpcModel(name)));
+      const nodes = this.pool.candidates(this.catalog.nodesOf(name));
       for (const live of nodes) {
         const { chainAtMs = -Infinity } = this.stateOf(live);
         // It never rejects.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Catalog, rpcModel } from '@svc/catalog';
+import { Catalog } from '@svc/catalog';
+import { nodesName } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import type { JsonText } from '@svc/runtime';
 import { inference } from '@svc/telemetry';
@@ -122,7 +123,7 @@ export class RpcNodes {
   ): Promise<number[]> {
     const { network, settings, calls, indexes, mayJoin } = plan;
     const { progress } = context;
-    const model = rpcModel(network);
+    const model = nodesName(network);
     const own: ReadPart[] = [];
     const awaited = new Map<ReadPart, { index: number; position: number }[]>();
     for (const index of indexes) {
