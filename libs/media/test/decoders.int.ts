@@ -87,6 +87,16 @@ const OUTPUTS = {
   ],
 } as const;
 
+/** What FFmpeg recognises in samples. */
+const COMPRESSED = [
+  '-b:a 8k -ar 8000 -f mp3',
+  '-ar 16000 -b:a 24k -f adts',
+  '-c:a ac3 -b:a 32k -ar 32000 -f ac3',
+  '-c:a eac3 -b:a 32k -ar 32000 -f eac3',
+  '-c:a dca -strict -2 -ac 2 -ar 48000 -f dts',
+  '-c:a ac3 -ac 2 -ar 48000 -f spdif',
+];
+
 const folder = new AudioFolder();
 afterAll(() => folder.remove());
 
@@ -172,14 +182,27 @@ describe.skipIf(!hasFfmpeg)(`what FFmpeg decodes from a measured file${note}`, (
       '-c:a libmp3lame -b:a 16k -ar 16000 -f mpegts',
     ]);
     expect(await folder.decodedSeconds([stream])).toEqual([expect.closeTo(20, 0)]);
-    const wav = Buffer.concat([wavHead(), stream]);
-    wav.writeUInt32LE(stream.length, 40);
+    const wav = Buffer.concat([wavHead(stream.length), stream]);
     const packets = new Packets(stream);
     for (let at = 0; at < stream.length; at += 1_316) packets.add(at, Math.min(at + 1_316, stream.length));
     const mp3 = Buffer.concat([...packets].map((part) => Buffer.concat([MP3_HEAD, part], 1_440)));
     expect(await folder.decodedSeconds([mp3])).toEqual([expect.closeTo(20, 0)]);
     expect(accepted(mp3)).toBeUndefined();
     await expectNoMore([audioFile(wav)], ['a transport stream in WAV']);
+  });
+
+  it.each([8, 16, 24, 32])('is not compressed audio among samples of %i bits', async (bits) => {
+    const compressed = await folder.made(20, COMPRESSED);
+    const files = compressed.map((samples) =>
+      accepted(Buffer.concat([wavHead(samples.length, bits), samples])),
+    );
+    expect(files.map((file, at) => file && COMPRESSED[at]).filter(Boolean)).toEqual(
+      COMPRESSED.filter((output) => bits === 16 || !output.endsWith('spdif')),
+    );
+    await expectNoMore(
+      files.filter((file) => file !== undefined),
+      COMPRESSED,
+    );
   });
 
   it.skipIf(!hasPython)('is the same as what Python reads', async () => {
@@ -270,8 +293,8 @@ function adtsFrame(content: Buffer): Buffer {
 /** MPEG-1 layer III, 320 kbit/s, 32 kHz: 1,440 bytes a frame. */
 const MP3_HEAD = Buffer.from('fffbe8c0', 'hex');
 
-/** The most bytes a second. */
-function wavHead(): Buffer {
+/** The head of a WAV file of this many bytes of samples, with the most bytes a second. */
+function wavHead(size: number, bits = 32): Buffer {
   const head = Buffer.alloc(44);
   head.write('RIFF');
   head.write('WAVEfmt ', 8);
@@ -280,8 +303,9 @@ function wavHead(): Buffer {
   head.writeUInt16LE(1, 20);
   head.writeUInt16LE(8, 22);
   head.writeUInt32LE(192_000, 24);
-  head.writeUInt32LE(192_000 * 32, 28);
-  head.writeUInt16LE(32, 32);
-  head.writeUInt16LE(32, 34);
+  head.writeUInt32LE(192_000 * bits, 28);
+  head.writeUInt16LE(bits, 32);
+  head.writeUInt16LE(bits, 34);
+  head.writeUInt32LE(size, 40);
   return head;
 }

@@ -16,6 +16,7 @@ const BITS: ReadonlyMap<number, readonly number[]> = new Map([
   [6, [8]],
   [7, [8]],
 ]);
+const INTEGERS = 1;
 const EXTENSIBLE = 0xfffe;
 /** Behind the encoding in the identifier of an extensible format. */
 const SUBFORMAT = '000000001000800000aa00389b71';
@@ -67,11 +68,43 @@ function formatIn(chunk: Buffer): PcmFormat {
   return { encoding, channels, rate, bits };
 }
 
+/** Where FFmpeg looks for bursts, from the first sample on. */
+const SEARCHED_BYTES = 65_536;
+/** The first bytes of a burst of compressed audio among samples (IEC 61937). Three are taken for such audio. */
+const BURST = Buffer.from([0x72, 0xf8, 0x1f, 0x4e]);
+
+/** Throws Unreadable for samples that may be read as bursts of compressed audio. */
+function refuseBursts(samples: Buffer): void {
+  const searched = samples.subarray(0, SEARCHED_BYTES);
+  const first = searched.indexOf(BURST);
+  if (first !== -1 && searched.includes(BURST, first + 1))
+    throw new Unreadable(ambiguous('its samples contain compressed audio'));
+}
+
+/** Samples of 16 bits as samples of 24, whose values are 256 times as high. */
+function widened(samples: Buffer): Buffer {
+  const count = Math.floor(samples.length / 2);
+  const wide = Buffer.alloc(count * 3);
+  for (let from = 0, to = 1; from < count * 2; from += 2, to += 3) {
+    wide[to] = samples[from] ?? 0;
+    wide[to + 1] = samples[from + 1] ?? 0;
+  }
+  return wide;
+}
+
 /** Of a format chunk. A length of 18 also distinguishes a WAV from an ACT file with compressed samples. */
 const FORMAT_BYTES = 18;
 
-/** A format, a filler, and all whole samples. */
-export function writeWav({ encoding, channels, rate, bits }: PcmFormat, samples: Buffer): WrittenAudio {
+/**
+ * A format, a filler, and all whole samples, of which those of 16 bits get eight more: FFmpeg takes 16-bit
+ * samples for MP3, AAC or DTS if they can be read so, and would find more seconds in them.
+ */
+export function writeWav(format: PcmFormat, given: Buffer): WrittenAudio {
+  const isWidened = format.encoding === INTEGERS && format.bits === 16;
+  if (format.encoding === INTEGERS && !isWidened) refuseBursts(given);
+  const samples = isWidened ? widened(given) : given;
+  const { encoding, channels, rate } = format;
+  const bits = isWidened ? 24 : format.bits;
   const block = (channels * bits) / 8;
   const count = Math.floor(samples.length / block);
   const size = count * block;
