@@ -155,6 +155,8 @@ const onClustersOnly = [
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
+  // A deliberate fault is put into a single process.
+  const hasMutant = process.env['SVC_TEST_MUTANT'] !== undefined;
   return {
     resolve: { conditions },
     ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -198,7 +200,7 @@ export default defineConfig(({ mode }) => {
                 test: {
                   name: 'e2e',
                   include: isLong ? repeating(endToEnd) : endToEnd,
-                  exclude: isLong ? [] : onClustersOnly,
+                  exclude: isLong || hasMutant ? [] : onClustersOnly,
                   globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
                   setupFiles: 'apps/all/test/described-responses.ts',
                 },

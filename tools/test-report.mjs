@@ -15,8 +15,8 @@ const MOST_FRAMES = 3;
  * not hide the others.
  */
 function reasonsOf(errors, root) {
-  return errors.map(({ name = 'Error', message, diff = '', stacks = [] }) => ({
-    message: `${name}: ${message}`,
+  return errors.map(({ name = 'Error', message, cause, diff = '', stacks = [] }) => ({
+    message: `${name}: ${message}${cause ? ` (${cause.name ?? 'Error'}: ${cause.message})` : ''}`,
     diff,
     frames: stacks
       .filter(({ file }) => file.startsWith(root) && !file.includes('/node_modules/'))

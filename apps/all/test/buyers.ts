@@ -121,6 +121,7 @@ export async function chat(platform: Platform, wallet: TestWallet, more: object 
 export async function balanceOf(platform: Platform, { wallet }: Buyer): Promise<number> {
   const headers = await signedInAt(platform.rootUrl, wallet);
   const response = await fetch(`${platform.apiUrl}/x402/balance/${wallet.address}`, { headers });
-  const { data } = (await response.json()) as { data: { balanceUsd: number } };
+  const { data, ...rest } = (await response.json()) as { data?: { balanceUsd: number } };
+  if (!data) throw new Error(`there is no balance: ${response.status} ${JSON.stringify(rest)}`);
   return data.balanceUsd;
 }

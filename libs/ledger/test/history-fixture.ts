@@ -57,6 +57,7 @@ export class HistoryFixture {
   private readonly audits: AuditStore;
   /** Counts of each event over all histories. */
   readonly happened = new Map<string, number>();
+  private readonly months: MonthsStore;
   private lastTransfer = 0n;
   private working = 0;
   private idle = Promise.withResolvers<void>();
@@ -71,6 +72,7 @@ export class HistoryFixture {
       part(RootLogger),
     ];
     this.rows = new HistoryRows(database);
+    this.months = months;
     this.audits = part(AuditStore);
     const waiting = new RoutingBook(this.histories, 'waits');
     const arriving = new RoutingBook(this.histories, 'arrives');
@@ -146,6 +148,7 @@ export class HistoryFixture {
         return { accountId, usdNano: balances.usdNano, tokensNano, day: dayOf(history.time) };
       }),
     );
+    await this.months.ensureAhead(new Date());
     await this.rows.begin(firsts);
     this.lastTransfer = await this.rows.lastTransfer();
   }

@@ -82,9 +82,12 @@ function faultOf(request: ExtremeRequest, { status, type, text }: Answered): str
   if (status < 400) return request.beyond.length > 0 ? 'a value past its bound was taken' : undefined;
   if (!type.startsWith('application/json')) return `an error of type ${type}`;
   const { error, code } = JSON.parse(text) as ApiErrorBody;
-  return error?.code !== undefined && code !== undefined && error.message !== ''
-    ? undefined
-    : 'an error of another shape';
+  // Clients of the Messages API get its own errors, with our code among the details.
+  const own = (error as { readonly details?: { readonly error_code?: string } }).details?.error_code;
+  const isOurs = request.path.startsWith('/messages')
+    ? own !== undefined
+    : error.code !== undefined && code !== undefined;
+  return isOurs && error.message !== '' ? undefined : 'an error of another shape';
 }
 
 const descriptionOf = (request: ExtremeRequest, { status, text }: Answered, fault: string): string =>

@@ -75,7 +75,7 @@ const PLACES: readonly (readonly [string, Place])[] = [
   [
     'many fields for a model server',
     (text) => {
-      const fields = Array.from({ length: 300 }, (_, at) => [`x${at}`, text(60_000)]);
+      const fields = Array.from({ length: 250 }, (_, at) => [`x${at}`, text(60_000)]);
       return ['audio/speech', { model: 'voice', input: 'a', ...Object.fromEntries(fields) }];
     },
   ],

@@ -70,7 +70,7 @@ function formatIn(chunk: Buffer): PcmFormat {
 
 /** Where FFmpeg looks for bursts, from the first sample on. */
 const SEARCHED_BYTES = 65_536;
-/** The first bytes of a burst of compressed audio among samples (IEC 61937). Three are taken for such audio. */
+/** The first bytes of a burst of compressed audio (IEC 61937). FFmpeg looks for three. */
 const BURST = Buffer.from([0x72, 0xf8, 0x1f, 0x4e]);
 
 /** Throws Unreadable for samples that may be read as bursts of compressed audio. */
