@@ -4,7 +4,8 @@ import type { Charge } from '@svc/contracts/messages';
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  /** In pieces, which are joined only if they are small enough to be stored. */
+  readonly body: readonly Uint8Array[];
 }
 
 /** A request with an `Idempotency-Key`, which this process is making. */

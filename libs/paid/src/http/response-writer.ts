@@ -143,7 +143,7 @@ export class ResponseWriter {
     const { repeat } = this.request;
     if (repeat) {
       const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...own });
-      await repeat.answered({ status: 200, headers, body: Buffer.concat(parts) });
+      await repeat.answered({ status: 200, headers, body: parts });
     }
     if (this.reply.raw.destroyed) return;
     this.beginFile(own);
@@ -185,7 +185,9 @@ export class ResponseWriter {
     if (!repeat) return this.sendNow(body);
     const type = { 'content-type': JSON_TYPE };
     const headers = storedHeaders({ ...this.reply.getHeaders(), ...this.headers, ...type });
-    return repeat.answered({ status: 200, headers, body: Buffer.from(body) }).then(() => this.sendNow(body));
+    return repeat
+      .answered({ status: 200, headers, body: [Buffer.from(body)] })
+      .then(() => this.sendNow(body));
   }
 
   private sendNow(body: string): Promise<void> | undefined {

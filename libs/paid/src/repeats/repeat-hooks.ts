@@ -101,7 +101,7 @@ async function keep(repeat: ClaimedRequest, reply: FastifyReply, payload: unknow
   }
   const whole = await wholeOf(reply, payload);
   const headers = storedHeaders(reply.getHeaders());
-  if (whole) await repeat.answered({ status, headers, body: whole });
+  if (whole) await repeat.answered({ status, headers, body: [whole] });
 }
 
 /** The bytes of a response before it was compressed; undefined if it is a stream. */
@@ -116,5 +116,5 @@ async function wholeOf(reply: FastifyReply, payload: unknown): Promise<Uint8Arra
 
 async function replay({ status, headers, body }: StoredResponse, reply: FastifyReply): Promise<void> {
   reply.status(status).headers({ ...headers, 'idempotent-replayed': 'true' });
-  await reply.send(status === 204 ? undefined : Buffer.from(body));
+  await reply.send(status === 204 ? undefined : Buffer.concat(body));
 }

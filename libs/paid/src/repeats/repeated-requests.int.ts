@@ -10,7 +10,7 @@ import { RepeatedRequestStore } from './repeated-request.store.js';
 import { ClaimedRequest, type KeyedRequest, RepeatedRequests } from './repeated-requests.js';
 import { digestOf } from './sealed-answer.js';
 
-const ANSWER = { status: 200, headers: { 'content-type': 'text/plain' }, body: Buffer.from('a secret\n') };
+const ANSWER = { status: 200, headers: { 'content-type': 'text/plain' }, body: [Buffer.from('a secret\n')] };
 const LINE = { sku: 'm-llm-output-mtoken', unit: 'token', priceNanoPerMillion: 1_000_000n } as const;
 
 let test: TestDatabase;
@@ -108,7 +108,7 @@ it('stores no response in plain text, and none of an encrypted request', async (
 
 it('stores no response beyond the size limit, and no more than an account may have', async () => {
   const large = sent();
-  await (await claimed(large)).answered({ ...ANSWER, body: Buffer.alloc(1_048_577) });
+  await (await claimed(large)).answered({ ...ANSWER, body: [Buffer.alloc(1_048_576), Buffer.alloc(1)] });
   await expect(requests.claim(large)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
   const many = sent();
   await database.query(
@@ -133,7 +133,7 @@ it('a process that takes over charges what the one before has stored, under its 
   expect(await second.charged(chargeOf(request, 9))).toEqual(charge);
   await expect(first.charged(charge)).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
   // The late response of the first process is not stored.
-  await first.answered({ ...ANSWER, body: Buffer.from('late') });
+  await first.answered({ ...ANSWER, body: [Buffer.from('late')] });
   await second.answered(ANSWER);
   expect(await requests.claim(request)).toEqual(ANSWER);
 });

@@ -28,11 +28,13 @@ export function digestOf(parts: Iterable<string | Uint8Array>): RequestDigest {
 
 /** Undefined if it is too large to be stored. */
 export function seal({ status, headers, body }: StoredResponse, secret: Buffer): Buffer | undefined {
-  if (body.length > ANSWER_BYTES) return undefined;
+  const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+  if (bytes > ANSWER_BYTES) return undefined;
   const head = Buffer.from(`${JSON.stringify({ status, headers })}\n`);
   const iv = randomBytes(IV_BYTES);
   const cipher: CipherGCM = createCipheriv(CIPHER, secret, iv);
-  const sealed = [cipher.update(head), cipher.update(body), cipher.final()];
+  const sealed = [head, ...body].map((piece) => cipher.update(piece));
+  sealed.push(cipher.final());
   return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]);
 }
 
@@ -42,5 +44,5 @@ export function unseal(sealed: Buffer, secret: Buffer): StoredResponse {
   const opened = Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
   const end = opened.indexOf('\n');
   const head = boundedJson(opened.toString('utf8', 0, end)) as Omit<StoredResponse, 'body'>;
-  return { ...head, body: opened.subarray(end + 1) };
+  return { ...head, body: [opened.subarray(end + 1)] };
 }
