@@ -1,5 +1,6 @@
 // Follows guides of docs/development.md in a copy of the libraries: each example makes the edits that the
-// guide lists, in the files that it links, and the compiler accepts the result.
+// guide lists, in the files that it links, in no more files than its number, and the compiler accepts the
+// result.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,11 +18,124 @@ const LIMITER = 'libs/contracts/src/ports/limiter.ts';
 const LIMIT_LOG = 'libs/contracts/src/messages/limit-log.ts';
 const UNITS = 'libs/contracts/src/money/units.ts';
 const RAILS = 'libs/payments/src/rails/rails.ts';
+const CATALOG = 'libs/contracts/src/catalog/catalog.ts';
+const EXTRA_PRICES = 'libs/paid/src/paid/extra-prices.ts';
+const ROUTES = 'libs/api/src/routes.ts';
+const API = 'libs/api/package.json';
+const TEXT = 'libs/text/src/text.module.ts';
+const ROOMS = 'tools/rooms.mjs';
+const PAID = 'apps/all/test/paid-requests.ts';
 
-/** Each guide with an example: texts that are replaced in files, and new files. */
+/**
+ * Guides with an example: the most files that it may edit, texts that are replaced in them, and new files. An
+ * example may follow two guides.
+ */
 const GUIDES = [
   {
+    title: 'Adding an endpoint that costs money',
+    and: 'Adding a price unit',
+    most: 9,
+    edits: [
+      [ROUTES, 'import { tee', "import { stillRoutes } from './stills/still-routes.js';\nimport { tee"],
+      [ROUTES, '  ...embeddingRoutes,', '  ...embeddingRoutes,\n  ...stillRoutes,'],
+      [
+        API,
+        '    "./images": {',
+        `    "./stills": {
+      "svc-source": "./src/stills/index.ts",
+      "types": "./dist/stills/index.d.ts",
+      "default": "./dist/stills/index.js"
+    },
+    "./images": {`,
+      ],
+      [
+        TEXT,
+        'import { Tokenizers }',
+        "import { StillsController } from './stills/stills.controller.js';\nimport { Tokenizers }",
+      ],
+      [TEXT, 'EmbeddingsController]', 'EmbeddingsController, StillsController]'],
+      [
+        ROOMS,
+        "    embeddings: ['route', 'chat'],",
+        "    embeddings: ['route', 'chat'],\n    stills: ['route'],",
+      ],
+      [ROOMS, "    embeddings: ['tokens'],", "    embeddings: ['tokens'],\n    stills: [],"],
+      [PAID, '  augmentSearch: {', '  stills: { body: () => ({ count: 1 }) },\n  augmentSearch: {'],
+      [UNITS, '  track: {', "  still: { shownAs: 'still', size: 1 },\n  track: {"],
+      [CATALOG, '  webSearch: ExtraUsd,', '  still: ExtraUsd,\n  webSearch: ExtraUsd,'],
+      [EXTRA_PRICES, '  webSearch: {', "  still: { sku: 'still', unit: 'still' },\n  webSearch: {"],
+    ],
+    added: {
+      'libs/api/src/stills/index.ts': "export { Stills, StillsReply } from './stills.js';\n",
+      'libs/api/src/stills/stills.ts': `import { z } from 'zod';
+
+export const Stills = z.object({ count: z.int().min(1).max(100) });
+export const StillsReply = z.object({ count: z.int() });
+
+export type Stills = z.infer<typeof Stills>;
+export type StillsReply = z.infer<typeof StillsReply>;
+`,
+      'libs/api/src/stills/still-routes.ts': `import type { RouteDefinition } from '../route/route-definition.js';
+import { Stills, StillsReply } from './stills.js';
+
+export const stillRoutes = {
+  stills: {
+    method: 'POST',
+    path: '/api/v1/stills',
+    operationId: 'makeStills',
+    tag: 'Video',
+    summary: 'Makes stills',
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: true,
+    body: Stills,
+    reply: StillsReply,
+    headers: ['limits', 'balances', 'idempotency'],
+    refusals: ['INVALID_REQUEST', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT_EXCEEDED'],
+  },
+} as const satisfies Record<string, RouteDefinition>;
+`,
+      'libs/text/src/stills/stills.controller.ts': `import { Body, Controller, Req, Res } from '@nestjs/common';
+import { routes } from '@svc/api';
+import type { Stills, StillsReply } from '@svc/api/stills';
+import { Catalog } from '@svc/catalog';
+import { chargeLine } from '@svc/contracts/messages';
+import { perMinute } from '@svc/contracts/ports';
+import { PaidOperations, extraPrice } from '@svc/paid/paid';
+import { Serves } from '@svc/runtime';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+@Controller()
+export class StillsController {
+  constructor(
+    private readonly paid: PaidOperations,
+    private readonly catalog: Catalog,
+  ) {}
+
+  @Serves(routes.stills)
+  async make(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Body() { count }: Stills,
+  ): Promise<StillsReply> {
+    const line = chargeLine(extraPrice('still', this.catalog), count);
+    const limits = perMinute('user', { requestsPerMinute: 60 });
+    const operation = {
+      sale: { name: 'stills', resource: { kind: 'route' as const, name: '/api/v1/stills' }, limits },
+      amounts: {},
+      hold: { amountNano: line.amountNano },
+      perform: () => Promise.resolve({ result: { count }, backend: 'example', lines: [line] }),
+    };
+    const { result } = await this.paid.run(operation, { request, reply });
+    return result;
+  }
+}
+`,
+    },
+  },
+  {
     title: 'Adding a search provider',
+    most: 2,
     edits: [
       [
         SEARCH,
@@ -51,6 +165,7 @@ export function example({ name, deadlineMs, url, key }: KeyedTerms): Provider {
   },
   {
     title: 'Adding a limit',
+    most: 3,
     edits: [
       [LIMITER, "'credits'] as const", "'credits', 'characters'] as const"],
       [LIMITER, '  credits: new Map([', "  characters: new Map([[MINUTE_MS, 'KPM']]),\n  credits: new Map(["],
@@ -60,6 +175,7 @@ export function example({ name, deadlineMs, url, key }: KeyedTerms): Provider {
   },
   {
     title: 'Adding a price unit',
+    most: 1,
     edits: [[UNITS, '  track: {', "  frame: { shownAs: 'frame', size: 1 },\n  track: {"]],
     added: {
       'libs/contracts/src/money/example.ts': `import { chargeLine } from '../messages/usage.js';
@@ -70,6 +186,7 @@ export const line = chargeLine({ sku: 'example', unit: 'frame', priceNanoPerMill
   },
   {
     title: 'Adding a payment rail',
+    most: 2,
     edits: [
       [
         RAILS,
@@ -97,7 +214,8 @@ beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'svc-guides-'));
   const isSource = (path) => !/\/(?:dist|node_modules)(?:\/|$)/.test(path.slice(root.length));
   await cp(join(root, 'libs'), join(copy, 'libs'), { recursive: true, filter: isSource });
-  for (const name of ['package.json', 'tsconfig.base.json']) await cp(join(root, name), join(copy, name));
+  for (const name of ['package.json', 'tsconfig.base.json', ROOMS, PAID])
+    await cp(join(root, name), join(copy, name));
   await mkdir(join(copy, 'node_modules/@svc'), { recursive: true });
   for (const name of await readdir(join(root, 'node_modules')))
     if (name !== '@svc' && name !== '.cache')
@@ -114,10 +232,15 @@ beforeAll(async () => {
       customConditions: ['svc-source'],
     },
     include: [
+      'api/src',
+      'contracts/src/catalog',
       'contracts/src/money',
       'contracts/src/ports',
       'retrieval/src/search',
+      'catalog/src',
+      'paid/src',
       'payments/src/rails',
+      'text/src',
       '*/src/**/*.d.ts',
     ].map((path) => `libs/${path}`),
     exclude: ['**/*.spec.ts', '**/*.int.ts', '**/*.cluster.ts'],
@@ -140,26 +263,42 @@ const compiled = () =>
     (error) => error.stdout,
   );
 
+/** The number of files that an example edits and adds. */
+const counted = GUIDES.map((guide) => ({
+  ...guide,
+  edited: new Set(guide.edits.map(([path]) => path)).size,
+  created: Object.keys(guide.added).length,
+}));
+
 describe('the guides of docs/development.md', () => {
-  it.each(GUIDES)('$title: links the files that its example edits', ({ title, edits, added }) => {
-    const section = sectionOf(title);
-    const linked = Array.from(section.matchAll(/\]\(([^)#\s]+)\)/g), ([, target]) =>
-      posix.join('docs', target),
-    );
-    const folders = Array.from(section.matchAll(/`(libs\/[\w/.-]+)`/g), ([, path]) => path);
-    expect(edits.map(([path]) => path).filter((path) => !linked.includes(path))).toEqual([]);
-    const named = (path) =>
-      folders.some(
-        (folder) => posix.dirname(path) === folder || posix.dirname(path) === posix.dirname(folder),
+  it.each(counted)(
+    '$title: $edited edited files, $created new ones; it links each that its example edits',
+    ({ title, and, edits, added, edited, most }) => {
+      expect(edited).toBeLessThanOrEqual(most);
+      const section = `${sectionOf(title)}${and ? sectionOf(and) : ''}`;
+      const linked = Array.from(section.matchAll(/\]\(([^)#\s]+)\)/g), ([, target]) =>
+        posix.join('docs', target),
       );
-    const isExample = title.endsWith('unit');
-    expect(Object.keys(added).filter((path) => !isExample && !named(path))).toEqual([]);
-  });
+      const folders = Array.from(section.matchAll(/`(libs\/[\w/.-]+)`/g), ([, path]) => path);
+      expect(edits.map(([path]) => path).filter((path) => !linked.includes(path))).toEqual([]);
+      const named = (path) => {
+        const own = posix.dirname(path);
+        return folders.some((folder) =>
+          [folder, posix.dirname(folder), posix.join(folder, posix.basename(own))].includes(own),
+        );
+      };
+      const isExample = title.endsWith('unit');
+      expect(Object.keys(added).filter((path) => !isExample && !named(path))).toEqual([]);
+    },
+  );
 
   it('have examples that compile', { timeout: TIMEOUT }, async () => {
     for (const { edits, added } of GUIDES) {
       for (const one of edits) await edit(one);
-      for (const [path, text] of Object.entries(added)) await writeFile(join(copy, path), text);
+      for (const [path, text] of Object.entries(added)) {
+        await mkdir(join(copy, posix.dirname(path)), { recursive: true });
+        await writeFile(join(copy, path), text);
+      }
     }
     expect(await compiled()).toBe('');
   });

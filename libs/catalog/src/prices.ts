@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type CatalogEntry,
   type CatalogFile,
+  EXTRAS,
   IMAGE_QUALITIES,
   IMAGE_RESOLUTIONS,
   MODEL_TYPES,
@@ -46,8 +47,6 @@ const UNITS: Readonly<Record<CatalogEntry['type'], string>> = {
 
 /** The length of lyrics and prompt for which the price of a track is compared. */
 const TRACK_CHARACTERS = 1_000;
-
-const EXTRAS = ['webSearch', 'webPage', 'xSearch', 'textParser'] as const;
 
 /** The prices of a model as they are charged: what has no price of its own has that of its default. */
 function modelPrices(model: CatalogEntry): Prices {

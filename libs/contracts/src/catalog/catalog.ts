@@ -20,6 +20,16 @@ import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './
 const Usd = z.number().nonnegative().max(1_000_000);
 /** The price of one unit of an extra. */
 const ExtraUsd = z.number().nonnegative().max(1_000);
+
+const Extras = z.strictObject({
+  webSearch: ExtraUsd,
+  webPage: ExtraUsd,
+  xSearch: ExtraUsd,
+  textParser: ExtraUsd,
+});
+
+/** What is priced by the piece. */
+export const EXTRAS = Object.keys(Extras.shape) as readonly (keyof typeof Extras.shape)[];
 const PositiveCount = z.int().positive();
 
 /** The name of an environment variable. */
@@ -316,10 +326,7 @@ export const CatalogFile = z
     tiers: z.partialRecord(z.enum(TIERS), TierLimits),
     otherLimits: z.partialRecord(z.enum(OTHER_LIMITS), RequestLimits).optional(),
     /** USD per unit; an extra without a price is free. */
-    extras: z
-      .strictObject({ webSearch: ExtraUsd, webPage: ExtraUsd, xSearch: ExtraUsd, textParser: ExtraUsd })
-      .partial()
-      .default({}),
+    extras: Extras.partial().default({}),
     /** Without it there is no web search. */
     search: Search.optional(),
     scraping: Scraping.optional(),

@@ -20,6 +20,7 @@ export {
   CatalogTranscriptionModel,
   CatalogUpscaleModel,
   CatalogVideoModel,
+  EXTRAS,
   type Extra,
   MODEL_TYPES,
   type OtherLimit,
