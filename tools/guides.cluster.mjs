@@ -12,6 +12,9 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 const TIMEOUT = 300_000;
 
+/** Imports of examples are none of this file. */
+const SVC = '@svc';
+
 const SEARCH = 'libs/contracts/src/catalog/search.ts';
 const KINDS = 'libs/retrieval/src/search/provider-kinds.ts';
 const LIMITER = 'libs/contracts/src/ports/limiter.ts';
@@ -96,13 +99,13 @@ export const stillRoutes = {
 } as const satisfies Record<string, RouteDefinition>;
 `,
       'libs/text/src/stills/stills.controller.ts': `import { Body, Controller, Req, Res } from '@nestjs/common';
-import { routes } from '@svc/api';
-import type { Stills, StillsReply } from '@svc/api/stills';
-import { Catalog } from '@svc/catalog';
-import { chargeLine } from '@svc/contracts/messages';
-import { perMinute } from '@svc/contracts/ports';
-import { PaidOperations, extraPrice } from '@svc/paid/paid';
-import { Serves } from '@svc/runtime';
+import { routes } from '${SVC}/api';
+import type { Stills, StillsReply } from '${SVC}/api/stills';
+import { Catalog } from '${SVC}/catalog';
+import { chargeLine } from '${SVC}/contracts/messages';
+import { perMinute } from '${SVC}/contracts/ports';
+import { PaidOperations, extraPrice } from '${SVC}/paid/paid';
+import { Serves } from '${SVC}/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 @Controller()

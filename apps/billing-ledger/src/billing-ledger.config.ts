@@ -1,12 +1,6 @@
 import { kafkaConfig } from '@svc/events';
 import { sharedLedgerConfig } from '@svc/ledger';
-import {
-  databaseConnections,
-  databaseStartWaitMs,
-  databaseUrl,
-  internalTokens,
-  processConfig,
-} from '@svc/runtime';
+import { databaseSettings, internalTokens, processConfig } from '@svc/runtime';
 import { z } from 'zod';
 
 /**
@@ -17,9 +11,7 @@ export const billingLedgerConfig = {
   ...sharedLedgerConfig,
   ...kafkaConfig,
   ...processConfig({ name: 'billing-ledger', port: 3005, logLevel: 'warn' }),
-  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the books'),
-  DATABASE_CONNECTIONS: databaseConnections,
-  DATABASE_START_WAIT_MS: databaseStartWaitMs,
+  ...databaseSettings('the books'),
   LEDGER_MIGRATE: z
     .stringbool()
     .default(true)

@@ -1,13 +1,7 @@
 import { booksClientConfig } from '@svc/ledger';
 import { mediaJobsConfig, mediaStoreConfig } from '@svc/media-jobs';
 import { routerClientConfig } from '@svc/router';
-import {
-  databaseConnections,
-  databaseStartWaitMs,
-  databaseUrl,
-  internalTokens,
-  processConfig,
-} from '@svc/runtime';
+import { databaseSettings, internalTokens, processConfig } from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that makes videos and music. It logs no calls: the gateway logs each request. */
@@ -17,9 +11,7 @@ export const mediaWorkerConfig = {
   ...booksClientConfig,
   ...routerClientConfig,
   ...processConfig({ name: 'media-worker', port: 3007, logLevel: 'warn' }),
-  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the jobs'),
-  DATABASE_CONNECTIONS: databaseConnections,
-  DATABASE_START_WAIT_MS: databaseStartWaitMs,
+  ...databaseSettings('the jobs'),
   ...internalTokens({ accepts: 'MEDIA_JOBS', sends: ['LEDGER', 'ROUTER'] }),
 };
 

@@ -1,13 +1,6 @@
 import { booksClientConfig } from '@svc/ledger';
 import { paymentsConfig } from '@svc/payments';
-import {
-  databaseConnections,
-  databaseStartWaitMs,
-  databaseUrl,
-  internalTokens,
-  processConfig,
-  redisUrl,
-} from '@svc/runtime';
+import { databaseSettings, internalTokens, processConfig, redisUrl } from '@svc/runtime';
 import type { z } from 'zod';
 
 /** Settings of the process that sells credit. */
@@ -15,10 +8,8 @@ export const x402PaymentsConfig = {
   ...paymentsConfig,
   ...booksClientConfig,
   ...processConfig({ name: 'x402-payments', port: 3006 }),
-  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with the payments'),
-  DATABASE_CONNECTIONS: databaseConnections,
+  ...databaseSettings('the payments'),
   REDIS_URL: redisUrl,
-  DATABASE_START_WAIT_MS: databaseStartWaitMs,
   ...internalTokens({ accepts: 'PAYMENTS', sends: ['LEDGER'] }),
 };
 

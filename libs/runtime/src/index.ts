@@ -7,6 +7,7 @@ export {
   neighbourUrl,
   port,
   databaseConnections,
+  databaseSettings,
   databaseStartWaitMs,
   databaseUrl,
   redisUrl,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedProgram, openPython } from '../clients/environments.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { WEATHER } from '../tools.js';
-import { type Completion, comparable, gathered } from './same-response.js';
+import { type Completion, bothWays, comparable, gathered } from './same-response.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const START_MS = 300_000;
@@ -114,23 +114,10 @@ describe.skipIf(!python)('llama-cpp-python', { timeout: START_MS }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const request = (body: object): object => ({
-    model: 'chat',
-    messages: HELLO,
-    max_tokens: 16,
-    temperature: 0,
-    seed: 1,
-    ...body,
-  });
-
-  const direct = (body: object): Promise<Response> =>
-    fetch(`${url}/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request(body)),
-    });
-
-  const through = (body: object): Promise<Response> => platform.chat(account.apiKey, request(body));
+  const { direct, through } = bothWays(
+    () => url,
+    (body) => platform.chat(account.apiKey, body),
+  );
 
   it('is found on this machine with its kind', async () => {
     const path = join(folder, 'local-models.yaml');

@@ -20,6 +20,33 @@ export interface Completion {
   readonly prompt_logprobs?: unknown;
 }
 
+type Ask = (body: object) => Promise<Response>;
+
+/** Sends a request with these members, directly to a server, and through the platform. */
+export function bothWays(
+  serverUrl: () => string,
+  send: Ask,
+): { readonly direct: Ask; readonly through: Ask } {
+  const messages = [{ role: 'user', content: 'hello world' }];
+  const request = (body: object): object => ({
+    model: 'chat',
+    messages,
+    max_tokens: 16,
+    temperature: 0,
+    seed: 1,
+    ...body,
+  });
+  return {
+    direct: (body) =>
+      fetch(`${serverUrl()}/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(request(body)),
+      }),
+    through: (body) => send(request(body)),
+  };
+}
+
 /** What clients read. Ids and times differ; this service adds `cost` and leaves out what it does not know. */
 export function comparable({ choices, usage, prompt_logprobs: promptLogprobs }: Completion): object {
   return {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedProgram, openPython } from '../clients/environments.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { WEATHER } from '../tools.js';
-import { type Completion, comparable, gathered } from './same-response.js';
+import { type Completion, bothWays, comparable, gathered } from './same-response.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const CONTEXT_TOKENS = 1_024;
@@ -164,23 +164,10 @@ describe.skipIf(!python)('vLLM', { timeout: REQUEST_MS }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const request = (body: object): object => ({
-    model: 'chat',
-    messages: HELLO,
-    max_tokens: 16,
-    temperature: 0,
-    seed: 1,
-    ...body,
-  });
-
-  const direct = (body: object): Promise<Response> =>
-    fetch(`${chatUrl}/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request(body)),
-    });
-
-  const through = (body: object): Promise<Response> => platform.chat(account.apiKey, request(body));
+  const { direct, through } = bothWays(
+    () => chatUrl,
+    (body) => platform.chat(account.apiKey, body),
+  );
 
   it('is found on this machine with what its models can do', async () => {
     const path = join(folder, 'local-models.yaml');

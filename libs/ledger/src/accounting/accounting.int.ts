@@ -1,20 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, startLedger, usd } from '../../test/testing.js';
+import { describe, expect, it } from 'vitest';
+import { testLedger } from '../../test/test-ledger.js';
+import { chargeOf, usd } from '../../test/testing.js';
 
-let test: TestDatabase;
-let running: RunningLedger;
-
-beforeAll(async () => {
-  test = await startTestDatabase();
-  running = await startLedger({ url: test.url });
-});
-
-afterAll(async () => {
-  await running.stop();
-  await test.stop();
-});
+const running = testLedger();
 
 describe('the balances of many accounts', () => {
   it('are in the order of their ids, zero for an account without transfers', async () => {

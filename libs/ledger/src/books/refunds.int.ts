@@ -2,23 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Charge, encodeCharge, encodeGiveBack, usageRecorded } from '@svc/contracts/messages';
 import { Charges, type Refund } from '@svc/contracts/ports';
 import { totalNano } from '@svc/contracts/money';
-import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { testLedger } from '../../test/test-ledger.js';
+import { chargeOf, grantDiem, usd } from '../../test/testing.js';
 
-let test: TestDatabase;
-let running: RunningLedger;
-
-beforeAll(async () => {
-  test = await startTestDatabase();
-  running = await startLedger({ url: test.url });
-});
-
-afterAll(async () => {
-  await running.stop();
-  await test.stop();
-});
+const running = testLedger();
 
 afterEach(expectSound);
 

@@ -1,22 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Charge, encodeCharge, usageRecorded } from '@svc/contracts/messages';
 import { TRANSFER_KINDS } from '@svc/contracts/ports';
-import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningLedger, chargeOf, grantDiem, startLedger, usd } from '../../test/testing.js';
+import { describe, expect, it } from 'vitest';
+import { testLedger } from '../../test/test-ledger.js';
+import { chargeOf, grantDiem, usd } from '../../test/testing.js';
 
-let test: TestDatabase;
-let running: RunningLedger;
-
-beforeAll(async () => {
-  test = await startTestDatabase();
-  running = await startLedger({ url: test.url });
-});
-
-afterAll(async () => {
-  await running.stop();
-  await test.stop();
-});
+const running = testLedger();
 
 async function accountWith(usdNano: bigint, diemNano = 0n): Promise<string> {
   const accountId = randomUUID();

@@ -48,6 +48,13 @@ export const databaseConnections = whole(3, 1_000)
   .default(10)
   .describe('The maximum number of connections to PostgreSQL');
 
+/** The database of a process, with this in it. */
+export const databaseSettings = (content: string) => ({
+  DATABASE_URL: databaseUrl.describe(`The URL of the PostgreSQL database with ${content}`),
+  DATABASE_CONNECTIONS: databaseConnections,
+  DATABASE_START_WAIT_MS: databaseStartWaitMs,
+});
+
 const address = z.url({ protocol: /^https?$/ });
 
 /** The URL of a neighbour without a path, or several separated by commas. */
