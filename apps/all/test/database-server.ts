@@ -39,6 +39,17 @@ export class DatabaseServer {
     }
   }
 
+  /** Makes each commit of events take this much longer for each of them, so that outages meet some of them. */
+  async delayCommits(ms: number): Promise<void> {
+    await this.use((client) =>
+      client.query(`
+        CREATE FUNCTION events.test_delay() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_sleep(${ms / 1_000}); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER test_delay AFTER INSERT ON events.log DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION events.test_delay()`),
+    );
+  }
+
   /** Stops the server: with `SIGINT` it writes a checkpoint, with `SIGKILL` nothing. */
   async end(how: 'SIGINT' | 'SIGKILL'): Promise<void> {
     process.kill(await this.pid(), how);

@@ -86,6 +86,8 @@ describe('requests that are refused because the log, the books and the journal a
   });
 
   it('by the next run, if the journal worked again before the process was killed', TIMEOUT, async () => {
+    // The log takes what it was committing, which nobody is there to hear of.
+    await database.delayCommits(20);
     await nothingTakes(async () => {
       await rename(journal(), `${journal()}.away`);
       const { refused } = payers[0].reconciliation;
