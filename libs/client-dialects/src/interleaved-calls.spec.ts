@@ -11,7 +11,7 @@ import { ResponsesDialect } from './responses/responses-dialect.js';
 import { type ResponseWriter } from '@svc/paid/http';
 
 /** What a client has of a message, whatever its dialect. */
-interface Said {
+interface ShownMessage {
   readonly text: string;
   readonly thinking: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: unknown }[];
@@ -27,7 +27,7 @@ interface SentCall {
 }
 
 /** A message in pieces, and its calls in the order in which they begin. */
-interface Sent extends Said {
+interface Sent extends ShownMessage {
   readonly chunks: readonly (readonly Delta[])[];
   readonly made: readonly SentCall[];
 }
@@ -129,18 +129,18 @@ const ABOUT = {
 /** What a client gets: the stream of these chunks, or the document of a whole message. */
 async function sentBy(
   dialect: ClientDialect,
-  saying: 'delta' | 'message',
-  said: readonly object[],
+  member: 'delta' | 'message',
+  parts: readonly object[],
 ): Promise<string> {
   let sent = '';
   const write = (text: string): undefined => void (sent += text);
   const writer = { isGone: false, begin: () => undefined, write, end: write, send: write };
   const thinking = { strip: false, startsInside: false };
   const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
-  const form = saying === 'delta' ? dialect.streamed.bind(dialect) : dialect.whole.bind(dialect);
+  const form = member === 'delta' ? dialect.streamed.bind(dialect) : dialect.whole.bind(dialect);
   const encoder = form(writer as unknown as ResponseWriter, normaliser, ABOUT);
-  for (const each of said) {
-    encoder.add(normaliser.read(JSON.stringify({ choices: [{ index: 0, [saying]: each }] })));
+  for (const each of parts) {
+    encoder.add(normaliser.read(JSON.stringify({ choices: [{ index: 0, [member]: each }] })));
     await encoder.flush();
   }
   await encoder.end({ ending: { kind: 'done' }, ...END });
@@ -181,7 +181,7 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
 
   it('has one open block at a time on /messages, and says what the whole message says', async () => {
     const request = { thinking: { type: 'enabled', budget_tokens: 1_024 } } as never;
-    const saidIn = (blocks: readonly Fields[]): Said => ({
+    const shownIn = (blocks: readonly Fields[]): ShownMessage => ({
       text: textIn(blocks, 'text'),
       thinking: textIn(blocks, 'thinking'),
       calls: blocks.flatMap(({ type, id, name, input }) =>
@@ -190,14 +190,14 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
     });
     await same(async (sent) => {
       const { content } = await wholeOf(messageDialect(request, 'r'), sent);
-      expect(saidIn(fieldsOf(content))).toEqual(saidOf(sent));
+      expect(shownIn(fieldsOf(content))).toEqual(shownOf(sent));
       const stream = await streamOf(messageDialect(request, 'r'), sent);
-      expect(saidIn(messageBlocks(eventsIn(stream)))).toEqual(saidOf(sent));
+      expect(shownIn(messageBlocks(eventsIn(stream)))).toEqual(shownOf(sent));
     });
   });
 
   it('says what the whole response says on /responses, with its items in order', async () => {
-    const saidIn = (items: readonly Fields[]): Said => {
+    const shownIn = (items: readonly Fields[]): ShownMessage => {
       const partsOf = (type: string): Fields[] =>
         items.flatMap((item) => (item['type'] === type ? fieldsOf(item['content']) : []));
       return {
@@ -212,10 +212,10 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
     };
     await same(async (sent) => {
       const dialect = (): ClientDialect => new ResponsesDialect({} as ResponseRequest, 'r');
-      expect(saidIn(fieldsOf((await wholeOf(dialect(), sent))['output']))).toEqual(saidOf(sent));
+      expect(shownIn(fieldsOf((await wholeOf(dialect(), sent))['output']))).toEqual(shownOf(sent));
       const events = eventsIn(await streamOf(dialect(), sent));
       const items = responseItems(events);
-      expect(saidIn(items)).toEqual(saidOf(sent));
+      expect(shownIn(items)).toEqual(shownOf(sent));
       expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { output: items } });
     });
   });
@@ -239,7 +239,7 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
         thinking: textIn(deltas, 'reasoning_content'),
         calls,
       };
-      expect(streamed).toEqual(saidOf(sent));
+      expect(streamed).toEqual(shownOf(sent));
       const [choice] = fieldsOf((await wholeOf(chatDialect, sent))['choices']);
       expect(choice?.['message']).toMatchObject({
         tool_calls: sent.made.map(({ id, name, text }) => ({
@@ -251,7 +251,7 @@ describe('the stream of a message whose backend mixes the pieces of texts and ca
   });
 });
 
-const saidOf = ({ text, thinking, calls }: Sent): Said => ({ text, thinking, calls });
+const shownOf = ({ text, thinking, calls }: Sent): ShownMessage => ({ text, thinking, calls });
 
 /** The blocks of a message by its events. Throws if they do not follow one another. */
 function messageBlocks(events: readonly Fields[]): Fields[] {

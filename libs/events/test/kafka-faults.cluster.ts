@@ -44,7 +44,7 @@ class Load {
     for (let n = 1; !this.stopping.signal.aborted; n += 1) {
       for (const owner of OWNERS) {
         const began = performance.now();
-        const told: Promise<void> = log
+        const publishing: Promise<void> = log
           .publish(harness.event, { owner, n })
           .then(
             () => void this.acknowledged.get(owner)?.push(n),
@@ -52,9 +52,9 @@ class Load {
           )
           .finally(() => {
             this.longestMs = Math.max(this.longestMs, performance.now() - began);
-            this.pending.delete(told);
+            this.pending.delete(publishing);
           });
-        this.pending.add(told);
+        this.pending.add(publishing);
       }
       await sleep(1_000 / PER_SECOND);
     }
@@ -190,11 +190,11 @@ describe('with three brokers', () => {
   it('a reader that failed at one broker fetches nothing from the others after it is closed', async () => {
     const reader = new PartitionReader(server.connection, harness.topic);
     const { next } = await reader.open();
-    const asked: number[] = [];
+    const partitions: number[] = [];
     const following = reader.follow(
       (partition) => {
-        asked.push(partition);
-        if (partition === 0 && asked.length > 20) throw new Error('it fails');
+        partitions.push(partition);
+        if (partition === 0 && partitions.length > 20) throw new Error('it fails');
         return next.get(partition) ?? 0n;
       },
       () => Promise.resolve(),
@@ -202,9 +202,9 @@ describe('with three brokers', () => {
     // A broker that is slow to respond is a failure too.
     await expect(following).rejects.toThrow(/it fails|no response/);
     await reader.close();
-    asked.length = 0;
+    partitions.length = 0;
     await sleep(2_000);
-    expect(asked).toEqual([]);
+    expect(partitions).toEqual([]);
   });
 
   it("if a group's coordinator stays down, events are handled and committed within a minute", async () => {

@@ -80,10 +80,10 @@ describe('SystemNetwork.resolve', () => {
 
   it('stops its queries when the signal aborts', async () => {
     const ended = new AbortController();
-    const asked = once(nameServer, 'message');
+    const query = once(nameServer, 'message');
     const resolved = network.resolve({ host: 'silent.example.com', local: false }, ended.signal);
     const failure = resolved.catch((error: unknown) => String(error));
-    await asked;
+    await query;
     ended.abort();
     expect(await failure).toContain('ECANCELLED');
   });

@@ -26,9 +26,9 @@ export class TestNetwork extends Network {
 
   override resolve({ host }: NameQuestion, _signal: AbortSignal): Promise<readonly string[]> {
     const responses = this.options.names?.[host] ?? [];
-    const asked = this.lookups.filter((name) => name === host).length;
+    const earlier = this.lookups.filter((name) => name === host).length;
     this.lookups.push(host);
-    const response = responses[Math.min(asked, responses.length - 1)];
+    const response = responses[Math.min(earlier, responses.length - 1)];
     return response ? Promise.resolve(response) : Promise.reject(new Error(`${host} has no address`));
   }
 

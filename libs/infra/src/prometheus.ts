@@ -67,13 +67,13 @@ export class Prometheus {
       '--enable-feature=exemplar-storage',
     ];
     const child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
+    let output = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4_000);
+      output = (output + text).slice(-4_000);
     });
     const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
     const ready = awaitReady(`http://127.0.0.1:${port}/-/ready`, () => {
-      if (child.exitCode !== null) throw new Error(`prometheus exited with ${child.exitCode}: ${said}`);
+      if (child.exitCode !== null) throw new Error(`prometheus exited with ${child.exitCode}: ${output}`);
     });
     await Promise.race([ready, failed]);
     failed.catch(() => undefined);

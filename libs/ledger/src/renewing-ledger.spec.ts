@@ -98,7 +98,7 @@ describe('a renewal that arrives after its hold has ended', () => {
 it('a failing renewal does not stop the others, and is logged once', async () => {
   const part = new PartAway();
   const warnings: unknown[] = [];
-  const warn = (...told: unknown[]): void => void warnings.push(told);
+  const warn = (...entry: unknown[]): void => void warnings.push(entry);
   const ledger = new RenewingLedger(part, { leaseMs: 1_000, maxMs: 60_000 }, { ...log, warn });
   const others = Array.from({ length: 2 * HOLDS_PER_RENEWAL }, (_, index) => `r${index}`);
   for (const requestId of ['away', ...others]) await ledger.hold({ ...REQUEST, requestId, amountNano: 0n });

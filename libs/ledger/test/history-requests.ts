@@ -11,7 +11,7 @@ import type { Step } from './history-steps.js';
 
 /** A request from its caller's view. */
 interface Request {
-  readonly asked: HoldRequest;
+  readonly holdRequest: HoldRequest;
   hold: Hold;
   /** The hold before it last grew. */
   earlier: Hold;
@@ -53,7 +53,7 @@ type RequestStep = StepOf<(typeof REQUEST_STEPS)[number]>;
 export const isRequestStep = (step: Step): step is RequestStep =>
   REQUEST_STEPS.some((each) => each === step.do);
 
-interface Asked {
+interface RequestingKey {
   readonly accountId: string;
   readonly keyId: string;
   readonly keyLimit: SpendingLimit | undefined;
@@ -88,10 +88,10 @@ export class HistoryRequests {
   }
 
   ask(
-    { accountId, keyId, keyLimit }: Asked,
+    { accountId, keyId, keyLimit }: RequestingKey,
     { amount, atLeast, preferred }: { amount: number; atLeast?: number; preferred?: number },
   ): void {
-    const asked: HoldRequest = {
+    const holdRequest: HoldRequest = {
       requestId: `${this.run}-${(this.count += 1)}`,
       accountId,
       keyId,
@@ -100,9 +100,9 @@ export class HistoryRequests {
       ...(preferred !== undefined && { preferredNano: this.scene.nano(preferred) }),
       ...(keyLimit && { keyLimit }),
     };
-    const none: Hold = { ...asked, amount: NONE, before: NONE };
+    const none: Hold = { ...holdRequest, amount: NONE, before: NONE };
     const request: Request = {
-      asked,
+      holdRequest,
       hold: none,
       earlier: none,
       state: 'over',
@@ -110,14 +110,14 @@ export class HistoryRequests {
       isAnswered: false,
     };
     this.requests.push(request);
-    this.grow(request, () => this.scene.process.ledger.hold(asked));
+    this.grow(request, () => this.scene.process.ledger.hold(holdRequest));
   }
 
   act(step: RequestStep): void {
     const { ledger } = this.scene.process;
     switch (step.do) {
       case 'holdAgain':
-        this.grow(this.find('live', step), ({ asked }) => ledger.hold(asked));
+        this.grow(this.find('live', step), ({ holdRequest }) => ledger.hold(holdRequest));
         return;
       case 'extend':
         this.extend(step);

@@ -345,13 +345,13 @@ export function stakingConformance({
         [NANO_PER_USD, accounts],
       );
       clock.at = NOON;
-      const told = new AbortController();
+      const stopping = new AbortController();
       const post = running.holdBook.post.bind(running.holdBook);
       const spy = vi.spyOn(running.holdBook, 'post').mockImplementation(async (postings) => {
         await post(postings);
-        told.abort(new Error('stop'));
+        stopping.abort(new Error('stop'));
       });
-      await expect(running.staking.setDay({ dueAt: clock.now(), signal: told.signal })).rejects.toThrow(
+      await expect(running.staking.setDay({ dueAt: clock.now(), signal: stopping.signal })).rejects.toThrow(
         'stop',
       );
       spy.mockRestore();

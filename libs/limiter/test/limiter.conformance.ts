@@ -331,18 +331,18 @@ function quickSuite(start: ConformanceOptions['start']): void {
       limits: { user: { ...AMPLE, requestsPerMinute: 7 } },
       windowMs: QUICK_WINDOW_MS,
     });
-    const windows = new Map<number, { asked: number; admitted: number }>();
+    const windows = new Map<number, { requests: number; admitted: number }>();
     while (windows.size < 4) {
       const batch = Array.from({ length: 5 }, () => limiter.admit({ ...first, requestId: randomUUID() }));
       for (const admission of await Promise.all(batch)) {
-        const window = windows.get(endOf(admission)) ?? { asked: 0, admitted: 0 };
+        const window = windows.get(endOf(admission)) ?? { requests: 0, admitted: 0 };
         windows.set(endOf(admission), window);
-        window.asked += 1;
+        window.requests += 1;
         if (admission.admitted) window.admitted += 1;
       }
       await subject.pass(5);
     }
-    for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(7, asked));
+    for (const { requests, admitted } of windows.values()) expect(admitted).toBe(Math.min(7, requests));
     const ends = [...windows.keys()];
     expect(ends).toEqual(ends.toSorted((a, b) => a - b));
     for (const end of ends) expect(end % QUICK_WINDOW_MS).toBe(0);

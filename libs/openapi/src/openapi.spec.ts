@@ -173,12 +173,12 @@ describe('the public description', () => {
   });
 
   it('describes every error of the chat route by status, with a body for each code', () => {
-    const told = Object.entries(chat.responses).flatMap(([status, { content }]) =>
+    const listed = Object.entries(chat.responses).flatMap(([status, { content }]) =>
       Object.keys(content['application/json']?.examples ?? {}).map((code) => `${status} ${code}`),
     );
     const expected = [...routes.chatCompletions.refusals, 'AUTHENTICATION_FAILED', 'UNAVAILABLE'] as const;
-    for (const code of expected) expect(told).toContain(`${PROBLEMS[code].status} ${code}`);
-    expect(told).toContain('402 NO_CREDENTIALS');
+    for (const code of expected) expect(listed).toContain(`${PROBLEMS[code].status} ${code}`);
+    expect(listed).toContain('402 NO_CREDENTIALS');
   });
 
   it('describes the headers of responses, limits and payments where they are sent', () => {

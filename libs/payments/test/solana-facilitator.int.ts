@@ -134,7 +134,7 @@ const refusing =
   };
 
 /** What response, books, chain and audit report about a payment. */
-async function saidOf(sent: Sent): Promise<object> {
+async function reportOf(sent: Sent): Promise<object> {
   const outcome = await paid(sent);
   const { ok } = await service.payments.audit('whole');
   return {
@@ -163,7 +163,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     const sent = await signed();
     await paid(sent);
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that falsely claims a settlement is not trusted: the payment fails once it has expired', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     const sent = await signed();
     await paid(sent);
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that is down is called again', async () => {
@@ -196,7 +196,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     facilitator.state = 'works';
     await goOn();
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('is not needed for a payment that someone else submits', async () => {
@@ -206,7 +206,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     await paid(sent);
     await settle(content.payload);
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that names no transaction is not needed, even if the payer has many newer transactions', async () => {
@@ -215,7 +215,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     await paid(sent);
     followed(1_200);
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that names the transaction makes the search unnecessary', async () => {
@@ -223,7 +223,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     await paid(sent);
     harness.chain.interference = refusing('getSignaturesForAddress');
     await goOn();
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that names no transaction is not needed if the operator names it', async () => {
@@ -237,7 +237,7 @@ describe.skipIf(fault !== undefined)('a facilitator on Solana', () => {
     const { signature: transaction = '' } = landed ?? {};
     await times.pass(1);
     await service.payments.resolve(id, { decision: 'credit', transaction, reason: 'found by hand' });
-    expect(await saidOf(sent)).toEqual(CREDITED_ONCE);
+    expect(await reportOf(sent)).toEqual(CREDITED_ONCE);
   });
 
   it('that names no transaction fails no payment while there are too many transactions to search', async () => {

@@ -41,15 +41,15 @@ export async function startChromium(): Promise<TestBrowser> {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     await rm(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
-  let said = '';
+  let output = '';
   for await (const piece of child.stderr) {
-    said += String(piece);
-    const [, host] = /DevTools listening on ws:\/\/([^/]+)\//.exec(said) ?? [];
+    output += String(piece);
+    const [, host] = /DevTools listening on ws:\/\/([^/]+)\//.exec(output) ?? [];
     if (host !== undefined) {
       child.stderr.resume();
       return { url: `http://${host}`, close };
     }
   }
   await close();
-  throw new Error(`${CHROMIUM} has ended: ${said}`);
+  throw new Error(`${CHROMIUM} has ended: ${output}`);
 }

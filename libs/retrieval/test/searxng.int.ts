@@ -89,9 +89,9 @@ describe.skipIf(python === undefined)(`a real SearXNG${note}`, () => {
   }
 
   it('is queried and parsed correctly, in any language', async () => {
-    const asked: string[] = [];
+    const queries: string[] = [];
     engineAnswers = (path) => {
-      asked.push(new URL(path, 'http://x').searchParams.get('q') ?? '');
+      queries.push(new URL(path, 'http://x').searchParams.get('q') ?? '');
       return {
         results: [
           {
@@ -108,7 +108,7 @@ describe.skipIf(python === undefined)(`a real SearXNG${note}`, () => {
       provider: 'searxng',
       pages: [{ url: 'https://tower.example/a' }, { url: 'https://other.example/', content: 'Second.' }],
     });
-    expect(asked).toEqual(['Wie hoch & warum? 東京']);
+    expect(queries).toEqual(['Wie hoch & warum? 東京']);
   });
 
   it('finds nothing if its engines do not', async () => {

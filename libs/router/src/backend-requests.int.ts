@@ -1,12 +1,12 @@
 import { Catalog } from '@svc/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend, saying } from '../test/backend.js';
+import { TestBackend, replying } from '../test/backend.js';
 import { catalogFile, quickRouter } from '../test/routing.js';
 
 describe('a backend that separates accounts in its cache', () => {
   let backend: TestBackend;
   beforeEach(async () => {
-    backend = await TestBackend.start(saying({ choices: [{ index: 0, message: { content: 'a' } }] }));
+    backend = await TestBackend.start(replying({ choices: [{ index: 0, message: { content: 'a' } }] }));
   });
   afterEach(() => backend.close());
 
@@ -22,7 +22,7 @@ describe('a backend that separates accounts in its cache', () => {
     } finally {
       await stop();
     }
-    return JSON.parse(backend.asked.at(-1)?.body ?? '{}') as object;
+    return JSON.parse(backend.requests.at(-1)?.body ?? '{}') as object;
   }
 
   it('gets the same salt for all chats of an account, from every router, and another for other accounts', async () => {
@@ -43,7 +43,7 @@ describe('a backend that separates accounts in its cache', () => {
     'gets no chats without the secret: %j',
     async (secrets) => {
       await expect(sent('account-1', secrets)).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
-      expect(backend.asked).toEqual([]);
+      expect(backend.requests).toEqual([]);
     },
   );
 });

@@ -4,7 +4,7 @@ import type { EncryptionKeys, EnclaveReport, EnclaveSignature } from '@svc/contr
 import type { RouterPorts } from './api/router-ports.js';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend, saying } from '../test/backend.js';
+import { TestBackend, replying } from '../test/backend.js';
 import { catalogFile, collect, deadUrl, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 
@@ -126,7 +126,7 @@ describe('an encrypted chat', () => {
       }
       const isShort = body.includes('"short"');
       const message = isShort ? 'the secret is plaintext' : 'Decryption failed';
-      await saying(
+      await replying(
         { error: { message, type: 'bad_request', param: isShort ? 'seed' : null } },
         isShort ? 422 : 400,
       )(response, { url, body, headers: {} });

@@ -2,7 +2,7 @@ import { Catalog } from '@svc/catalog';
 import type { ChunkStream, InferenceRouter } from '@svc/contracts/inference';
 import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BackendRequest, type Reply, TestBackend, saying } from '../test/backend.js';
+import { type BackendRequest, type Reply, TestBackend, replying } from '../test/backend.js';
 import { routerConformance } from '../test/inference-router.conformance.js';
 import { backendJobConformance } from '../test/backend-jobs.conformance.js';
 import { comfyConformance } from '../test/comfyui.conformance.js';
@@ -65,7 +65,7 @@ describe('the slots of a backend', () => {
       await expect(ask()).rejects.toMatchObject(FULL);
       await close(stream);
     }
-    expect(backend.asked.length).toBe(3);
+    expect(backend.requests.length).toBe(3);
   });
 
   it('become free even if the catalogue was reloaded meanwhile, and new limits apply at once', async () => {
@@ -102,7 +102,7 @@ describe('the slots of a backend', () => {
     });
     const streams = [await ask(), await ask()];
     await expect(ask()).rejects.toMatchObject(FULL);
-    expect(backend.asked.map(({ body }) => body).toSorted()).toEqual([
+    expect(backend.requests.map(({ body }) => body).toSorted()).toEqual([
       '{"model":"a","n":1}',
       '{"model":"b","n":1}',
     ]);
@@ -144,7 +144,10 @@ describe('the slots of a backend', () => {
 
   it('are used with the key and weight that the catalogue has at the time', async () => {
     const other = await TestBackend.start((response) => void response.write('data: {}\n\n'));
-    const asked = async (weights: readonly number[], apiKeyEnv: string): Promise<string | undefined> => {
+    const authorizationWith = async (
+      weights: readonly number[],
+      apiKeyEnv: string,
+    ): Promise<string | undefined> => {
       const [weight, otherWeight] = weights;
       offer({
         id: 'm',
@@ -154,13 +157,13 @@ describe('the slots of a backend', () => {
         ],
       });
       await close(await ask());
-      return backend.asked.at(-1)?.headers.authorization;
+      return backend.requests.at(-1)?.headers.authorization;
     };
     try {
-      expect(await asked([1, 1e-9], 'KEY_A')).toBe('Bearer secret of KEY_A');
-      expect(await asked([1e-9, 1], 'KEY_A')).toBe('Bearer secret of KEY_A');
-      expect(other.asked.length).toBe(1);
-      expect(await asked([1, 1e-9], 'KEY_B')).toBe('Bearer secret of KEY_B');
+      expect(await authorizationWith([1, 1e-9], 'KEY_A')).toBe('Bearer secret of KEY_A');
+      expect(await authorizationWith([1e-9, 1], 'KEY_A')).toBe('Bearer secret of KEY_A');
+      expect(other.requests.length).toBe(1);
+      expect(await authorizationWith([1, 1e-9], 'KEY_B')).toBe('Bearer secret of KEY_B');
     } finally {
       await other.close();
     }
@@ -168,7 +171,7 @@ describe('the slots of a backend', () => {
 });
 
 it('counts error responses by model, backend and status, and unusual statuses together', async () => {
-  const backend = await TestBackend.start(saying({}, 400));
+  const backend = await TestBackend.start(replying({}, 400));
   const { router, stop } = quickRouter(catalogOf([backend.url]));
   const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{"n":1}')] };
   const errors = (status: string): number => {
@@ -180,7 +183,7 @@ it('counts error responses by model, backend and status, and unusual statuses to
   };
   const before = [errors('400'), errors('401'), errors('_OTHER')];
   for (const status of [400, 400, 401, 499, 418]) {
-    backend.reply = saying({}, status);
+    backend.reply = replying({}, status);
     await router.complete(call, new AbortController().signal).catch(() => undefined);
   }
   const after = [errors('400'), errors('401'), errors('_OTHER')];
@@ -195,11 +198,11 @@ describe('a backend that fails cools down', () => {
   let stop: () => Promise<void>;
 
   const isStrange = ({ body }: BackendRequest): boolean => body.includes('"strange"');
-  const answer = saying({ choices: [{ index: 0 }] });
+  const answer = replying({ choices: [{ index: 0 }] });
 
   /** Makes the preferred backend fail for matching requests. */
-  const failing = (reply: Reply, when: (asked: BackendRequest) => boolean): Reply => {
-    return (response, asked) => (when(asked) ? reply : answer)(response, asked);
+  const failing = (reply: Reply, when: (request: BackendRequest) => boolean): Reply => {
+    return (response, request) => (when(request) ? reply : answer)(response, request);
   };
 
   async function given(first: Reply): Promise<void> {
@@ -215,7 +218,7 @@ describe('a backend that fails cools down', () => {
   }
 
   const breakOff: Reply = (response) => void response.writeHead(200).destroy();
-  const invalid = saying({ error: { message: '1 validation error', type: 'internal_server_error' } }, 500);
+  const invalid = replying({ error: { message: '1 validation error', type: 'internal_server_error' } }, 500);
 
   afterEach(async () => {
     await stop();
@@ -224,7 +227,7 @@ describe('a backend that fails cools down', () => {
 
   it.each([
     ['an error 500', invalid],
-    ['an error in place of an answer', saying({ error: { message: 'no such grammar' } })],
+    ['an error in place of an answer', replying({ error: { message: 'no such grammar' } })],
     ['the end of the connection', breakOff],
   ])('only for the account whose requests alone cause %s', async (_, reply) => {
     await given(failing(reply, isStrange));
@@ -244,11 +247,11 @@ describe('a backend that fails cools down', () => {
     expect(await ask('second')).toEqual(['backend-2', 1]);
     for (const accountId of ['first', 'second', 'third', 'fourth'])
       expect(await ask(accountId)).toEqual(['backend-2', 0]);
-    expect(backends[0]?.asked.length).toBe(2);
+    expect(backends[0]?.requests.length).toBe(2);
   });
 
   it('for everyone at once when its proxy reports that it is gone', async () => {
-    await given(saying({}, 502));
+    await given(replying({}, 502));
     expect(await ask('first')).toEqual(['backend-2', 1]);
     expect(await ask('second')).toEqual(['backend-2', 0]);
   });
@@ -271,7 +274,7 @@ describe('a call within one process', () => {
   it('takes what a port takes to the dialect of the backend as it is, not as JSON', async () => {
     const vector = Buffer.from(new Float32Array([1, 0]).buffer).toString('base64');
     const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]).toString('base64');
-    backend = await TestBackend.start(saying({ data: [{ embedding: vector, b64_json: png }] }));
+    backend = await TestBackend.start(replying({ data: [{ embedding: vector, b64_json: png }] }));
     const { router, stop } = quickRouter(catalogOf([backend.url]));
     const texts = unwritable({ inputs: ['a'], dimensions: 2, isCustom: false, others: {} });
     expect((await router.embeddings.vectors({ ...origin, texts }, signal)).result.vectors).toEqual([vector]);

@@ -65,11 +65,11 @@ describe('pods of a headless service', () => {
     'are backends of their own, with their own slots; a new one is called, and one that is gone is not',
     async () => {
       const { found, pods, all } = service();
-      const asked: string[] = [];
+      const addresses: string[] = [];
       const held: (() => void)[] = [];
       // Every address of the loopback network reaches it.
       const server = await TestServer.start((request, response) => {
-        asked.push(request.socket.localAddress ?? '');
+        addresses.push(request.socket.localAddress ?? '');
         response.setHeader('content-type', 'application/json');
         held.push(() =>
           response.end('{"choices":[{"index":0,"message":{"role":"assistant","content":"x"}}]}'),
@@ -86,7 +86,7 @@ describe('pods of a headless service', () => {
       onTestFinished(stop);
       const ask = () =>
         router.complete(
-          { requestId: 'r', accountId: `a${asked.length}`, model: 'm', body: [Buffer.from('{}')] },
+          { requestId: 'r', accountId: `a${addresses.length}`, model: 'm', body: [Buffer.from('{}')] },
           new AbortController().signal,
         );
       const answer = (): void => {
@@ -96,7 +96,7 @@ describe('pods of a headless service', () => {
       await eventually('both are found', () => all().length === 2);
       const two = [ask(), ask()];
       await eventually('both are called', () => held.length === 2);
-      expect(asked.splice(0).toSorted((a, b) => a.localeCompare(b))).toEqual(['127.0.0.2', '127.0.0.3']);
+      expect(addresses.splice(0).toSorted((a, b) => a.localeCompare(b))).toEqual(['127.0.0.2', '127.0.0.3']);
       await expect(ask()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
       answer();
       const names = (await Promise.all(two)).map(({ backend }) => backend);
@@ -107,7 +107,7 @@ describe('pods of a headless service', () => {
       await eventually('the new one is called', () => held.length === 1);
       answer();
       expect((await last).backend).toBe('vllm#1');
-      expect(asked).toEqual(['127.0.0.4']);
+      expect(addresses).toEqual(['127.0.0.4']);
     },
   );
 });

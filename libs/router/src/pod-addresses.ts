@@ -13,7 +13,7 @@ const NONE: PodSlots = [];
 
 interface Host {
   slots: PodSlots;
-  askedAtMs: number;
+  usedAtMs: number;
   isLookingUp: boolean;
 }
 
@@ -33,7 +33,7 @@ export class PodAddresses {
   /** None until the first lookup has ended, and while the name has none. */
   of(hostname: string): PodSlots {
     const host = this.hosts.get(hostname) ?? this.watch(hostname);
-    host.askedAtMs = performance.now();
+    host.usedAtMs = performance.now();
     return host.slots;
   }
 
@@ -42,7 +42,7 @@ export class PodAddresses {
   }
 
   private watch(hostname: string): Host {
-    const host = { slots: NONE, askedAtMs: performance.now(), isLookingUp: false };
+    const host = { slots: NONE, usedAtMs: performance.now(), isLookingUp: false };
     this.hosts.set(hostname, host);
     this.timer ??= setInterval(() => this.refresh(), this.everyMs).unref();
     // It never rejects.
@@ -53,7 +53,7 @@ export class PodAddresses {
   private refresh(): void {
     const nowMs = performance.now();
     for (const [hostname, host] of this.hosts) {
-      if (nowMs - host.askedAtMs > UNUSED_MS) this.hosts.delete(hostname);
+      if (nowMs - host.usedAtMs > UNUSED_MS) this.hosts.delete(hostname);
       // It never rejects.
       else void this.lookUp(hostname, host);
     }

@@ -9,11 +9,11 @@ export interface BackendRequest {
   readonly body: string;
 }
 
-export type Reply = (response: ServerResponse, asked: BackendRequest) => void | Promise<void>;
+export type Reply = (response: ServerResponse, request: BackendRequest) => void | Promise<void>;
 
 /** A server that responds as a test directs. */
 export class TestBackend {
-  readonly asked: BackendRequest[] = [];
+  readonly requests: BackendRequest[] = [];
   /** Responses whose connection ended too early. */
   cut = 0;
 
@@ -42,9 +42,9 @@ export class TestBackend {
       if (!response.writableFinished) this.cut += 1;
     });
     const body = await text(request).catch(() => '');
-    const asked = { url: request.url ?? '', headers: request.headers, body };
-    this.asked.push(asked);
-    await this.reply(response, asked);
+    const received = { url: request.url ?? '', headers: request.headers, body };
+    this.requests.push(received);
+    await this.reply(response, received);
   }
 }
 
@@ -54,7 +54,7 @@ export function streaming(body: string): Reply {
 }
 
 /** Responds with this body. */
-export function saying(body: object, status = 200): Reply {
+export function replying(body: object, status = 200): Reply {
   return (response) => {
     response.statusCode = status;
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body));

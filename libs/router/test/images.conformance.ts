@@ -1,7 +1,7 @@
 import type { ImageEdit, ImageOrder } from '@svc/contracts/inference';
 import type { RouterPorts } from '../src/api/router-ports.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, saying, silent } from './backend.js';
+import { type Reply, TestBackend, replying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogOf, eventually } from './routing.js';
 
@@ -24,10 +24,10 @@ const data = (...images: readonly object[]): object => ({ data: images });
 /** Responds to a GET with an image, and otherwise with the URL of one. */
 const byUrl =
   (urlOf: (host: string) => string): Reply =>
-  (response, asked) => {
+  (response, request) => {
     const { socket } = response.req;
     if (response.req.method === 'GET') response.end(Buffer.from(PNG, 'base64'));
-    else void saying(data({ url: urlOf(`127.0.0.1:${socket.localPort}`) }))(response, asked);
+    else void replying(data({ url: urlOf(`127.0.0.1:${socket.localPort}`) }))(response, request);
   };
 
 /** The guarantees of every implementation of the port `InferenceRouter` for images and edits of images. */
@@ -59,7 +59,7 @@ export function imageConformance(name: string, start: StartRouter): void {
     });
 
     it('are in base64, and never more than ordered', async () => {
-      await given(saying(data({ b64_json: PNG }, { b64_json: JPEG }, { b64_json: PNG })));
+      await given(replying(data({ b64_json: PNG }, { b64_json: JPEG }, { b64_json: PNG })));
       expect(await make()).toEqual([PNG, JPEG]);
     });
 
@@ -76,20 +76,20 @@ export function imageConformance(name: string, start: StartRouter): void {
       ['another host', byUrl(() => 'http://169.254.169.254/latest/meta-data')],
       ['another port', byUrl(() => 'http://127.0.0.1:1/x.png')],
       ['a file', byUrl(() => 'file:///etc/passwd')],
-      ['a page', saying(data({ b64_json: Buffer.from('<!doctype html>').toString('base64') }))],
-      ['nothing', saying({ data: [] })],
-      ['an error', saying({ error: { message: 'broken' } })],
+      ['a page', replying(data({ b64_json: Buffer.from('<!doctype html>').toString('base64') }))],
+      ['nothing', replying({ data: [] })],
+      ['an error', replying({ error: { message: 'broken' } })],
     ])('of the next backend replace %s', async (_, reply) => {
-      await given(reply, saying(data({ b64_json: JPEG })));
+      await given(reply, replying(data({ b64_json: JPEG })));
       expect(await make()).toEqual([JPEG]);
-      expect(backends.map(({ asked }) => asked.length)).toEqual([1, 1]);
+      expect(backends.map(({ requests }) => requests.length)).toEqual([1, 1]);
     });
 
     it.each([400, 403, 422])('that violate a policy are not ordered elsewhere: %i', async (status) => {
       const refusal = { error: { message: 'no', code: 'content_policy_violation' } };
-      await given(saying(refusal, status), saying(data({ b64_json: PNG })));
+      await given(replying(refusal, status), replying(data({ b64_json: PNG })));
       await expect(make()).rejects.toMatchObject({ code: 'CONTENT_POLICY_VIOLATION', status: 422 });
-      expect(backends[1]?.asked).toHaveLength(0);
+      expect(backends[1]?.requests).toHaveLength(0);
     });
 
     it.each([
@@ -98,7 +98,7 @@ export function imageConformance(name: string, start: StartRouter): void {
       [2, true, ['image', 'mask']],
       [3, true, ['image[]', 'image[]', 'mask']],
     ])('start from %i files as a form, masked %s', async (count, masked, names) => {
-      await given(saying({ error: 'busy' }, 503), saying(data({ b64_json: PNG }, { b64_json: PNG })));
+      await given(replying({ error: 'busy' }, 503), replying(data({ b64_json: PNG }, { b64_json: PNG })));
       const files = Array.from({ length: count }, (_, index) => ({
         name: `${index}.png`,
         type: 'image/png',
@@ -108,8 +108,8 @@ export function imageConformance(name: string, start: StartRouter): void {
       const { signal } = new AbortController();
       const made = await router.images.make(call, signal);
       expect(made.result.images).toEqual([PNG]);
-      for (const { asked } of backends) {
-        const [sent] = asked;
+      for (const { requests } of backends) {
+        const [sent] = requests;
         expect(sent?.url).toBe('/v1/images/edits');
         const parts = [...(sent?.body ?? '').matchAll(/; name="([^"]*)"(?:; filename="([^"]*)")?/g)];
         const ofFiles = parts.filter(([, , file]) => file !== undefined);
@@ -121,28 +121,28 @@ export function imageConformance(name: string, start: StartRouter): void {
     });
 
     it('are not edited without a picture', async () => {
-      await given(saying(data({ b64_json: PNG })));
+      await given(replying(data({ b64_json: PNG })));
       const call = { ...ORIGIN, kind: 'image-edit', order: EDIT, files: [] } as const;
       await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
       });
-      expect(backends[0]?.asked).toHaveLength(0);
+      expect(backends[0]?.requests).toHaveLength(0);
     });
 
     it.each(['image-upscale', 'image-cutout'] as const)(
       'are not changed without a picture: %s',
       async (kind) => {
-        await given(saying(data({ b64_json: PNG })));
+        await given(replying(data({ b64_json: PNG })));
         const call = { ...ORIGIN, kind, order: { count: 1, factor: 2 }, files: [] } as const;
         await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
           code: 'INVALID_REQUEST',
         });
-        expect(backends[0]?.asked).toHaveLength(0);
+        expect(backends[0]?.requests).toHaveLength(0);
       },
     );
 
     it('are limited in size', async () => {
-      await given(saying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
+      await given(replying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
       await expect(make()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     });
 
@@ -150,7 +150,7 @@ export function imageConformance(name: string, start: StartRouter): void {
       await given(silent);
       const leaving = new AbortController();
       const made = make(leaving.signal);
-      await eventually('the backend works', () => backends[0]?.asked.length === 1);
+      await eventually('the backend works', () => backends[0]?.requests.length === 1);
       leaving.abort();
       await expect(made).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
       await eventually('the call is closed', () => backends[0]?.cut === 1);

@@ -6,7 +6,7 @@ import type { RouterPorts } from '../src/api/router-ports.js';
 import { Problem } from '@svc/contracts/problems';
 import { uuidOf } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, saying, silent, streaming } from './backend.js';
+import { type Reply, TestBackend, replying, silent, streaming } from './backend.js';
 import { catalogOf, collect, deadUrl, eventually } from './routing.js';
 
 /** The router under test. */
@@ -88,26 +88,26 @@ type Given = (...replies: readonly (Reply | 'dead')[]) => Promise<TestBackend[]>
 
 function wholeAnswers(given: Given): void {
   it('is what the backend wrote for the request under its own model name', async () => {
-    const [backend] = await given(saying(ANSWER));
+    const [backend] = await given(replying(ANSWER));
     expect(await complete()).toEqual({ backend: 'backend-1', retries: 0, body: JSON.stringify(ANSWER) });
     const body = '{"model":"backend-0","messages":[],"seed":9007199254740993}';
     const headers = { 'x-request-id': uuidOf('r-1'), 'content-type': 'application/json' };
-    expect(backend?.asked).toMatchObject([{ url: '/v1/chat/completions', body, headers }]);
+    expect(backend?.requests).toMatchObject([{ url: '/v1/chat/completions', body, headers }]);
   });
 
   it('may have any text, as may the request', async () => {
     const text = 'é🙂"\\\n\u2028'.repeat(300_000);
     const answer = { choices: [{ text }] };
-    const [backend] = await given(saying(answer));
+    const [backend] = await given(replying(answer));
     const { body } = await complete({
       body: [Buffer.from('{"text":'), Buffer.from(`${JSON.stringify(text)}}`)],
     });
     expect(body === JSON.stringify(answer)).toBe(true);
-    expect(backend?.asked[0]?.body === JSON.stringify({ model: 'backend-0', text })).toBe(true);
+    expect(backend?.requests[0]?.body === JSON.stringify({ model: 'backend-0', text })).toBe(true);
   });
 
   it('may have any cache key', async () => {
-    await given(saying(ANSWER));
+    await given(replying(ANSWER));
     for (const cacheKey of ['', 'é🙂\r\nx: y', '\ud800', '%', 'x'.repeat(1_000)])
       expect(await complete({ cacheKey })).toMatchObject({ retries: 0 });
   });
@@ -213,7 +213,7 @@ function streamedAnswers(given: Given): void {
 const error = (members: object): object => ({ error: members });
 
 /** Everything in a rejection that could reach a client or a log. */
-const told = (refusal: unknown): string =>
+const disclosed = (refusal: unknown): string =>
   JSON.stringify([refusal, String(refusal), String((refusal as Problem).cause)]);
 
 function refusals(given: Given): void {
@@ -231,9 +231,9 @@ function refusals(given: Given): void {
     [500, {}, { code: 'INFERENCE_FAILED' }],
     [504, {}, { code: 'REQUEST_TIMEOUT' }],
   ])('is a problem: %s %j', async (status, body, problem) => {
-    await given(saying(body, status));
-    for (const asked of [complete(), stream()]) {
-      const refusal: unknown = await asked.catch((caught: unknown) => caught);
+    await given(replying(body, status));
+    for (const pending of [complete(), stream()]) {
+      const refusal: unknown = await pending.catch((caught: unknown) => caught);
       expect(refusal).toBeInstanceOf(Problem);
       expect(refusal).toMatchObject(problem);
     }
@@ -249,12 +249,12 @@ function refusals(given: Given): void {
     [413, { error: reason }],
     [500, error({ message: reason })],
   ])('shows no address, key or hidden prompt to a client or in a log: %s %j', async (status, body) => {
-    const [backend] = await given(saying(body, status));
+    const [backend] = await given(replying(body, status));
     const hidden = [Buffer.from('{"messages":[{"content":"my hidden instructions of this character"}]}')];
     const refusal = (): Promise<unknown> => complete({ body: hidden }).catch((caught: unknown) => caught);
-    expect(told(await refusal())).not.toMatch(SECRETS);
-    if (backend) backend.reply = saying({ error: { code: status, message: reason, ...body } });
-    expect(told(await refusal())).not.toMatch(SECRETS);
+    expect(disclosed(await refusal())).not.toMatch(SECRETS);
+    if (backend) backend.reply = replying({ error: { code: status, message: reason, ...body } });
+    expect(disclosed(await refusal())).not.toMatch(SECRETS);
   });
 
   it('carries the time to retry after', async () => {
@@ -303,7 +303,7 @@ function failovers(given: Given): void {
   it.each([...wholes, {}, { choices: [] }])(
     'makes the router call the next backend for a complete response: %j',
     async (body) => {
-      await given(saying(body), saying(ANSWER));
+      await given(replying(body), replying(ANSWER));
       expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
     },
   );
@@ -318,7 +318,7 @@ function failovers(given: Given): void {
   it('is a rejection when no backend is left', async () => {
     await given(streaming(firsts[0] ?? ''), streaming(firsts[1] ?? ''));
     await expect(stream()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
-    for (const backend of backends) backend.reply = saying(wholes[1] ?? {});
+    for (const backend of backends) backend.reply = replying(wholes[1] ?? {});
     await expect(complete()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
   });
 
@@ -334,7 +334,7 @@ function failovers(given: Given): void {
   });
 
   it('adds to the count of retries for every backend called in vain', async () => {
-    await given('dead', saying({}, 500), saying({}, 429), streaming(CHUNK + DONE));
+    await given('dead', replying({}, 500), replying({}, 429), streaming(CHUNK + DONE));
     expect(await stream()).toMatchObject({ retries: 3 });
   });
 
@@ -348,7 +348,7 @@ function failovers(given: Given): void {
     const packed: Reply = (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from('1f8b0800', 'hex'));
     };
-    await given(packed, saying(ANSWER));
+    await given(packed, replying(ANSWER));
     expect(await complete()).toMatchObject({ retries: 1 });
   });
 }
@@ -368,7 +368,7 @@ function endings(given: Given): void {
     const abort = new AbortController();
     const whole = router.complete(CALL, abort.signal);
     const streamed = router.stream(CALL, abort.signal);
-    await eventually('both are asked', () => backend?.asked.length === 2);
+    await eventually('both are asked', () => backend?.requests.length === 2);
     abort.abort();
     await expect(whole).rejects.toThrow(Problem);
     await expect(streamed).rejects.toThrow(Problem);
@@ -389,6 +389,6 @@ function endings(given: Given): void {
   it('precedes the call if it was aborted before', async () => {
     const [backend] = await given(streaming(DONE));
     await expect(router.stream(CALL, AbortSignal.abort())).rejects.toThrow(Problem);
-    expect(backend?.asked).toEqual([]);
+    expect(backend?.requests).toEqual([]);
   });
 }

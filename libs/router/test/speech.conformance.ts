@@ -5,7 +5,7 @@ import type { ChunkStream, SpokenText } from '@svc/contracts/inference';
 import { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from '@svc/contracts/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RouterPorts } from '../src/api/router-ports.js';
-import { type Reply, TestBackend, saying } from './backend.js';
+import { type Reply, TestBackend, replying } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogFile, catalogOf, eventually } from './routing.js';
 
@@ -80,8 +80,8 @@ export function speechConformance(name: string, start: StartRouter): void {
       const [backend] = await given(sending(fileOf('wav')));
       const others = { model: 'x', input: 'y', response_format: 'z', seed: 3, ref_text: 'a' };
       await bytesOf(await speak({ format: 'wav', speed: 2, instructions: 'slowly', topP: 0.5, others }));
-      expect(backend?.asked[0]?.url).toBe('/v1/audio/speech');
-      expect(JSON.parse(backend?.asked[0]?.body ?? '')).toEqual({
+      expect(backend?.requests[0]?.url).toBe('/v1/audio/speech');
+      expect(JSON.parse(backend?.requests[0]?.body ?? '')).toEqual({
         model: 'backend-0',
         input: 'Hello.',
         voice: 'v',
@@ -106,7 +106,7 @@ export function speechConformance(name: string, start: StartRouter): void {
         new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'x', ...entry }] })),
       );
       await bytesOf(await speak(text));
-      const { stream, lang_code: language } = JSON.parse(backend.asked[0]?.body ?? '') as Record<
+      const { stream, lang_code: language } = JSON.parse(backend.requests[0]?.body ?? '') as Record<
         string,
         unknown
       >;
@@ -114,7 +114,7 @@ export function speechConformance(name: string, start: StartRouter): void {
     });
 
     it('is not requested of a backend that has no speech', async () => {
-      const backend = await TestBackend.start(saying({ choices: [{}] }));
+      const backend = await TestBackend.start(replying({ choices: [{}] }));
       backends.push(backend);
       await begin(
         new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'x', kind: 'kokoro' }] })),
@@ -122,18 +122,18 @@ export function speechConformance(name: string, start: StartRouter): void {
       const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{"n":1}')] };
       const chat = router.complete(call, new AbortController().signal);
       await expect(chat).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
-      expect(backend.asked).toEqual([]);
+      expect(backend.requests).toEqual([]);
     });
 
     it.each<[string, Reply]>([
       ['a page', sending('<!doctype html><title>Bad gateway</title>', 'text/html')],
       ['a page that is labelled as audio', sending('<!doctype html><title>Bad gateway</title>')],
-      ['an error', saying({ error: { message: 'out of memory' } })],
+      ['an error', replying({ error: { message: 'out of memory' } })],
       ['an error that is labelled as audio', sending('{"error":"out of memory"}')],
       ['a file in another format', sending(fileOf('wav'))],
       ['nothing', sending('')],
       ['a part of a frame', sending(Buffer.from('ff', 'hex'))],
-      ['an error status', saying({}, 500)],
+      ['an error status', replying({}, 500)],
       ['the end of the connection', (response) => void response.writeHead(200).destroy()],
     ])('comes from the next backend after %s', async (_, reply) => {
       await given(reply, sending(fileOf('mp3')));
@@ -157,7 +157,7 @@ export function speechConformance(name: string, start: StartRouter): void {
         message: "Voice 'x' not found",
         type: 'invalid_request_error',
       };
-      await given(saying({ detail }, 400));
+      await given(replying({ detail }, 400));
       const message = "The model rejected the request: Voice 'x' not found";
       await expect(speak()).rejects.toMatchObject({ code: 'INVALID_REQUEST', message });
     });
@@ -168,7 +168,7 @@ export function speechConformance(name: string, start: StartRouter): void {
         message: 'Unsupported model: x',
         type: 'invalid_request_error',
       };
-      await given(saying({ detail }, 400), sending(fileOf('mp3')));
+      await given(replying({ detail }, 400), sending(fileOf('mp3')));
       expect(await speak()).toMatchObject({ retries: 1 });
     });
 

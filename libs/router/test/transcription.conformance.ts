@@ -9,7 +9,7 @@ import type {
 } from '@svc/contracts/inference';
 import type { RouterPorts } from '../src/api/router-ports.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, saying, silent } from './backend.js';
+import { type Reply, TestBackend, replying, silent } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogFile, catalogOf, eventually } from './routing.js';
 
@@ -80,15 +80,15 @@ export function transcriptionConformance(name: string, start: StartRouter): void
     });
 
     it('send the file and the fields as a form, to the path of their kind', async () => {
-      const [backend] = await given(saying(PLAIN));
+      const [backend] = await given(replying(PLAIN));
       const others = { hotwords: ['a', 'b'], seed: '3', stream: 'true', model: 'other' };
       await call({ language: 'en', prompt: 'p\r\n', temperature: 0.2, timestamps: ['word'], others });
       await call({}, { kind: 'translation' });
-      expect(backend?.asked.map(({ url }) => url)).toEqual([
+      expect(backend?.requests.map(({ url }) => url)).toEqual([
         '/v1/audio/transcriptions',
         '/v1/audio/translations',
       ]);
-      const [first] = backend?.asked ?? [];
+      const [first] = backend?.requests ?? [];
       expect(membersOf(first ?? { headers: {}, body: '' })).toEqual([
         ['hotwords', 'a'],
         ['hotwords', 'b'],
@@ -142,7 +142,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
         },
       ],
     ])('read the response of %s', async (_server, response) => {
-      await given(saying(response));
+      await given(replying(response));
       expect(await transcribe()).toEqual({
         text: 'Hello.',
         language: 'english',
@@ -158,7 +158,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
       [{ ...PLAIN, duration: -1 }, undefined],
       [PLAIN, undefined],
     ])('read a response without segments: %j', async (response, seconds) => {
-      await given(saying(response));
+      await given(replying(response));
       expect(await transcribe()).toEqual({
         text: 'Hello.',
         segments: [],
@@ -169,26 +169,26 @@ export function transcriptionConformance(name: string, start: StartRouter): void
 
     it('request the plain response from a server that refuses the verbose one', async () => {
       const message = 'Currently only support response_format `text` or `json`';
-      const [backend] = await given((response, asked) =>
-        asked.body.includes('verbose_json')
-          ? saying({ error: { message, type: 'BadRequestError', code: 400 } }, 400)(response, asked)
-          : saying(PLAIN)(response, asked),
+      const [backend] = await given((response, request) =>
+        request.body.includes('verbose_json')
+          ? replying({ error: { message, type: 'BadRequestError', code: 400 } }, 400)(response, request)
+          : replying(PLAIN)(response, request),
       );
       expect(await transcribe({ timestamps: ['word'] })).toMatchObject(PLAIN);
-      expect(backend?.asked).toHaveLength(2);
-      expect(backend?.asked[1]?.body).not.toContain('granularities');
+      expect(backend?.requests).toHaveLength(2);
+      expect(backend?.requests[1]?.body).not.toContain('granularities');
     });
 
     it.each([
-      ['no transcript', saying({ error: { message: 'no' } }), 'INFERENCE_FAILED'],
+      ['no transcript', replying({ error: { message: 'no' } }), 'INFERENCE_FAILED'],
       ['a page', (response) => void response.end('<html>'), 'INFERENCE_FAILED'],
       [
         'negative times',
-        saying({ ...PLAIN, segments: [{ start: -1, end: 1, text: 'x' }] }),
+        replying({ ...PLAIN, segments: [{ start: -1, end: 1, text: 'x' }] }),
         'INFERENCE_FAILED',
       ],
-      ['a refusal', saying({ detail: 'Invalid file' }, 422), 'INVALID_REQUEST'],
-      ['a refusal of its size', saying({ detail: 'Too large' }, 413), 'PAYLOAD_TOO_LARGE'],
+      ['a refusal', replying({ detail: 'Invalid file' }, 422), 'INVALID_REQUEST'],
+      ['a refusal of its size', replying({ detail: 'Too large' }, 413), 'PAYLOAD_TOO_LARGE'],
     ] satisfies readonly (readonly [string, Reply, string])[])(
       'fail if the response is %s',
       async (_what, reply, code) => {
@@ -198,26 +198,26 @@ export function transcriptionConformance(name: string, start: StartRouter): void
     );
 
     it('go to another backend with the same file', async () => {
-      const [, second] = await given(saying({ error: 'busy' }, 503), saying(PLAIN));
+      const [, second] = await given(replying({ error: 'busy' }, 503), replying(PLAIN));
       for (let time = 0; time < 5; time += 1) expect(await transcribe()).toMatchObject(PLAIN);
-      for (const { body } of second?.asked ?? []) expect(body).toContain('RIFF\r\n--x');
+      for (const { body } of second?.requests ?? []) expect(body).toContain('RIFF\r\n--x');
     });
 
     it('end at the backend when their caller leaves', async () => {
       const [backend] = await given(silent);
       const leaving = new AbortController();
       const outcome = call({}, { signal: leaving.signal }).catch((error: unknown) => error);
-      await eventually('the call arrives', () => backend?.asked.length === 1);
+      await eventually('the call arrives', () => backend?.requests.length === 1);
       leaving.abort();
       expect(await outcome).toBeInstanceOf(Error);
       await eventually('the call is cut', () => backend?.cut === 1);
     });
 
     it('are translated for whisper.cpp, which reads WAV only', async () => {
-      const backend = await givenOne(saying(PLAIN), { kind: 'whisper-cpp' });
+      const backend = await givenOne(replying(PLAIN), { kind: 'whisper-cpp' });
       await call({ timestamps: ['word'] }, { kind: 'translation' });
-      expect(backend.asked[0]?.url).toBe('/v1/inference');
-      expect(membersOf(backend.asked[0] ?? { headers: {}, body: '' })).toEqual([
+      expect(backend.requests[0]?.url).toBe('/v1/inference');
+      expect(membersOf(backend.requests[0] ?? { headers: {}, body: '' })).toEqual([
         ['response_format', 'verbose_json'],
         ['file', { name: 'audio.wav', type: 'audio/wav', text: 'RIFF\r\n--x' }],
         ['translate', 'true'],
@@ -228,15 +228,15 @@ export function transcriptionConformance(name: string, start: StartRouter): void
 
     it('return the text without the space before it, and the segments of whisper.cpp as one line', async () => {
       const verbose = { text: ' Hello.\n And more.\n', segments: [{ start: 0, end: 1, text: ' Hello.' }] };
-      await givenOne(saying(verbose), { kind: 'whisper-cpp' });
+      await givenOne(replying(verbose), { kind: 'whisper-cpp' });
       expect(await transcribe()).toMatchObject({ text: 'Hello. And more.', segments: [{ text: ' Hello.' }] });
       await stop();
-      await givenOne(saying({ text: ' Hello.\nAnd more.' }), {});
+      await givenOne(replying({ text: ' Hello.\nAnd more.' }), {});
       expect(await transcribe()).toMatchObject({ text: 'Hello.\nAnd more.' });
     });
 
     it('go to a whisper.cpp that converts', async () => {
-      await givenOne(saying(PLAIN), { kind: 'whisper-cpp', audioFormats: ['wav', 'mp3'] });
+      await givenOne(replying(PLAIN), { kind: 'whisper-cpp', audioFormats: ['wav', 'mp3'] });
       expect(await transcribe({}, { file: { ...WAV, type: 'audio/mpeg' } })).toMatchObject(PLAIN);
     });
   });

@@ -21,8 +21,8 @@ describe("a neighbour's text in the log", () => {
   });
 
   it('repeats nothing that the neighbour was sent', () => {
-    const said = JSON.stringify({ messages: [{ content: 'my name is Ada Lovelace and I am ill' }] });
-    const sent = [Buffer.from(said.slice(0, 40)), Buffer.from(said.slice(40))];
+    const body = JSON.stringify({ messages: [{ content: 'my name is Ada Lovelace and I am ill' }] });
+    const sent = [Buffer.from(body.slice(0, 40)), Buffer.from(body.slice(40))];
     expect(redacted('could not answer my name is Ada Lovelace, sorry', sent)).toBe(
       'could not answer …, sorry',
     );

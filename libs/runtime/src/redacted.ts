@@ -139,18 +139,18 @@ const MEMBER_NAMES = /"\w{1,64}":/g;
 /** The text without any parts of at least `length` characters that were sent. */
 function withoutSent(text: string, sent: readonly Uint8Array[], length: number): string {
   if (sent.reduce((sum, part) => sum + part.length, 0) > SENT_LIMIT_BYTES) return GONE;
-  const said = Buffer.concat(sent).toString().replace(MEMBER_NAMES, '":');
+  const secret = Buffer.concat(sent).toString().replace(MEMBER_NAMES, '":');
   let kept = '';
   let at = 0;
   while (at < text.length) {
-    const isShared = at + length <= text.length && said.includes(text.slice(at, at + length));
+    const isShared = at + length <= text.length && secret.includes(text.slice(at, at + length));
     if (!isShared) {
       kept += text[at] ?? '';
       at += 1;
       continue;
     }
     let end = at + length;
-    while (end < text.length && said.includes(text.slice(end - length + 1, end + 1))) end += 1;
+    while (end < text.length && secret.includes(text.slice(end - length + 1, end + 1))) end += 1;
     kept += GONE;
     at = end;
   }

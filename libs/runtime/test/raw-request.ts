@@ -4,11 +4,11 @@ import { type Socket, connect } from 'node:net';
 /** A request whose body is sent byte by byte, with the server's response. */
 export class RawRequest {
   private static readonly sockets: Socket[] = [];
-  private said = '';
+  private received = '';
   readonly closed: Promise<unknown>;
 
   private constructor(readonly socket: Socket) {
-    socket.on('data', (data) => (this.said += data.toString()));
+    socket.on('data', (data) => (this.received += data.toString()));
     socket.on('error', () => undefined);
     // `once` would reject on a reset.
     this.closed = new Promise((resolve) => socket.once('close', resolve));
@@ -34,17 +34,18 @@ export class RawRequest {
   /** The body of the response, which has a length. */
   async json(): Promise<unknown> {
     const length = Number(/content-length: (\d+)/i.exec((await this.response()).head)?.[1]);
-    const body = (): string => this.said.slice(this.said.indexOf('\r\n\r\n') + 4);
+    const body = (): string => this.received.slice(this.received.indexOf('\r\n\r\n') + 4);
     while (body().length < length) await once(this.socket, 'data');
     return JSON.parse(body());
   }
 
   /** The status and headers of the response, once there is one. */
   async response(): Promise<{ status: number; head: string }> {
-    while (!this.said.includes('\r\n\r\n')) {
+    while (!this.received.includes('\r\n\r\n')) {
       const ended = await Promise.race([once(this.socket, 'data'), this.closed.then(() => undefined)]);
-      if (ended === undefined && !this.said.includes('\r\n\r\n')) throw new Error('closed without an answer');
+      if (ended === undefined && !this.received.includes('\r\n\r\n'))
+        throw new Error('closed without an answer');
     }
-    return { status: Number(this.said.split(' ')[1]), head: this.said.split('\r\n\r\n')[0] ?? '' };
+    return { status: Number(this.received.split(' ')[1]), head: this.received.split('\r\n\r\n')[0] ?? '' };
   }
 }

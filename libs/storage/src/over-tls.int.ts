@@ -25,11 +25,11 @@ describe('over TLS', () => {
     `Redis is reached at a rediss: address once its certificate is trusted${note}`,
     async () => {
       const redis = await startTestRedis(identity);
-      const told: string[] = [];
-      const warn = (message: string): void => void told.push(message);
+      const warnings: string[] = [];
+      const warn = (message: string): void => void warnings.push(message);
       const client = connectRedis({ url: redis.url, name: 'test', logger: { warn, info: () => undefined } });
-      while (told.length === 0) await sleep(5);
-      expect(told).toEqual([expect.stringMatching(/certificate/)]);
+      while (warnings.length === 0) await sleep(5);
+      expect(warnings).toEqual([expect.stringMatching(/certificate/)]);
       expect(client.status).not.toBe('ready');
       const distrust = identity.trust();
       try {

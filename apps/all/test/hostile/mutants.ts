@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
     test: 'ends the stream before text,',
     module: 'libs/text/dist/output/encrypted-delta.js',
     find: 'if (isReadable || !isNothing(logprobs))',
-    replace: 'if (isReadable && isNothing(said))',
+    replace: 'if (isReadable && isNothing(members))',
   },
   {
     name: 'ciphertext-counted',

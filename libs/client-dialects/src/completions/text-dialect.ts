@@ -46,11 +46,11 @@ class TextChoices implements ChoiceShape {
     const known = this.lengths.get(index);
     const prompt = known === undefined ? this.prompt : '';
     const offset = (known ?? 0) + prompt.length;
-    const said = textOf(content);
-    this.lengths.set(index, offset + said.length);
+    const text = textOf(content);
+    this.lengths.set(index, offset + text.length);
     return {
       index,
-      text: prompt + said,
+      text: prompt + text,
       logprobs: legacyLogprobs(logprobs, offset),
       finish_reason: finished,
     };

@@ -176,7 +176,7 @@ describe('the messages of an input', () => {
     id.map((each) => call(each)),
     id.map((each) => output(each)),
     id.map((each) => output(each)),
-    fc.tuple(id, word).map(([each, said]) => call(each, JSON.stringify({ said }))),
+    fc.tuple(id, word).map(([each, argument]) => call(each, JSON.stringify({ argument }))),
     id.map((each) => ({ ...output(each), output: [image] })),
     fc.constant(search),
   );
@@ -188,8 +188,8 @@ describe('the messages of an input', () => {
         const rules = { lateSystem: false, nullContent: true, isEncrypted: false };
         const sent = listPart(forTemplates(parts, rules));
         expect(strictFault(sent.value as Message[])).toBeUndefined();
-        for (const said of JSON.stringify(items).match(/"[a-z]{8}"/g) ?? [])
-          expect(sent.text).toContain(said.slice(1, -1));
+        for (const content of JSON.stringify(items).match(/"[a-z]{8}"/g) ?? [])
+          expect(sent.text).toContain(content.slice(1, -1));
       }),
       { numRuns: 5 * repeats('FUZZ') },
     );
@@ -197,7 +197,7 @@ describe('the messages of an input', () => {
 
   const turn = fc
     .record({
-      asked: fc.array(fc.oneof(word.map(user), word.map(developer)), { minLength: 1, maxLength: 2 }),
+      question: fc.array(fc.oneof(word.map(user), word.map(developer)), { minLength: 1, maxLength: 2 }),
       steps: fc.array(
         fc.record({
           before: fc.subarray([thought('r'), text('a')]),
@@ -214,9 +214,9 @@ describe('the messages of an input', () => {
         { minLength: 1, maxLength: 2 },
       ),
     })
-    .map(({ asked, steps, hook, answer }) => ({
+    .map(({ question, steps, hook, answer }) => ({
       prompts: [
-        asked,
+        question,
         ...steps.map(({ before, ids }) => [
           ...before,
           ...ids.map((each) => call(each)),

@@ -151,8 +151,10 @@ export class InputMessages {
   private addReasoning(item: Extract<InputItem, { type: 'reasoning' }>): void {
     const turn = this.openTurn();
     const { encrypted_content: signed, content, summary } = item;
-    const said = (content && content.length > 0 ? content : (summary ?? [])).map(({ text }) => text).join('');
-    if (said !== '') turn.thoughts.push(partOf(said));
+    const thought = (content && content.length > 0 ? content : (summary ?? []))
+      .map(({ text }) => text)
+      .join('');
+    if (thought !== '') turn.thoughts.push(partOf(thought));
     if (signed === undefined || signed === null || signed === '') return;
     const signatures = decodedSignatures(signed, this.signatures);
     if (!signatures) {

@@ -53,8 +53,8 @@ export function textItem(id: string, status: ItemStatus, written: WrittenText | 
   const parts = 'text' in written ? [partWith(kind, written.text, written.logprobs)] : [];
   if (!isReasoning(kind)) return { id, type: 'message', role: 'assistant', status, content: parts };
   const signed = 'text' in written ? written.signed : null;
-  const said = 'text' in written && written.text !== '' ? parts : [];
-  const places = kind === 'summary' ? { summary: said } : { summary: [], content: said };
+  const texts = 'text' in written && written.text !== '' ? parts : [];
+  const places = kind === 'summary' ? { summary: texts } : { summary: [], content: texts };
   return { id, type: 'reasoning', status, ...places, encrypted_content: signed };
 }
 

@@ -156,14 +156,14 @@ function reasoningOf(members: Members): JsonPart | undefined {
 function parametersOf(request: ResponseRequest, members: Members): JsonPart | undefined {
   const parameters = members.get('svc_parameters');
   const search = searchOf(request);
-  const isSaid = (request.svc_parameters?.enable_web_search ?? undefined) !== undefined;
-  if (isSaid || search === undefined) return parameters;
+  const isChosen = (request.svc_parameters?.enable_web_search ?? undefined) !== undefined;
+  if (isChosen || search === undefined) return parameters;
   return objectPart([...(parameters ? membersOf(parameters) : []), ['enable_web_search', partOf(search)]]);
 }
 
 function searchOf(request: ResponseRequest): 'on' | 'auto' | 'off' | undefined {
-  const { tools, tool_choice: choice, web_search: asked } = request;
-  if (asked !== undefined && asked !== null) return asked ? 'on' : 'off';
+  const { tools, tool_choice: choice, web_search: isSearching } = request;
+  if (isSearching !== undefined && isSearching !== null) return isSearching ? 'on' : 'off';
   const isOffered = tools?.some(({ type }) => isSearch(type)) === true;
   if (!isOffered || choice === 'none') return undefined;
   return typeof choice === 'object' && choice !== null && isSearch(choice.type) ? 'on' : 'auto';

@@ -162,8 +162,8 @@ export function checkImageModel(
       report(['constraints', name], `is not an option: ${value}`);
   if (steps && steps.default > steps.max) report(['constraints', 'steps', 'default'], 'must not exceed max');
   for (const resolution of resolutions ?? [undefined]) {
-    const asked = defaultQuality === undefined ? [undefined, ...(qualities ?? [])] : (qualities ?? []);
-    for (const quality of asked)
+    const offered = defaultQuality === undefined ? [undefined, ...(qualities ?? [])] : (qualities ?? []);
+    for (const quality of offered)
       if (imageUsd(pricing, { resolution, quality }) === undefined)
         report(
           ['pricing'],

@@ -35,8 +35,8 @@ describe('the end of a choice', () => {
     [7, 'number'],
     [{ reason: 'stop' }, 'object'],
     [['stop'], 'object'],
-  ])('is unknown for any other value: %j', (said, name) => {
-    expect(readChoiceEnd(said)).toEqual({ end: 'unknown', name });
+  ])('is unknown for any other value: %j', (reason, name) => {
+    expect(readChoiceEnd(reason)).toEqual({ end: 'unknown', name });
   });
 });
 

@@ -73,10 +73,10 @@ const NOT_YET: ReadChoiceEnd = { end: 'not yet' };
 export function readChoiceEnd(reason: unknown): ReadChoiceEnd {
   if (reason === undefined || reason === null || reason === '') return NOT_YET;
   // SGLang's own interface has an object with a type.
-  const said: unknown = typeof reason === 'object' && 'type' in reason ? reason.type : reason;
-  if (typeof said !== 'string') return { end: 'unknown', name: typeof said };
-  const end = said.length > NAME_CHARACTERS ? undefined : ENDS.get(plain(said));
-  return end === undefined ? { end: 'unknown', name: said.slice(0, NAME_CHARACTERS) } : { end };
+  const name: unknown = typeof reason === 'object' && 'type' in reason ? reason.type : reason;
+  if (typeof name !== 'string') return { end: 'unknown', name: typeof name };
+  const end = name.length > NAME_CHARACTERS ? undefined : ENDS.get(plain(name));
+  return end === undefined ? { end: 'unknown', name: name.slice(0, NAME_CHARACTERS) } : { end };
 }
 
 /** Whether a choice has failed: its server says so, or puts an error into it. */

@@ -8,7 +8,7 @@ const PARTITIONS = 1_009;
 const ours = keyPartitioner();
 const theirs = Partitioners.DefaultPartitioner();
 
-const asked = (message: Partial<PartitionerArgs['message']>): PartitionerArgs => ({
+const argumentsFor = (message: Partial<PartitionerArgs['message']>): PartitionerArgs => ({
   topic: 't',
   partitionMetadata: Array.from({ length: PARTITIONS }, (_, partitionId) => ({
     partitionErrorCode: 0,
@@ -23,12 +23,12 @@ const asked = (message: Partial<PartitionerArgs['message']>): PartitionerArgs =>
 it('finds the same partition as kafkajs for any key', () => {
   const random = Array.from({ length: 2_000 }, (_, length) => randomBytes(length % 50).toString('latin1'));
   for (const key of ['', 'a', 'acc_0199f0a0c1c07e0aa5c4b1d3f2e1a0b9', 'é🙂', ...random])
-    expect(ours(asked({ key }))).toBe(theirs(asked({ key })));
+    expect(ours(argumentsFor({ key }))).toBe(theirs(argumentsFor({ key })));
 });
 
 it('keeps a given partition, and chooses one for a message without a key', () => {
-  expect(ours(asked({ key: 'a', partition: 7 }))).toBe(7);
-  const found = ours(asked({}));
+  expect(ours(argumentsFor({ key: 'a', partition: 7 }))).toBe(7);
+  const found = ours(argumentsFor({}));
   expect(found).toBeGreaterThanOrEqual(0);
   expect(found).toBeLessThan(PARTITIONS);
 });

@@ -15,17 +15,17 @@ const stopped = Object.assign(Object.create(Runner.prototype) as typeof Runner.p
 
 it('a consumer stopped while the set of brokers changes does stop, without blocking the event loop', async () => {
   let nodes = [1];
-  let asked = 0;
+  let fetches = 0;
   const fetching = createFetching({
     logger: createLogger({ level: logLevel.NOTHING, logCreator: silentLog }),
     getNodeIds: () => nodes,
     handler: () => Promise.resolve(),
     fetch: async (node) => {
-      asked += 1;
+      fetches += 1;
       // Without the fix, it would fetch forever within this turn.
-      if (asked > 1_000) throw new Error('asked again and again');
+      if (fetches > 1_000) throw new Error('asked again and again');
       // The first fetch is under way when the consumer is stopped, and another broker has joined.
-      if (asked === 1) {
+      if (fetches === 1) {
         await turn();
         return [];
       }

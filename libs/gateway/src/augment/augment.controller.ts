@@ -52,8 +52,8 @@ export class AugmentController {
   ): Promise<AugmentSearchReply> {
     const offer = { name: 'augment/search', prices: this.searchPrices() };
     return this.sell(offer, { request, reply }, async ({ accountId }, signal) => {
-      const asked = { accountId, text: query, count: limit };
-      const { provider, pages } = await this.webSearch.search(asked, signal).catch(searchFailure);
+      const search = { accountId, text: query, count: limit };
+      const { provider, pages } = await this.webSearch.search(search, signal).catch(searchFailure);
       const results = pages.map(({ title, url, content, publishedAt }) => ({
         title,
         url,

@@ -49,8 +49,8 @@ export interface Days {
  */
 export function daysOfAnalytics({ lookback, startDate, endDate }: BillingAnalyticsQuery, now: Date): Days {
   if (startDate === undefined && endDate === undefined) {
-    const asked = lookback === undefined ? LOOKBACK_DAYS : Number.parseInt(lookback, 10);
-    const count = Math.min(asked, ANALYTICS_DAYS);
+    const days = lookback === undefined ? LOOKBACK_DAYS : Number.parseInt(lookback, 10);
+    const count = Math.min(days, ANALYTICS_DAYS);
     return { from: dayOf(now.getTime() - (count - 1) * DAY_MS), until: dayOf(now.getTime()), count };
   }
   if (startDate === undefined) throw fault('startDate', 'must be set if endDate is set');

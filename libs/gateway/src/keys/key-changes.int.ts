@@ -293,7 +293,7 @@ it('does not cache a lookup during which the key was revoked', async () => {
   const reading = await other.transaction(async (client) => {
     // A lookup reads the key first and then waits here for its account.
     await client.query('LOCK TABLE gateway.accounts IN ACCESS EXCLUSIVE MODE');
-    const asked = asks(two);
+    const identity = asks(two);
     await eventually(async () => {
       const waiting = await other.query('SELECT 1 FROM pg_locks WHERE NOT granted AND mode = $1', [
         'AccessShareLock',
@@ -301,11 +301,11 @@ it('does not cache a lookup during which the key was revoked', async () => {
       expect(waiting).toHaveLength(1);
     });
     await client.query('UPDATE gateway.api_keys SET revoked_at = now() WHERE id = $1', [key.id]);
-    return { asked };
+    return { identity };
   });
   two.gate.forget(accountId);
   // The lookup began before the key was revoked.
-  expect(await reading.asked).toBe('known');
+  expect(await reading.identity).toBe('known');
   expect(await asks(two)).toBe('AUTHENTICATION_FAILED');
 });
 
@@ -326,11 +326,11 @@ it('publishes no event for a change that was not committed', async () => {
   await one.keys.revoke(accountId, taken.key.id, 'operator:test');
   const database = one.app.get(Database);
   await eventually(async () => expect(await database.query('SELECT 1 FROM events.outbox')).toEqual([]));
-  const told = await database.query<{ payload: string }>(
+  const events = await database.query<{ payload: string }>(
     `SELECT payload FROM events.log WHERE topic = 'key.changed.v1' AND key = $1`,
     [accountId],
   );
-  expect(told.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
+  expect(events.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
     { accountId, keyId: taken.key.id },
   ]);
 });

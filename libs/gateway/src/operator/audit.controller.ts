@@ -11,9 +11,9 @@ export class AuditController {
   constructor(private readonly books: Books) {}
 
   @Serves(routes.auditLedger)
-  async audit(@Query() { scope: asked }: AuditQuery): Promise<AuditView> {
+  async audit(@Query() { scope: extent }: AuditQuery): Promise<AuditView> {
     const { ok, scope, since, accounts, transfers, charges, mismatches, ...imbalance } =
-      await this.books.audit(asked);
+      await this.books.audit(extent);
     return {
       ok,
       scope,

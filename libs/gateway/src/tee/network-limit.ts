@@ -15,15 +15,15 @@ export class NetworkLimit {
   constructor(private readonly limiter: Limiter) {}
 
   /** Counts a request for a resource. Refuses: RATE_LIMIT_EXCEEDED. */
-  async take(asked: FastifyRequest, resource: string): Promise<void> {
+  async take(sent: FastifyRequest, resource: string): Promise<void> {
     // A limiter counts for accounts; no account has such an id.
-    const name = hash('sha256', networkOf(asked.ip));
+    const name = hash('sha256', networkOf(sent.ip));
     const request: AdmitRequest = {
-      requestId: asked.id,
+      requestId: sent.id,
       accountId: name,
       keyId: name,
       resource: { kind: 'route', name: resource },
-      subject: subjectOf(asked),
+      subject: subjectOf(sent),
       limits: [{ scope: 'user', unit: 'requests', windowMs: MINUTE_MS, max: REQUESTS_PER_MINUTE }],
       amounts: { requests: 1 },
     };

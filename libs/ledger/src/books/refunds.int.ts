@@ -146,8 +146,8 @@ describe('a repeated refund reference', () => {
     const second = await running.books.refund(rest);
     await expect(running.books.refund(part)).resolves.toEqual(first);
     await expect(running.books.refund(rest)).resolves.toEqual(second);
-    const told = { ...rest, amount: { usdNano: 600n, diemNano: 180n } };
-    await expect(running.books.refund(told)).resolves.toEqual(second);
+    const repeat = { ...rest, amount: { usdNano: 600n, diemNano: 180n } };
+    await expect(running.books.refund(repeat)).resolves.toEqual(second);
     await expect(balances(charge.accountId)).resolves.toEqual({ usdNano: usd(1), diemNano: usd(0.5) });
   });
 

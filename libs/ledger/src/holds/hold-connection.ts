@@ -64,8 +64,8 @@ export class HoldConnection implements OnModuleInit, OnApplicationShutdown {
 
   /** Reads the marks of the next buckets, which removes those that another server made. Never rejects. */
   private async lookAt(buckets: number): Promise<void> {
-    const asked = Array.from({ length: buckets }, (_, index) => (this.nextBucket + index) % BUCKETS);
+    const numbers = Array.from({ length: buckets }, (_, index) => (this.nextBucket + index) % BUCKETS);
     this.nextBucket = (this.nextBucket + buckets) % BUCKETS;
-    await Promise.allSettled(asked.map((bucket) => this.steps.mark(bucket)));
+    await Promise.allSettled(numbers.map((bucket) => this.steps.mark(bucket)));
   }
 }

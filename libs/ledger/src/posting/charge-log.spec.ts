@@ -7,16 +7,16 @@ const ACCOUNT = '00000000-0000-4000-8000-000000000001';
 
 /** A log that stores events only when the test resolves them. */
 class HeldLog extends EventLog {
-  readonly asked: PromiseWithResolvers<void>[] = [];
+  readonly stores: PromiseWithResolvers<void>[] = [];
 
   override publish<Payload>(_event: EventDefinition<Payload>, _payload: Payload): Promise<void> {
-    const asked = Promise.withResolvers<void>();
-    this.asked.push(asked);
-    return asked.promise;
+    const store = Promise.withResolvers<void>();
+    this.stores.push(store);
+    return store.promise;
   }
 
   get last(): PromiseWithResolvers<void> {
-    const last = this.asked.at(-1);
+    const last = this.stores.at(-1);
     if (!last) throw new Error('nothing was asked');
     return last;
   }
@@ -45,17 +45,17 @@ async function failing(): Promise<void> {
 describe('a failing log', () => {
   it('fails all waiting charges as soon as one has waited long enough', async () => {
     const waiting = [record(), record(), record()];
-    log.asked[0]?.reject(new Error('too late'));
+    log.stores[0]?.reject(new Error('too late'));
     expect(await Promise.all(waiting)).toEqual(['too late', 'too late', 'too late']);
   });
 
   it('is not waited for, and gets one charge at a time until it has stored one', async () => {
     await failing();
     for (let turn = 0; turn < 5; turn += 1) expect(await record()).toBe('the event log does not respond');
-    expect(log.asked).toHaveLength(2);
+    expect(log.stores).toHaveLength(2);
     log.last.reject(new Error('too late'));
     await expect.poll(record).toBe('the event log does not respond');
-    await expect.poll(() => log.asked.length).toBe(3);
+    await expect.poll(() => log.stores.length).toBe(3);
     log.last.resolve();
     await Promise.resolve();
     const stored = record();
@@ -65,9 +65,9 @@ describe('a failing log', () => {
 
   it('works again once it stores a charge it had failed', async () => {
     const [first, second] = [record(), record()];
-    log.asked[0]?.reject(new Error('too late'));
+    log.stores[0]?.reject(new Error('too late'));
     await Promise.all([first, second]);
-    log.asked[1]?.resolve();
+    log.stores[1]?.resolve();
     await Promise.resolve();
     const stored = record();
     log.last.resolve();

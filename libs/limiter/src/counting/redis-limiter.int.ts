@@ -59,8 +59,8 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     await limiter.failed('ip:::1');
     await limiter.blocked('ip:::1');
     const after = await callsOf(client);
-    const asked = { scripts: after.evalsha - before.evalsha, whole: after.eval - before.eval };
-    expect(asked).toEqual({ scripts: 4, whole: 0 });
+    const calls = { scripts: after.evalsha - before.evalsha, whole: after.eval - before.eval };
+    expect(calls).toEqual({ scripts: 4, whole: 0 });
     await limiter.close();
   });
 

@@ -26,8 +26,8 @@ export class SpeechController {
     const underWay = Promise.withResolvers<void>();
     record.underWay = underWay.promise;
     try {
-      const asked = request.body as SpeechRequest;
-      await this.background.track(this.pipeline.speak({ requestId, caller, asked, record, client }));
+      const speech = request.body as SpeechRequest;
+      await this.background.track(this.pipeline.speak({ requestId, caller, speech, record, client }));
     } catch (error) {
       reply.headers(client.headers);
       throw await this.demands.refusalFor(caller, error, { request, reply });

@@ -17,7 +17,7 @@ import { type SpeechPlan, planSpeech } from './speech-plan.js';
 export interface SpeechContext {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly asked: SpeechRequest;
+  readonly speech: SpeechRequest;
   readonly record: RequestRecord;
   readonly client: ResponseWriter;
 }
@@ -38,8 +38,8 @@ export class SpeechPipeline {
 
   /** Resolves when the response is written and settled, or when the client is gone. */
   async speak(context: SpeechContext): Promise<void> {
-    const { client, record, asked, caller } = context;
-    const plan = planSpeech(asked, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
+    const { client, record, speech, caller } = context;
+    const plan = planSpeech(speech, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
     Object.assign(record, { model: plan.sale.name, operation: 'speech', stream: plan.text.isStreamed });
     Object.assign(client.headers, plan.sale.headers);
     const begun = await this.paid.begin(operationOf(plan), context);

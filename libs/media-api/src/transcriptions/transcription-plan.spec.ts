@@ -111,8 +111,8 @@ describe('a transcript of 10 s', () => {
 
 describe('the plan for a file', () => {
   it('has the options for the backend, and unknown texts', () => {
-    const asked = { language: 'de', prompt: 'Ada', temperature: 0.2, hotwords: 'Ada', list: ['a', 'b'] };
-    expect(planOf(asked).audio).toEqual({
+    const options = { language: 'de', prompt: 'Ada', temperature: 0.2, hotwords: 'Ada', list: ['a', 'b'] };
+    expect(planOf(options).audio).toEqual({
       language: 'de',
       prompt: 'Ada',
       temperature: 0.2,

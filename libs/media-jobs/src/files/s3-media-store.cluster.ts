@@ -108,16 +108,16 @@ describe('a failing S3 server', () => {
   const away = { name: 'media', region: 'eu', prefix: '', credentials };
 
   /** The requests that a store makes of a server that responds like this, and how its call ends. */
-  async function asked(
+  async function requestsOf(
     respond: (request: string, count: number) => { status: number; text?: string },
     call: (store: S3MediaStore) => Promise<unknown>,
   ): Promise<{ requests: string[]; outcome: unknown }> {
     const requests: string[] = [];
     const failing = await TestServer.start((request, response) => {
-      const asked = `${request.method} ${request.url}`;
+      const line = `${request.method} ${request.url}`;
       request.resume().once('end', () => {
-        requests.push(asked);
-        const { status, text = '' } = respond(asked, requests.length);
+        requests.push(line);
+        const { status, text = '' } = respond(line, requests.length);
         response.writeHead(status, { etag: '"tag"' }).end(text);
       });
     });
@@ -129,7 +129,7 @@ describe('a failing S3 server', () => {
   }
 
   it('that is overloaded gets a part once more', async () => {
-    const { requests, outcome } = await asked(
+    const { requests, outcome } = await requestsOf(
       (_, count) => ({ status: count === 1 ? 503 : 200 }),
       (store) => store.put('a', pieces('x'), 1),
     );
@@ -138,7 +138,7 @@ describe('a failing S3 server', () => {
   });
 
   it('that reports a failure after its 200 has stored nothing, and the upload is ended', async () => {
-    const { requests, outcome } = await asked(
+    const { requests, outcome } = await requestsOf(
       (request) => {
         if (request.startsWith('POST') && request.includes('uploadId'))
           return { status: 200, text: '<Error><Code>InternalError</Code></Error>' };
@@ -157,7 +157,7 @@ describe('a failing S3 server', () => {
   });
 
   it('that rejects a call is named with its reason, and without a key', async () => {
-    const { outcome } = await asked(
+    const { outcome } = await requestsOf(
       () => ({
         status: 403,
         text: '<Error><Code>AccessDenied</Code><AWSAccessKeyId>k</AWSAccessKeyId></Error>',

@@ -79,8 +79,8 @@ export class Callers {
     request.caller = caller;
     record.accountId = caller.accountId;
     record.keyId = caller.keyId;
-    const asked = this.failures.refuseBlocked(request);
-    if (asked) return asked.then(() => this.use(caller));
+    const lookup = this.failures.refuseBlocked(request);
+    if (lookup) return lookup.then(() => this.use(caller));
     return this.use(caller);
   }
 

@@ -41,7 +41,7 @@ export class ResponseWriter {
   private readonly deadline: NodeJS.Timeout;
   private keepAlive: NodeJS.Timeout | undefined;
   /** When the stream last sent something, on the clock of `performance.now()`. */
-  private saidAtMs = 0;
+  private sentAtMs = 0;
   private goneAtMs: number | undefined;
   /** Why the signal was aborted: the first reason counts. */
   private abortedAs: 'gone' | 'late' | undefined;
@@ -127,8 +127,8 @@ export class ResponseWriter {
   write(frames: string): Promise<void> | undefined {
     const { raw } = this.reply;
     const { record } = this.request;
-    this.saidAtMs = performance.now();
-    record.firstChunkMs ??= Math.round((this.saidAtMs - record.startedMs) * 10) / 10;
+    this.sentAtMs = performance.now();
+    record.firstChunkMs ??= Math.round((this.sentAtMs - record.startedMs) * 10) / 10;
     return raw.destroyed ? undefined : this.writeFrames(frames);
   }
 
@@ -233,7 +233,7 @@ export class ResponseWriter {
   private keepAliveIn(ms: number): void {
     this.keepAlive = setTimeout(() => {
       const { GATEWAY_KEEP_ALIVE_MS: mostMs } = this.bounds;
-      const leftMs = mostMs - (performance.now() - this.saidAtMs);
+      const leftMs = mostMs - (performance.now() - this.sentAtMs);
       if (leftMs <= 0) this.showLife();
       this.keepAliveIn(leftMs <= 0 ? mostMs : Math.ceil(leftMs));
     }, ms);
@@ -243,7 +243,7 @@ export class ResponseWriter {
     const { raw } = this.reply;
     const isBlocked = raw.writableNeedDrain || raw.socket?.writableNeedDrain === true;
     if (!raw.destroyed && !isBlocked) void this.writeFrames(this.keepAliveFrame);
-    this.saidAtMs = performance.now();
+    this.sentAtMs = performance.now();
   }
 
   /**

@@ -33,8 +33,8 @@ describe('JSON from a backend', () => {
   });
 
   it('never appears in a log line, nor does the text of a backend error', () => {
-    for (const told of [{ message: 'my prompt', type: 'my prompt', code: 'sk-1' }, 'my prompt'])
-      expect(String(backendError(told).cause)).not.toMatch(/my prompt|sk-1/);
+    for (const error of [{ message: 'my prompt', type: 'my prompt', code: 'sk-1' }, 'my prompt'])
+      expect(String(backendError(error).cause)).not.toMatch(/my prompt|sk-1/);
     expect(String(backendError({ type: 'server_error', code: 500 }).cause)).toContain('server_error, 500');
     expect(refusal('my prompt')).not.toContain('my');
   });

@@ -61,13 +61,13 @@ function isRequested(character: Character, query: CharacterQuery, modelIdOf: Mod
   );
 }
 
-function isSwitched(value: boolean, asked: 'true' | 'false' | undefined): boolean {
-  return asked === undefined || value === (asked === 'true');
+function isSwitched(value: boolean, filter: 'true' | 'false' | undefined): boolean {
+  return filter === undefined || value === (filter === 'true');
 }
 
 /** An empty list means no filter. */
-function hasAny(values: readonly string[], asked: readonly string[] = []): boolean {
-  const wanted = new Set(asked.map((one) => one.toLowerCase()));
+function hasAny(values: readonly string[], filter: readonly string[] = []): boolean {
+  const wanted = new Set(filter.map((one) => one.toLowerCase()));
   return wanted.size === 0 || values.some((value) => wanted.has(value.toLowerCase()));
 }
 

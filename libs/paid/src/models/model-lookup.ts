@@ -48,11 +48,11 @@ export function findModel<Offered extends CatalogEntry>(
   const isServed = (candidate: Offered): boolean => servingModel(candidate, models, nowMs) !== undefined;
   // A trait is transferred to the next model that has it.
   const heirs = (): Offered[] => models.list.filter(({ traits }) => traits.includes(name));
-  const asked = isServed(named) ? named : heirs().find(isServed);
-  const model = asked && servingModel(asked, models, nowMs);
+  const entry = isServed(named) ? named : heirs().find(isServed);
+  const model = entry && servingModel(entry, models, nowMs);
   if (!model) throw modelRetired(named);
   if (model.offline) throw new Problem('MODEL_OFFLINE');
-  return { model, deprecation: deprecationNotice(asked, nowMs) };
+  return { model, deprecation: deprecationNotice(entry, nowMs) };
 }
 
 /** Where models of each type are used. */
@@ -87,14 +87,14 @@ export function modelNotFound(
   });
 }
 
-/** The model that serves requests for `asked`: itself or its replacement; undefined if neither is offered. */
+/** The model that serves requests for `entry`: itself or its replacement; undefined if neither is offered. */
 export function servingModel<Offered extends CatalogEntry>(
-  asked: Offered,
+  entry: Offered,
   models: NamedModels<Offered>,
   nowMs: number,
 ): Offered | undefined {
   const seen = new Set<string>();
-  let model: Offered | undefined = asked;
+  let model: Offered | undefined = entry;
   while (model && isRemoved(model.deprecation, nowMs)) {
     const { autoRemap, replacementModelId }: Deprecation = model.deprecation;
     // Replacements may form a cycle.

@@ -44,9 +44,9 @@ const balances = { usdNano: 0n, diemNano: 0n };
 const NO_REPEATS = { find: () => undefined } as unknown as RepeatedRequests;
 
 function beginning(given: { admitted: boolean; holds: boolean }) {
-  const asked: string[] = [];
+  const released: string[] = [];
   const unreachable = (what: string) => (): Promise<never> => {
-    asked.push(what);
+    released.push(what);
     return Promise.reject(new Problem('UNAVAILABLE'));
   };
   const hold = { amount: balances, before: balances } as Hold;
@@ -74,16 +74,16 @@ function beginning(given: { admitted: boolean; holds: boolean }) {
     NO_REPEATS,
     { log: createLogger('silent') },
   );
-  return { asked, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
+  return { released, begun: paid.begin(operation, { requestId: 'r', caller: {} as Caller }) };
 }
 
 it.each([
   [{ admitted: false, holds: true }, refused, ['hold']],
   [{ admitted: true, holds: false }, short, ['limits']],
 ])('returns the original refusal even if the release fails: %j', async (given, problem, asks) => {
-  const { asked, begun } = beginning(given);
+  const { released, begun } = beginning(given);
   expect(await begun).toHaveProperty('refusal', problem);
-  expect(asked).toEqual(asks);
+  expect(released).toEqual(asks);
 });
 
 /** Runs an operation whose client disconnects before it ends, and returns what was charged. */

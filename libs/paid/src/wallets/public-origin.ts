@@ -18,8 +18,8 @@ export class PublicOrigin {
   find({ protocol, host }: FastifyRequest): URL | undefined {
     const { X402_PUBLIC_ORIGIN: origin } = this.settings.config;
     if (origin !== undefined) return new URL(origin);
-    const asked = `${protocol}://${host}`;
-    const url = URL.canParse(asked) ? new URL(asked) : undefined;
+    const address = `${protocol}://${host}`;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
     return url && LOOPBACK.test(url.hostname) ? url : undefined;
   }
 

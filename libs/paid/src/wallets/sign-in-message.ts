@@ -49,12 +49,12 @@ export function messageText(kind: WalletKind, parts: SignInParts, chainId: strin
   const { statement, resources = [] } = parts;
   const optional = [parts.expirationTime, parts.notBefore, parts.requestId];
   // Without a statement, an Ethereum message has an empty line in its place.
-  const said = statement ? [statement, ''] : kind === 'evm' ? [''] : [];
+  const statementLines = statement ? [statement, ''] : kind === 'evm' ? [''] : [];
   return [
     `${parts.domain} wants you to sign in with your ${ACCOUNTS[kind]} account:`,
     parts.address,
     '',
-    ...said,
+    ...statementLines,
     `URI: ${parts.uri}`,
     `Version: ${parts.version}`,
     `Chain ID: ${chainId}`,

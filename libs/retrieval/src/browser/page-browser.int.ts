@@ -113,7 +113,7 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
       <img src="http://127.0.0.1:${port}/g.png"><object data="http://127.0.0.1:${port}/o"></object><video src="http://127.0.0.1:${port}/v"></video>
       <a id="d" download href="http://127.0.0.1:${port}/d">d</a><form id="f" method="post" target="w" action="http://127.0.0.1:${port}/form"></form>
       <script>
-        const said = [];
+        const outcomes = [];
         const at = 'http://127.0.0.1:${port}/';
         const ways = {
           machine: () => fetch(at), name: () => fetch('http://localhost:${port}/'), cloud: () => fetch('http://169.254.169.254/latest'),
@@ -130,8 +130,8 @@ describe.runIf(hasChromium)('a page that needs its scripts', () => {
         open(at + 'open');
         document.getElementById('d').click();
         document.getElementById('f').submit();
-        const all = Object.entries(ways).map(async ([name, way]) => { try { await way(); said.push(name); } catch {} });
-        Promise.all(all).then(() => { ${put("'reached: ' + said.join()")} fetch('/done'); });
+        const all = Object.entries(ways).map(async ([name, way]) => { try { await way(); outcomes.push(name); } catch {} });
+        Promise.all(all).then(() => { ${put("'reached: ' + outcomes.join()")} fetch('/done'); });
         setTimeout(() => { location.href = at + 'go'; }, 50);
       </script></body>`,
     );

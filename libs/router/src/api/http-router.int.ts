@@ -7,7 +7,7 @@ import { InternalToken, type Running, createLogger, serve } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend, saying, silent } from '../../test/backend.js';
+import { TestBackend, replying, silent } from '../../test/backend.js';
 import { type StartRouter, routerConformance } from '../../test/inference-router.conformance.js';
 import { backendJobConformance } from '../../test/backend-jobs.conformance.js';
 import { comfyConformance } from '../../test/comfyui.conformance.js';
@@ -67,7 +67,7 @@ describe('a router in another process', () => {
   let router: HttpRouter;
 
   beforeEach(async () => {
-    backend = await TestBackend.start(saying({ choices: [{}] }));
+    backend = await TestBackend.start(replying({ choices: [{}] }));
     running = [await served(catalogOf([backend.url])), await served(catalogOf([backend.url]))];
     router = clientOf(running.map(({ apiUrl }) => apiUrl).join(','));
   });
@@ -84,7 +84,7 @@ describe('a router in another process', () => {
       body: '{}',
     });
     expect(response.status).toBe(401);
-    expect(backend.asked).toEqual([]);
+    expect(backend.requests).toEqual([]);
   });
 
   it('rejects an invalid call without calling a backend', async () => {
@@ -98,7 +98,7 @@ describe('a router in another process', () => {
     expect((await ask({})).status).toBe(400);
     expect((await ask({ 'x-svc-model': '%', 'x-svc-stream': 'true', 'x-request-id': 'r' })).status).toBe(400);
     expect((await ask({ 'content-type': 'application/json' })).status).toBe(415);
-    expect(backend.asked).toEqual([]);
+    expect(backend.requests).toEqual([]);
   });
 
   it('is called elsewhere while one process stops, and finishes its open calls', async () => {
@@ -107,9 +107,9 @@ describe('a router in another process', () => {
       goOn.push(() => void response.end(ANSWER));
     };
     const underWay = Promise.all([router.complete(call, never), router.complete(call, never)]);
-    await eventually('both are asked', () => backend.asked.length === 2);
+    await eventually('both are asked', () => backend.requests.length === 2);
     const stopped = running[0]?.stop();
-    backend.reply = saying({ choices: [{}] });
+    backend.reply = replying({ choices: [{}] });
     for (let round = 0; round < 10; round += 1)
       expect(await router.complete(call, never)).toMatchObject({ retries: 0 });
     for (const end of goOn) end();
@@ -127,10 +127,10 @@ describe('a router in another process', () => {
   it('closes the backend call through both processes when its caller disconnects', async () => {
     backend.reply = silent;
     const leaving = new AbortController();
-    const asked = router.complete(call, leaving.signal);
-    await eventually('the backend is asked', () => backend.asked.length === 1);
+    const completion = router.complete(call, leaving.signal);
+    await eventually('the backend is asked', () => backend.requests.length === 1);
     leaving.abort();
-    await expect(asked).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    await expect(completion).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     await eventually('the backend is let go', () => backend.cut === 1);
   });
 });

@@ -68,14 +68,14 @@ describe('the further fields of a request for media', () => {
     const body = [Buffer.from(JSON.stringify({ ...ORDERS[kind], others }))];
     const files = [{ name: 'a.wav', type: 'audio/wav', bytes: Buffer.from('RIFF') }];
     const call: WireCall = { kind, requestId: 'r', accountId: 'a', model: 'm', body, files };
-    const asked =
+    const response =
       kind === 'speech' ? streamFor(router, call, leave.signal) : completeFor(router, call, leave.signal);
-    const ended = asked.catch(() => undefined);
-    await expect.poll(() => backend.asked.length).toBe(1);
+    const ended = response.catch(() => undefined);
+    await expect.poll(() => backend.requests.length).toBe(1);
     leave.abort();
     await ended;
     await stop();
-    return backend.asked[0]?.body ?? '';
+    return backend.requests[0]?.body ?? '';
   }
 
   it.each(PASSED)(

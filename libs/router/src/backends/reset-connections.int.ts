@@ -3,7 +3,7 @@ import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
 import type { InferenceCall, Served } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, saying } from '../../test/backend.js';
+import { type Reply, TestBackend, replying } from '../../test/backend.js';
 import { catalogFile, collect, quickRouter } from '../../test/routing.js';
 import type { LocalRouter } from '../local-router.js';
 
@@ -16,7 +16,7 @@ let stop: () => Promise<void>;
 
 /** A router whose only backend has this kind. */
 async function given(kind: string): Promise<void> {
-  backend = await TestBackend.start(saying(ANSWER));
+  backend = await TestBackend.start(replying(ANSWER));
   const entry = { url: backend.url, model: 'x', kind };
   ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
 }
@@ -42,9 +42,9 @@ async function resetOnce(): Promise<void> {
   // The connection of the last request is free after this turn.
   await turn();
   const { reply } = backend;
-  backend.reply = (...asked) => {
+  backend.reply = (...parts) => {
     backend.reply = reply;
-    return reset(...asked);
+    return reset(...parts);
   };
 }
 
@@ -63,7 +63,7 @@ describe('the only backend of a model', () => {
     await router.complete(CHAT, signal);
     await resetOnce();
     expect(await collect(await router.stream(CHAT, signal))).toBe(JSON.stringify(ANSWER));
-    expect(backend.asked.length).toBe(6);
+    expect(backend.requests.length).toBe(6);
   });
 
   it('gets a job once, since it may have begun before the connection ended', async () => {
@@ -73,13 +73,13 @@ describe('the only backend of a model', () => {
     await expect(router.jobs.submit({ ...origin, order }, signal)).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
-    expect(backend.asked.length).toBe(2);
+    expect(backend.requests.length).toBe(2);
   });
 });
 
 describe('the only node of a network', () => {
   beforeEach(async () => {
-    backend = await TestBackend.start(saying({ id: 0, result: 1 }));
+    backend = await TestBackend.start(replying({ id: 0, result: 1 }));
     givenNodes({ url: backend.url });
   });
 
@@ -87,20 +87,20 @@ describe('the only node of a network', () => {
     await nodeCall();
     await resetOnce();
     await nodeCall();
-    expect(backend.asked.length).toBe(3);
+    expect(backend.requests.length).toBe(3);
     await nodeCall();
     await resetOnce();
     await expect(nodeCall(true)).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
-    expect(backend.asked.length).toBe(5);
+    expect(backend.requests.length).toBe(5);
   });
 });
 
 describe('two nodes of a network', () => {
   it('share a read: if one closes its connection, the other one is called', async () => {
-    const other = await TestBackend.start(saying({ id: 0, result: 2 }));
-    backend = await TestBackend.start(saying({ id: 0, result: 1 }));
+    const other = await TestBackend.start(replying({ id: 0, result: 2 }));
+    backend = await TestBackend.start(replying({ id: 0, result: 1 }));
     givenNodes({ url: backend.url, weight: 1 }, { url: other.url, weight: 1e-9 });
     try {
       await nodeCall();
@@ -108,7 +108,7 @@ describe('two nodes of a network', () => {
       expect(await nodeCall()).toMatchObject({
         retries: 1,
       });
-      expect([backend.asked.length, other.asked.length]).toEqual([2, 1]);
+      expect([backend.requests.length, other.requests.length]).toEqual([2, 1]);
     } finally {
       await other.close();
     }

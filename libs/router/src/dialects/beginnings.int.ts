@@ -1,7 +1,7 @@
 import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, saying, streaming } from '../../test/backend.js';
+import { type Reply, TestBackend, replying, streaming } from '../../test/backend.js';
 import { catalogOf, collect, quickRouter } from '../../test/routing.js';
 
 const DONE = 'data: [DONE]\n\n';
@@ -58,7 +58,7 @@ describe('a choice that its server could not complete', () => {
       expect(await collect(answer)).toBe(CHUNK + DONE);
     }
     const failed = { choices: [{ index: 0, message: { content: 'half' }, ...end }] };
-    const { complete } = await given(saying(failed), saying(ANSWER));
+    const { complete } = await given(replying(failed), replying(ANSWER));
     expect(await complete()).toMatchObject({ retries: 1, body: JSON.stringify(ANSWER) });
   });
 
@@ -77,7 +77,7 @@ describe('a choice that its server could not complete', () => {
   it('is not assumed from a text that looks like one', async () => {
     const content = '"finish_reason": "abort", "error": {"message": "no"}';
     const body = { choices: [{ index: 0, message: { content }, finish_reason: 'stop' }] };
-    const { complete } = await given(saying(body));
+    const { complete } = await given(replying(body));
     expect((await complete()).body).toBe(JSON.stringify(body));
   });
 });
@@ -88,7 +88,7 @@ describe('an error beside choices', () => {
     async (error) => {
       const chunk = eventOf({ delta: { content: 'hi' } }, { error });
       expect(await collect(await (await given(streaming(chunk + DONE))).stream())).toBe(chunk + DONE);
-      const { complete } = await given(saying({ ...ANSWER, error }));
+      const { complete } = await given(replying({ ...ANSWER, error }));
       expect((await complete()).body).toContain('"hi"');
     },
   );
@@ -108,7 +108,7 @@ describe('a response to a request for a stream', () => {
   });
 
   it('is left to the next server if it is some other document', async () => {
-    const { stream } = await given(saying({ created: 1 }), streaming(CHUNK + DONE));
+    const { stream } = await given(replying({ created: 1 }), streaming(CHUNK + DONE));
     expect(await collect(await stream())).toBe(CHUNK + DONE);
   });
 

@@ -161,10 +161,10 @@ export function begins(event: string): boolean {
   const body = objectIn(event);
   if (!body || !Array.isArray(body['choices'])) return true;
   return choicesOf(body).some(({ delta, message, finish_reason: reason }) => {
-    const said = isObject(delta) ? delta : message;
-    const isSaid =
-      isObject(said) && Object.entries(said).some(([name, value]) => name !== 'role' && isSome(value));
-    return isSaid || isSome(reason);
+    const members = isObject(delta) ? delta : message;
+    const hasContent =
+      isObject(members) && Object.entries(members).some(([name, value]) => name !== 'role' && isSome(value));
+    return hasContent || isSome(reason);
   });
 }
 

@@ -50,8 +50,8 @@ export class CryptoRpcController {
     const { caller, bodyJson: json, body } = request;
     assert(caller && json, 'the route requires a key or a wallet, and a body');
     const finalizedBlock = this.nodes.finalizedBlockOf(network);
-    const asked = { body: body as RpcRequest, json, caller, finalizedBlock };
-    const plan = await planRpc(network, asked, this.catalog);
+    const sent = { body: body as RpcRequest, json, caller, finalizedBlock };
+    const plan = await planRpc(network, sent, this.catalog);
     const { response, credits, backend } = await this.sold(plan, { request, reply });
     reply.headers({
       'x-svc-rpc-credits': credits,

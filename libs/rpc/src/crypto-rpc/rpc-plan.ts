@@ -62,7 +62,7 @@ export interface RpcPlan {
  */
 export async function planRpc(
   network: string,
-  asked: {
+  sent: {
     readonly body: RpcRequest;
     readonly json: JsonText;
     readonly caller: Caller;
@@ -77,12 +77,12 @@ export async function planRpc(
     const message = `network must be one of those listed by GET /api/v1/crypto/rpc/networks`;
     throw invalidRequest([{ code: 'custom', path: ['network'], message }]);
   }
-  const isList = Array.isArray(asked.body);
-  const texts = isList ? jsonElements(asked.json.text) : [asked.json.text];
+  const isList = Array.isArray(sent.body);
+  const texts = isList ? jsonElements(sent.json.text) : [sent.json.text];
   const furtherMethods = new Map(Object.entries(settings.methods ?? {}));
   const unsupported = new Set<string>();
-  const bounds = { maxLogBlocks: settings.maxLogBlocks, finalizedBlock: asked.finalizedBlock };
-  const calls = [asked.body].flat().map(({ method }, index) => {
+  const bounds = { maxLogBlocks: settings.maxLogBlocks, finalizedBlock: sent.finalizedBlock };
+  const calls = [sent.body].flat().map(({ method }, index) => {
     const factor = factorOf(settings.family, method) ?? furtherMethods.get(method);
     if (factor === undefined) unsupported.add(method);
     const members = jsonMembers(texts[index] ?? '{}');
@@ -104,9 +104,9 @@ export async function planRpc(
     network,
     settings,
     calls,
-    sent: await sentBy({ calls, settings, isList }, asked.json),
+    sent: await sentBy({ calls, settings, isList }, sent.json),
     isList,
-    limits: catalog.rpcLimits(asked.caller.tier),
+    limits: catalog.rpcLimits(sent.caller.tier),
     errorCredits: cryptoRpc.errorCredits,
     creditNano: usdToNano(cryptoRpc.creditUsd),
   };

@@ -19,20 +19,20 @@ const RESETS: Readonly<Record<string, Reply>> = {
 
 let replies: Reply[];
 /** The bodies that arrived, and on which connection. */
-let asked: { readonly body: string; readonly port: number | undefined }[];
+let requests: { readonly body: string; readonly port: number | undefined }[];
 let server: TestServer;
 let pool: Connections;
 let ended: (Error | undefined)[];
 
 beforeEach(async () => {
-  asked = [];
+  requests = [];
   ended = [];
   server = await TestServer.start((request, response) => {
     void text(request)
       .catch(() => '')
       .then((body) => {
-        asked.push({ body, port: request.socket.remotePort });
-        (replies[asked.length - 1] ?? replies.at(-1))?.(response, request);
+        requests.push({ body, port: request.socket.remotePort });
+        (replies[requests.length - 1] ?? replies.at(-1))?.(response, request);
       });
   });
   pool = connections({ connectTimeoutMs: 10_000, keepAliveMs: 60_000 });
@@ -53,10 +53,10 @@ async function ask(
     onEnd: (failure) => void ended.push(failure),
     fresh: repeats ? pool.fresh : undefined,
   });
-  const said = await exchange.text(1_000);
+  const reply = await exchange.text(1_000);
   // The connection is free for the next request after this turn.
   await turn();
-  return said;
+  return reply;
 }
 
 describe('a request on a connection that was used before', () => {
@@ -68,9 +68,9 @@ describe('a request on a connection that was used before', () => {
       replies = [answer, reset, answer];
       expect(await ask('one')).toBe('ok');
       expect(await ask('two')).toBe('ok');
-      expect(asked.map(({ body }) => body)).toEqual(['one', 'two', 'two']);
-      expect(asked[1]?.port).toBe(asked[0]?.port);
-      expect(asked[2]?.port).not.toBe(asked[0]?.port);
+      expect(requests.map(({ body }) => body)).toEqual(['one', 'two', 'two']);
+      expect(requests[1]?.port).toBe(requests[0]?.port);
+      expect(requests[2]?.port).not.toBe(requests[0]?.port);
       expect(ended).toEqual([undefined, undefined]);
     },
   );
@@ -79,17 +79,17 @@ describe('a request on a connection that was used before', () => {
     replies = [answer, ...Object.values(RESETS).slice(0, 1), answer];
     await ask('one');
     expect(await ask(long)).toBe('ok');
-    expect(asked.at(-1)?.body === Buffer.concat(long).toString()).toBe(true);
+    expect(requests.at(-1)?.body === Buffer.concat(long).toString()).toBe(true);
   });
 
   it('fails if its new connection is closed, too', async () => {
     for (const reset of Object.values(RESETS)) {
       replies = [answer, reset];
-      asked.length = 0;
+      requests.length = 0;
       ended.length = 0;
       await ask();
       await expect(ask()).rejects.toThrow(Error);
-      expect(asked.length).toBe(3);
+      expect(requests.length).toBe(3);
       expect(ended).toEqual([undefined, expect.any(Error)]);
     }
   });
@@ -102,20 +102,20 @@ describe('a request on a connection that was used before', () => {
     ];
     for (const begin of beginnings) {
       replies = [answer, begin, answer];
-      asked.length = 0;
+      requests.length = 0;
       await ask();
       await expect(ask()).rejects.toThrow(Error);
-      expect(asked.length).toBe(2);
+      expect(requests.length).toBe(2);
     }
   });
 
   it('is not sent again if it must not run twice', async () => {
     for (const reset of Object.values(RESETS)) {
       replies = [answer, reset, answer];
-      asked.length = 0;
+      requests.length = 0;
       await ask();
       await expect(ask('hi', { repeats: false })).rejects.toThrow(Error);
-      expect(asked.length).toBe(2);
+      expect(requests.length).toBe(2);
     }
   });
 
@@ -125,7 +125,7 @@ describe('a request on a connection that was used before', () => {
     replies = [answer, RESETS['closes it'] ?? answer, leave];
     await ask();
     await expect(ask('hi', { signal: caller.signal })).rejects.toThrow(ExchangeAborted);
-    expect(asked.length).toBe(3);
+    expect(requests.length).toBe(3);
   });
 });
 
@@ -135,7 +135,7 @@ describe('a request on a new connection', () => {
     async (_, reset) => {
       replies = [reset, answer];
       await expect(ask()).rejects.toThrow(Error);
-      expect(asked.length).toBe(1);
+      expect(requests.length).toBe(1);
     },
   );
 });

@@ -27,7 +27,7 @@ const stopping: Reply = (response) =>
   void response.writeHead(503, { [STOPPING_HEADER]: 'true' }).end('{"code":"UNAVAILABLE"}');
 
 class Neighbour {
-  readonly asked: IncomingMessage[] = [];
+  readonly requests: IncomingMessage[] = [];
   /** Calls whose connection ended before their response. */
   cut = 0;
 
@@ -42,7 +42,7 @@ class Neighbour {
         response.end();
         return;
       }
-      neighbour.asked.push(request);
+      neighbour.requests.push(request);
       response.once('close', () => {
         if (!response.writableFinished) neighbour.cut += 1;
       });
@@ -73,7 +73,7 @@ async function given(...replies: readonly Reply[]): Promise<Neighbour[]> {
   return neighbours;
 }
 
-const failureOf = (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: unknown) => error);
+const failureOf = (pending: Promise<unknown>): Promise<unknown> => pending.catch((error: unknown) => error);
 
 const repeatedly = (times: number, call: Partial<InternalCall> = {}): Promise<unknown[]> =>
   Promise.all(Array.from({ length: times }, () => client.ask({ ...CALL, ...call })));
@@ -91,20 +91,20 @@ describe('InternalClient', () => {
     const [one] = await given((response) => void response.writeHead(409, { 'x-y': 'z' }).end('no'));
     const answer = await client.ask({ ...CALL, headers: { 'x-id': '1' } });
     expect(answer).toMatchObject({ status: 409, text: 'no', headers: { 'x-y': 'z' } });
-    expect(one?.asked[0]?.headers).toMatchObject({ authorization: 'Bearer a token', 'x-id': '1' });
+    expect(one?.requests[0]?.headers).toMatchObject({ authorization: 'Bearer a token', 'x-id': '1' });
   });
 
   it('calls the least busy address', async () => {
     await given(silent, silent, silent);
     for (let call = 0; call < 9; call += 1) void failureOf(client.ask(CALL));
-    await expect.poll(() => neighbours.map(({ asked }) => asked.length)).toEqual([3, 3, 3]);
+    await expect.poll(() => neighbours.map(({ requests }) => requests.length)).toEqual([3, 3, 3]);
   });
 
   it('skips an address that refuses connections, without losing a call', async () => {
     const [one, other] = await given(answering, answering);
     await one?.close();
     expect(await repeatedly(50)).toHaveLength(50);
-    expect(other?.asked.length).toBe(50);
+    expect(other?.requests.length).toBe(50);
   });
 
   it('reports that nothing was done when no address accepts connections', async () => {
@@ -119,13 +119,13 @@ describe('InternalClient', () => {
     const [one, other] = await given(stopping, stopping);
     if (other) other.reply = answering;
     for (let call = 0; call < 10; call += 1) expect(await client.ask(CALL)).toMatchObject({ status: 200 });
-    expect(one?.asked.length).toBeGreaterThan(0);
+    expect(one?.requests.length).toBeGreaterThan(0);
   });
 
   it('retries only idempotent calls after a broken connection', async () => {
     const [one] = await given(breaking);
     expect(await failureOf(client.ask(CALL))).toMatchObject({ isUndone: false });
-    expect(one?.asked.length).toBe(1);
+    expect(one?.requests.length).toBe(1);
     if (one) {
       one.reply = (response, request) => {
         one.reply = answering;
@@ -133,7 +133,7 @@ describe('InternalClient', () => {
       };
     }
     expect(await client.ask({ ...CALL, idempotent: true })).toMatchObject({ status: 200 });
-    expect(one?.asked.length).toBe(3);
+    expect(one?.requests.length).toBe(3);
   });
 
   it('gives up at the deadline and closes the connection', async () => {
@@ -145,12 +145,12 @@ describe('InternalClient', () => {
   it('closes the connection on abort, without counting a failure', async () => {
     const [one] = await given(silent);
     const leaving = new AbortController();
-    const asked = failureOf(client.ask({ ...CALL, signal: leaving.signal, idempotent: true }));
-    await expect.poll(() => one?.asked.length).toBe(1);
+    const pending = failureOf(client.ask({ ...CALL, signal: leaving.signal, idempotent: true }));
+    await expect.poll(() => one?.requests.length).toBe(1);
     leaving.abort();
-    expect(await asked).toBeInstanceOf(ExchangeAborted);
+    expect(await pending).toBeInstanceOf(ExchangeAborted);
     await expect.poll(() => one?.cut).toBe(1);
-    expect(one?.asked.length).toBe(1);
+    expect(one?.requests.length).toBe(1);
   });
 });
 

@@ -90,14 +90,14 @@ export class InternalClient {
    */
   async open<Value>(call: InternalCall, take: Take<Value>): Promise<Value> {
     const endMs = performance.now() + call.deadlineMs;
-    const asked = new Set<Replica>();
+    const tried = new Set<Replica>();
     let broken = 0;
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === ATTEMPTS;
       // One address may be a name with several replicas behind it, so it may be called twice.
-      const replica = this.replicas.next(asked) ?? this.replicas.next(NONE);
+      const replica = this.replicas.next(tried) ?? this.replicas.next(NONE);
       if (!replica) throw new RangeError('a neighbour has an address');
-      asked.add(replica);
+      tried.add(replica);
       let failure: Error | undefined;
       try {
         const exchange = await this.start(replica, call, {

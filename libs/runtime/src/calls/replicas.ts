@@ -140,13 +140,13 @@ export class Replicas {
    * The address to call next, other than those already called. If none is fit, one with heartbeats is
    * preferred, then the one whose rest ends first.
    */
-  next(asked: ReadonlySet<Replica>): Replica | undefined {
+  next(tried: ReadonlySet<Replica>): Replica | undefined {
     const nowMs = performance.now();
     let best: Replica | undefined;
     this.turn += 1;
     for (let at = 0; at < this.all.length; at += 1) {
       const one = this.all[(this.turn + at) % this.all.length];
-      if (one && !asked.has(one) && (!best || isBetter(one, best, nowMs))) best = one;
+      if (one && !tried.has(one) && (!best || isBetter(one, best, nowMs))) best = one;
     }
     return best;
   }

@@ -105,14 +105,14 @@ async function start(options: Partial<ServeOptions> = {}): Promise<void> {
 beforeEach(() => start());
 afterEach(() => running.stop());
 
-interface Said {
+interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: { code?: string; error?: { code: string } };
 }
 
 /** The response to raw bytes that no HTTP client would send. */
-async function say(url: string, bytes: string): Promise<Said> {
+async function say(url: string, bytes: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let text = '';
@@ -128,7 +128,7 @@ async function say(url: string, bytes: string): Promise<Said> {
   return {
     status: Number(first.split(' ')[1]),
     headers,
-    body: body === '' ? {} : (JSON.parse(body) as Said['body']),
+    body: body === '' ? {} : (JSON.parse(body) as RawResponse['body']),
   };
 }
 
@@ -182,8 +182,8 @@ describe('methods', () => {
     ['PROPFIND', '/api/things', 'GET, HEAD, POST'],
     ['QUERY', '/api/things', 'GET, HEAD, POST'],
   ])('%s %s is a 405 that lists the allowed methods', async (method, path, allow) => {
-    const said = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([said.status, said.headers.get('allow'), said.body.code]).toEqual([
+    const response = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([response.status, response.headers.get('allow'), response.body.code]).toEqual([
       405,
       allow,
       'METHOD_NOT_ALLOWED',
@@ -196,8 +196,8 @@ describe('methods', () => {
     ['PUT', '/operator/things'],
     ['PROPFIND', '/'],
   ])('%s %s is a 404', async (method, path) => {
-    const said = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    expect([said.status, said.body.code]).toEqual([404, 'NOT_FOUND']);
+    const response = await say(api, `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
   it.each(['/api/things/', '/api//things', '//api/things?x=1'])(
@@ -240,11 +240,11 @@ describe('an invalid request', () => {
   ])('with $what is rejected with the error envelope on either port', async ({ bytes, ...expected }) => {
     const { status = 400, code = 'MALFORMED_REQUEST' } = expected;
     for (const url of [api, operator]) {
-      const said = await say(url, bytes);
-      expect([said.status, said.body.code, said.body.error?.code]).toEqual([status, code, code]);
+      const response = await say(url, bytes);
+      expect([response.status, response.body.code, response.body.error?.code]).toEqual([status, code, code]);
       for (const header of ['cf-ray', 'x-request-id', 'x-svc-version', 'x-svc-host-name'])
-        expect([header, said.headers.get(header)]).toEqual([header, expect.stringMatching(/./)]);
-      expect(said.headers.get('cf-ray')).toMatch(/^req-[0-9a-f]{32}$/);
+        expect([header, response.headers.get(header)]).toEqual([header, expect.stringMatching(/./)]);
+      expect(response.headers.get('cf-ray')).toMatch(/^req-[0-9a-f]{32}$/);
     }
   });
 });
@@ -275,8 +275,8 @@ describe('pages of other origins', () => {
 
   it('may call client routes if their origin is listed, and read errors', async () => {
     await restart('https://a.example, https://b.example');
-    const asked = await preflight('https://b.example');
-    expect([asked.status, Object.fromEntries(asked.headers)]).toEqual([
+    const response = await preflight('https://b.example');
+    expect([response.status, Object.fromEntries(response.headers)]).toEqual([
       204,
       expect.objectContaining({
         'access-control-allow-origin': 'https://b.example',

@@ -49,8 +49,8 @@ export function exactReply(message: string): string | undefined {
     const wanted = match?.[2];
     if (wanted !== undefined) return dictated(wanted, match?.[1] === ':');
   }
-  const said = SAY.exec(text)?.[1];
-  if (said !== undefined) return spoken(said);
+  const wish = SAY.exec(text)?.[1];
+  if (wish !== undefined) return spoken(wish);
   return known(text);
 }
 
@@ -63,10 +63,10 @@ function dictated(wanted: string, hasColon: boolean): string {
   return hasColon ? rest : rest.replace(/[.!]$/, '');
 }
 
-function spoken(said: string): string {
-  const quoted = unquote(said);
+function spoken(wish: string): string {
+  const quoted = unquote(wish);
   if (quoted !== undefined) return quoted;
-  const rest = said
+  const rest = wish
     .replace(NOTHING_ELSE, '')
     .replace(/[.!]\s*$/, '')
     .trim();

@@ -32,8 +32,8 @@ function chooseFirst(request: SimulatorRequest, overrides: Overrides, userText: 
     return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1);
   const isAfterResult = request.messages.at(-1)?.role === 'tool';
   if (toolChoice === 'auto' && isAfterResult) return [];
-  const asked = (overrides.tool ?? []).flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
-  if (asked.length > 0) return asked;
+  const named = (overrides.tool ?? []).flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
+  if (named.length > 0) return named;
   const best = mostMentioned(tools, userText);
   if (best !== undefined) return [best];
   return toolChoice === 'required' || overrides.parallel === true ? tools.slice(0, 1) : [];

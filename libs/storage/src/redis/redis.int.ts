@@ -15,11 +15,11 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
   afterAll(() => redis?.stop());
 
   async function connect() {
-    const told: string[] = [];
-    const tell = (message: string): void => void told.push(message);
+    const messages: string[] = [];
+    const tell = (message: string): void => void messages.push(message);
     const client = connectRedis({ url: redis.url, name: 'test', logger: { warn: tell, info: tell } });
     while (client.status !== 'ready') await sleep(5);
-    return { client, told };
+    return { client, messages };
   }
 
   it('runs a script in one round trip, sending its text once, and again if the server has lost it', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
   });
 
   it('when a server dies, running and new commands reject at once; the outage is logged once, and the client reconnects', async () => {
-    const { client, told } = await connect();
+    const { client, messages } = await connect();
     redis.signal('SIGSTOP');
     const underWay = client.incr('died').catch(String);
     redis.signal('SIGKILL');
@@ -68,7 +68,7 @@ describe.skipIf(skipped)(`connectRedis${note}`, () => {
     while (client.status !== 'ready') await sleep(10);
     // It was sent only once.
     expect(await client.incr('died')).toBe(1);
-    expect(told).toEqual([
+    expect(messages).toEqual([
       expect.stringMatching(/^test: cannot connect to Redis, retrying \(.+\)$/),
       'test: reconnected to Redis',
     ]);

@@ -11,8 +11,8 @@ const NAME_CHARACTERS = 48;
 export class LabelNames {
   private readonly known = new Set<string>();
 
-  labelOf(said: string): string {
-    const name = said.slice(0, NAME_CHARACTERS + 1).toLowerCase();
+  labelOf(text: string): string {
+    const name = text.slice(0, NAME_CHARACTERS + 1).toLowerCase();
     if (this.known.has(name)) return name;
     if (this.known.size >= MOST || name.length > NAME_CHARACTERS || !NAME.test(name)) return OTHER;
     this.known.add(name);

@@ -15,7 +15,7 @@ export class ChatController {
   response(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const { bodyJson: json } = request;
     assert(json, 'the route has a body');
-    const asked = request.body as ChatRequest;
-    return this.completions.response(request, reply, { asked, json, dialect: chatDialect });
+    const chat = request.body as ChatRequest;
+    return this.completions.response(request, reply, { chat, json, dialect: chatDialect });
   }
 }

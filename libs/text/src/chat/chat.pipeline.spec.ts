@@ -38,7 +38,7 @@ interface Steps {
 }
 
 /** The log line of a request whose client has disconnected. Steps succeed unless replaced. */
-async function told(steps: Steps): Promise<{ ended?: string; problem?: string; released: number }> {
+async function loggedEnd(steps: Steps): Promise<{ ended?: string; problem?: string; released: number }> {
   let released = 0;
   const reservation = {
     heldNano: 1_000_000_000n,
@@ -60,12 +60,12 @@ async function told(steps: Steps): Promise<{ ended?: string; problem?: string; r
     usage: async () => ({ ...NO_USAGE, promptTokens: 1, completionTokens: 1 }),
   };
   const record: RequestRecord = { startedMs: 0 };
-  const asked = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+  const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] };
   const exchange = {
     requestId: 'r',
     caller,
-    asked: ChatRequest.parse(asked),
-    json: new JsonText(JSON.stringify(asked)),
+    chat: ChatRequest.parse(body),
+    json: new JsonText(JSON.stringify(body)),
     record,
     client: { headers: {}, isGone: true, isStreaming: false, signal: AbortSignal.abort() },
   } as unknown as ChatExchange;
@@ -88,16 +88,16 @@ describe('a failure after the client has disconnected', () => {
   it('is logged, whichever step fails', async () => {
     const failed = { ended: 'client_gone', released: 1 };
     const fail = (error: Error) => (): Promise<never> => Promise.reject(error);
-    expect(await told({ prepare: fail(new TypeError('the code is wrong')) })).toEqual({
+    expect(await loggedEnd({ prepare: fail(new TypeError('the code is wrong')) })).toEqual({
       ...failed,
       problem: 'UNKNOWN_ERROR',
     });
     const problem = new Problem('INFERENCE_FAILED');
-    expect(await told({ ending: { kind: 'client_gone', problem } })).toEqual({
+    expect(await loggedEnd({ ending: { kind: 'client_gone', problem } })).toEqual({
       ...failed,
       problem: 'INFERENCE_FAILED',
     });
-    expect(await told({ settle: fail(new Problem('UNAVAILABLE')) })).toEqual({
+    expect(await loggedEnd({ settle: fail(new Problem('UNAVAILABLE')) })).toEqual({
       ...failed,
       problem: 'UNAVAILABLE',
     });
@@ -105,10 +105,10 @@ describe('a failure after the client has disconnected', () => {
 
   it('is not logged if the disconnect itself caused it', async () => {
     const abort = new DOMException('This operation was aborted', 'AbortError');
-    expect(await told({ prepare: () => Promise.reject(abort) })).toEqual({
+    expect(await loggedEnd({ prepare: () => Promise.reject(abort) })).toEqual({
       ended: 'client_gone',
       released: 1,
     });
-    expect(await told({})).toEqual({ ended: 'client_gone', released: 1 });
+    expect(await loggedEnd({})).toEqual({ ended: 'client_gone', released: 1 });
   });
 });

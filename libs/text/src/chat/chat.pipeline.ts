@@ -37,7 +37,7 @@ export class ChatPipeline {
    */
   async complete(exchange: ChatExchange): Promise<void> {
     const { client, record } = exchange;
-    const plan = planChat(exchange.asked, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
+    const plan = planChat(exchange.chat, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
     record.model = plan.sale.name;
     Object.assign(client.headers, plan.sale.headers);
     const sizes = holdSizes(plan, this.settings.config.GATEWAY_TRANCHE_TOKENS);
@@ -94,7 +94,7 @@ export class ChatPipeline {
   }
 
   /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
-  private refuse({ client, record, asked, dialect }: ChatExchange, error: unknown): void {
+  private refuse({ client, record, chat, dialect }: ChatExchange, error: unknown): void {
     if (client.isGone) {
       record.ended = 'client_gone';
       if (!isAbort(error)) record.problem = Problem.from(error);
@@ -102,7 +102,7 @@ export class ChatPipeline {
     }
     const late: unknown = client.signal.reason;
     const problem = late instanceof Problem ? late : Problem.from(error);
-    if (!client.isStreaming) throw asked.stream === true ? forStream(problem) : problem;
+    if (!client.isStreaming) throw chat.stream === true ? forStream(problem) : problem;
     record.problem = problem;
     client.end(dialect.problemFrames(problem));
   }

@@ -13,7 +13,7 @@ import { completionEnded, completionStarted } from './completion-metrics.js';
 
 /** A request for a completion, in the terms of chat completions, and how to write the response. */
 interface RequestedCompletion {
-  readonly asked: ChatRequest;
+  readonly chat: ChatRequest;
   readonly json: JsonText;
   readonly dialect: ClientDialect;
   /** For a translated request: where its fields were. */
@@ -34,18 +34,18 @@ export class Completions {
   async response(
     request: FastifyRequest,
     reply: FastifyReply,
-    { asked, json, dialect, origin }: RequestedCompletion,
+    { chat, json, dialect, origin }: RequestedCompletion,
   ): Promise<void> {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
     const encryption = encryptionHeaders(request.headers);
     const { config } = this.settings;
     const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
-    if (asked.stream !== true) client.outlastIfRepeated();
+    if (chat.stream !== true) client.outlastIfRepeated();
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };
-    const exchange = { requestId, caller, asked, json, dialect, encryption, record, client, ...limits };
+    const exchange = { requestId, caller, chat, json, dialect, encryption, record, client, ...limits };
     const underWay = Promise.withResolvers<void>();
     record.underWay = underWay.promise;
     completionStarted();

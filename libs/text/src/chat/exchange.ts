@@ -9,7 +9,7 @@ export interface ChatExchange {
   readonly requestId: string;
   readonly caller: Caller;
   /** The body as parsed by its schema, and as received, or translated from that of another endpoint. */
-  readonly asked: ChatRequest;
+  readonly chat: ChatRequest;
   readonly json: JsonText;
   readonly dialect: ClientDialect;
   /** The headers that demand encryption. */

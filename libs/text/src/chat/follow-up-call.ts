@@ -32,13 +32,13 @@ export class FollowUpCall {
     if (plan.outputTokensAtMost - usage.completionTokens < LEAST_OUTPUT_TOKENS)
       return { ...first, ending: { kind: 'out_of_tokens' } };
     const query = queryIn(call.arguments) ?? plan.web.search.query ?? '';
-    const said = { message: call.said(JSON.stringify({ query })), id: call.id };
-    const promptTokens = tokensBeforeResults(prompt, said);
-    const asked = { offer: plan.web, query, promptTokens, usedTokens: usage.completionTokens };
-    const again = planAfterCall(plan, asked);
+    const turn = { message: call.messageWith(JSON.stringify({ query })), id: call.id };
+    const promptTokens = tokensBeforeResults(prompt, turn);
+    const search = { offer: plan.web, query, promptTokens, usedTokens: usage.completionTokens };
+    const again = planAfterCall(plan, search);
     try {
       const isPaid = await hold.askAgain(again, usage); //                      UNAVAILABLE
-      const found = await this.prompts.lookUp(again, { prompt, said, isPaid }, exchange);
+      const found = await this.prompts.lookUp(again, { prompt, turn, isPaid }, exchange);
       hold.buy(found.findings.purchases);
       await hold.coverPrompt(found.prompt.tokens); //                         INSUFFICIENT_BALANCE
       const last = await this.inference.complete(exchange, { plan: again, hold, ...found }, first.relay);

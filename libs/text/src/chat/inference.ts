@@ -92,10 +92,10 @@ export class Inference {
     );
     // Only a follow-up call needs the text again.
     if (plan.web?.kind !== 'offer') plan.text.forget();
-    const asked = traced<BackendOutput>('infer', () =>
+    const pending = traced<BackendOutput>('infer', () =>
       stream ? this.router.stream(call, client.signal) : this.router.complete(call, client.signal),
     );
-    const source = await (plan.stream ? client.beginWith(asked) : asked);
+    const source = await (plan.stream ? client.beginWith(pending) : pending);
     record.backend = source.backend;
     Object.assign(client.headers, servedBy(source.backend, source.retries));
     const normaliser = new OutputNormaliser({

@@ -19,7 +19,7 @@ const model = {
 
 /** The money of one account, and the amounts that were requested. */
 class Purse extends Ledger {
-  readonly asked: bigint[] = [];
+  readonly amounts: bigint[] = [];
 
   /** The number of further calls that fail as unavailable. */
   away = 0;
@@ -37,7 +37,7 @@ class Purse extends Ledger {
   }
 
   override extend(hold: Hold, { moreNano, atLeastNano = moreNano }: Extension): Promise<Hold> {
-    this.asked.push(moreNano);
+    this.amounts.push(moreNano);
     if (this.away > 0) {
       this.away -= 1;
       return Promise.reject(new Problem('UNAVAILABLE'));
@@ -126,7 +126,7 @@ describe('ProgressiveHold', () => {
   it('holds a tranche ahead when there is plenty of money, with at most two ledger calls per tranche', async () => {
     const given = response({ beforeTokens: 10_000_000 });
     expect(await deliver(given, 10_000)).toEqual({ delivered: 10_000 });
-    expect(given.purse.asked.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
+    expect(given.purse.amounts.length).toBeLessThanOrEqual(2 * (10_000 / 512) + 2);
     expect(given.reservation.coveredTokens).toBeLessThanOrEqual(10_000 + 512);
   });
 
@@ -140,7 +140,7 @@ describe('ProgressiveHold', () => {
   it('rarely calls the ledger when no money is left, but in time to use money that comes back', async () => {
     const given = response({ beforeTokens: 512, heldTokens: 512 });
     await deliver(given, 500);
-    expect(given.purse.asked.length).toBeLessThan(12);
+    expect(given.purse.amounts.length).toBeLessThan(12);
     given.purse.put(OUTPUT_NANO * 20n);
     expect(await deliver(given, 100)).toEqual({ delivered: 32, shortage: 'out_of_money' });
   });
@@ -168,7 +168,7 @@ describe('ProgressiveHold', () => {
     const given = response({ beforeTokens: 10_000_000, outputTokensAtMost: 10 });
     given.meter.addMessage({ content: 'x'.repeat(600) });
     expect(await given.ahead.reach(given.meter)).toBeUndefined();
-    expect(given.purse.asked).toEqual([]);
+    expect(given.purse.amounts).toEqual([]);
   });
 
   describe('while the ledger is unavailable', () => {

@@ -15,7 +15,7 @@ export interface FoundPrompt {
 /** A model's call for a search. */
 interface Call {
   readonly prompt: PreparedPrompt;
-  readonly said: EarlierTurn;
+  readonly turn: EarlierTurn;
   /** Whether the account can pay for it. */
   readonly isPaid: boolean;
 }
@@ -39,7 +39,7 @@ export class PromptMaking {
    */
   async lookUp(
     plan: CalledPlan,
-    { prompt, said, isPaid }: Call,
+    { prompt, turn, isPaid }: Call,
     { requestId, client }: ChatExchange,
   ): Promise<FoundPrompt> {
     const { web, accountId } = plan;
@@ -47,7 +47,7 @@ export class PromptMaking {
       ? traced('research', () => this.web.search(web, { requestId, accountId }, client.signal))
       : Promise.resolve(without(web, 'there is too little credit for it'));
     const findings = await (plan.stream ? client.beginWith(searching) : searching);
-    return { findings, prompt: promptAfterCall(prompt, plan, { said, findings }) };
+    return { findings, prompt: promptAfterCall(prompt, plan, { turn, findings }) };
   }
 
   /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE. */

@@ -133,7 +133,7 @@ function firstByIndex(list: readonly unknown[]): Map<unknown, Fields> {
 function continueWith(known: Fields, entry: Fields): void {
   for (const [name, value] of Object.entries(entry)) {
     const goesOn = PIECES.has(name) && typeof value === 'string';
-    if (isSaid(value)) known[name] = goesOn ? textOf(known[name]) + value : value;
+    if (isPresent(value)) known[name] = goesOn ? textOf(known[name]) + value : value;
   }
 }
 
@@ -151,7 +151,7 @@ function joinLogprobs(known: Fields | null, more: Fields | null | undefined): Fi
 }
 
 /** False for an empty text, which some backends send as `finish_reason` until they have one. */
-function isSaid(value: unknown): boolean {
+function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 

@@ -10,8 +10,8 @@ const TEXTS: ReadonlySet<string> = new Set(['content', 'reasoning_content']);
  * encrypted. Backends leave white space as it is.
  */
 export function requireCiphertext(delta: Fields, logprobs: unknown): void {
-  const { role: _, ...said } = delta;
-  const isReadable = Object.entries(said).some(
+  const { role: _, ...members } = delta;
+  const isReadable = Object.entries(members).some(
     ([name, value]) => !isNothing(value) && !(TEXTS.has(name) && isHidden(value)),
   );
   if (isReadable || !isNothing(logprobs)) throw new Problem('E2EE_PLAINTEXT_FROM_BACKEND');

@@ -6,7 +6,7 @@ import { isEmptyDelta } from './message-texts.js';
 const ARGUMENT_CHARACTERS = 4_096;
 
 /** Limit on the recorded text before a call. A call after more text is not made. */
-const SAID_CHARACTERS = 65_536;
+const MESSAGE_CHARACTERS = 65_536;
 
 /**
  * A call of the internal tool: its arguments so far, and the message to show the model in the follow-up call.
@@ -14,7 +14,7 @@ const SAID_CHARACTERS = 65_536;
 export interface InternalToolCall {
   readonly arguments: string;
   /** The model's message up to and including the call, with its arguments replaced. */
-  readonly said: (argumentsText: string) => Fields;
+  readonly messageWith: (argumentsText: string) => Fields;
   readonly id: string;
 }
 
@@ -58,19 +58,19 @@ export class InternalTool {
     const { tool_calls: calls, content, reasoning_content: thought, reasoning_details: details } = message;
     const own = fieldsOf(calls).find((call) => nameOf(call) === name) ?? {};
     const called = isFields(own['function']) ? own['function'] : {};
-    const said = (text: string): Fields => ({
+    const messageWith = (text: string): Fields => ({
       role: 'assistant',
       content: content ?? null,
       ...(typeof thought === 'string' && { reasoning_content: thought }),
       ...(details !== undefined && { reasoning_details: details }),
       tool_calls: [{ ...own, function: { ...called, arguments: text } }],
     });
-    return { arguments: textOf(called['arguments']), id: textOf(own['id']), said };
+    return { arguments: textOf(called['arguments']), id: textOf(own['id']), messageWith };
   }
 
   /** Records a delta before anything is removed from it. */
   add(delta: Fields): void {
-    if (!this.mayCall || this.characters > SAID_CHARACTERS) return;
+    if (!this.mayCall || this.characters > MESSAGE_CHARACTERS) return;
     for (const text of textsOf(delta)) this.characters += text.length;
     // Copied, because `shown` changes the delta.
     const copy = structuredClone(delta);
@@ -122,7 +122,7 @@ export class InternalTool {
       return [{ ...begun, index: place }];
     }
     this.hidden.add(index);
-    const isWanted = this.mayCall && this.places.size === 0 && this.characters <= SAID_CHARACTERS;
+    const isWanted = this.mayCall && this.places.size === 0 && this.characters <= MESSAGE_CHARACTERS;
     if (isWanted) this.calledAt = index;
     return [];
   }

@@ -110,16 +110,16 @@ export class OutputNormaliser {
    */
   read(text: string): ChoicePiece[] {
     this.received += text.length;
-    const said = parseBackendJson(text);
-    const choices = fieldsOf(said['choices']);
+    const body = parseBackendJson(text);
+    const choices = fieldsOf(body['choices']);
     const isDocument = choices.some(isWhole);
-    if (isError(said['error']) && !isDocument) throw this.error(said['error']);
-    if (said['object'] === 'error') throw this.error(said);
-    this.reported = readUsage(said) ?? this.reported;
-    if (isSaid(said['prompt_logprobs']))
+    if (isError(body['error']) && !isDocument) throw this.error(body['error']);
+    if (body['object'] === 'error') throw this.error(body);
+    this.reported = readUsage(body) ?? this.reported;
+    if (isPresent(body['prompt_logprobs']))
       this.promptLogprobs = jsonMembers(text).get('prompt_logprobs') ?? this.promptLogprobs;
-    this.promptTokenIds ??= tokenIdsIn(said['prompt_token_ids']);
-    if (said['citations'] !== undefined) this.citedUrls = addressesIn(said['citations']);
+    this.promptTokenIds ??= tokenIdsIn(body['prompt_token_ids']);
+    if (body['citations'] !== undefined) this.citedUrls = addressesIn(body['citations']);
     const pieces: ChoicePiece[] = [];
     for (const [position, choice] of choices.entries()) {
       const piece = this.readChoice(choice, isDocument ? position : undefined);
@@ -159,21 +159,21 @@ export class OutputNormaliser {
   }
 
   /** A `finish_reason` of the contract; null while the choice continues. */
-  private finishReason(said: unknown, hasToolCalls: boolean): FinishReason | null {
-    const read = readChoiceEnd(said);
+  private finishReason(value: unknown, hasToolCalls: boolean): FinishReason | null {
+    const read = readChoiceEnd(value);
     if (read.end === 'not yet') return null;
     if (read.end === 'unknown') this.unknownFinish ??= read.name;
     return finished(read.end === 'unknown' || read.end === 'failure' ? 'stop' : read.end, hasToolCalls);
   }
 
   /** Whether a choice ends before its calls do. */
-  private isCut({ finish_reason: said }: Fields): boolean {
-    return (this.finishReason(said, true) ?? 'tool_calls') !== 'tool_calls';
+  private isCut({ finish_reason: value }: Fields): boolean {
+    return (this.finishReason(value, true) ?? 'tool_calls') !== 'tool_calls';
   }
 
   /** The words of a backend about an encrypted response may be its plaintext. */
-  private error(told: unknown): Problem {
-    return this.how.isEncrypted ? unusable('the backend reported an error') : backendError(told);
+  private error(error: unknown): Problem {
+    return this.how.isEncrypted ? unusable('the backend reported an error') : backendError(error);
   }
 
   private stateOf(index: number): ChoiceState {
@@ -204,7 +204,7 @@ export class OutputNormaliser {
     const whole = position !== undefined && !state.begun;
     if (hasFailed(choice)) throw this.error(failureIn(choice));
     state.begun = true;
-    const delta = saidIn(choice, whole);
+    const delta = membersOf(choice, whole);
     const { content: given } = delta;
     state.texts.place(delta);
     if (whole && !state.blocks && !state.markers && isTextParts(given)) delta['content'] = given;
@@ -224,8 +224,8 @@ export class OutputNormaliser {
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
     if (typeof choice['stop_reason'] === 'string') this.stoppedBy = choice['stop_reason'];
     const stopped = stopReason(choice['stop_reason']);
-    const said = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
-    const piece = this.withTokenIds(said, choice, state);
+    const shaped = { index, delta, logprobs, finish_reason: finish, stop_reason: stopped };
+    const piece = this.withTokenIds(shaped, choice, state);
     return state.tool ? state.tool.shown(piece) : piece;
   }
 
@@ -256,7 +256,7 @@ export class OutputNormaliser {
   }
 }
 
-const isSaid = (value: unknown): boolean => value !== undefined && value !== null;
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 function tokenIdsIn(value: unknown): readonly number[] | undefined {
   return Array.isArray(value) && value.every((id) => Number.isSafeInteger(id))
@@ -316,9 +316,9 @@ function placeWholeCalls(message: Fields, isCut: boolean): boolean {
 const isWhole = ({ message, delta }: Fields): boolean => isFields(message) && !isFields(delta);
 
 /** What a choice says, which may be nothing. */
-function saidIn({ message, delta }: Fields, whole: boolean): Fields {
-  const said = whole ? message : delta;
-  return isFields(said) ? said : {};
+function membersOf({ message, delta }: Fields, whole: boolean): Fields {
+  const members = whole ? message : delta;
+  return isFields(members) ? members : {};
 }
 
 /** What a server reports of a choice that has failed. */

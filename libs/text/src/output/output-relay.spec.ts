@@ -55,9 +55,9 @@ const answerOf = (source: ChunkStream, encoder: Client, hold?: Partial<OutputHol
 describe('a response whose hold cannot grow for another reason than lack of money', () => {
   it('ends there, and keeps what came before as delivered and chargeable', async () => {
     const client = new Client();
-    let asked = 0;
+    let checks = 0;
     const hold = {
-      isAhead: () => asked++ === 0,
+      isAhead: () => checks++ === 0,
       reach: () => Promise.reject(new Problem('UNAVAILABLE')),
     };
     const together = (async function* () {

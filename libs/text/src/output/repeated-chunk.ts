@@ -189,10 +189,10 @@ function endOfString(json: string, from: number): number | undefined {
 
 /** The delta of a chunk that has one choice and reports nothing else. */
 function onlyDelta(json: string): Fields | undefined {
-  const said = jsonOrUndefined(json, RESPONSE_JSON_LIMITS);
-  if (!isFields(said) || !Array.isArray(said['choices']) || said['choices'].length !== 1) return undefined;
-  const [choice] = said['choices'] as unknown[];
-  const { error, object, usage, prompt_logprobs: logprobs, citations } = said;
+  const chunk = jsonOrUndefined(json, RESPONSE_JSON_LIMITS);
+  if (!isFields(chunk) || !Array.isArray(chunk['choices']) || chunk['choices'].length !== 1) return undefined;
+  const [choice] = chunk['choices'] as unknown[];
+  const { error, object, usage, prompt_logprobs: logprobs, citations } = chunk;
   const saysMore =
     Boolean(error) ||
     object === 'error' ||

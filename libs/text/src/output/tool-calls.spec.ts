@@ -15,12 +15,12 @@ function gather(fragments: readonly Fragment[]): unknown[] {
   const indexes = [...new Set(shaped.map(({ index }) => index))];
   return indexes.map((index) => {
     const mine = shaped.filter((fragment) => fragment.index === index);
-    const said = (values: readonly unknown[]) => values.filter((value) => value !== undefined);
+    const defined = (values: readonly unknown[]) => values.filter((value) => value !== undefined);
     return {
       index,
-      id: said(mine.map(({ id }) => id)),
-      type: said(mine.map(({ type }) => type)),
-      name: said(mine.map((fragment) => fragment.function?.name)),
+      id: defined(mine.map(({ id }) => id)),
+      type: defined(mine.map(({ type }) => type)),
+      name: defined(mine.map((fragment) => fragment.function?.name)),
       arguments: mine.map((fragment) => (fragment.function?.arguments as string | undefined) ?? '').join(''),
       isFirstWhole: typeof mine[0]?.function?.arguments === 'string',
     };

@@ -43,10 +43,10 @@ const PLACES = {
 };
 
 /** The `usage` in a backend's response or event; undefined if it has no valid one. */
-export function readUsage(said: Fields): ReportedUsage | undefined {
-  const { usage } = said;
+export function readUsage(body: Fields): ReportedUsage | undefined {
+  const { usage } = body;
   if (!isFields(usage) || !('prompt_tokens' in usage)) return undefined;
-  const details = (detail: Detail): number => count(...PLACES[detail].map((place) => valueAt(said, place)));
+  const details = (detail: Detail): number => count(...PLACES[detail].map((place) => valueAt(body, place)));
   const read = {
     promptTokens: count(usage['prompt_tokens']),
     completionTokens: count(usage['completion_tokens']),

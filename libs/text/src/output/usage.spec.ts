@@ -69,7 +69,7 @@ describe('usageOf', () => {
 
 describe('token counts', () => {
   const meter = delivered('aaa', 'bbb', 'ccc');
-  const said = (promptTokens: number, completionTokens: number, reasoningTokens = 0) => ({
+  const counts = (promptTokens: number, completionTokens: number, reasoningTokens = 0) => ({
     promptTokens,
     completionTokens,
     cachedTokens: 5,
@@ -77,14 +77,14 @@ describe('token counts', () => {
     reasoningTokens,
   });
   const given = (
-    reported: ReturnType<typeof said> & { confirmedReasoning?: number },
+    reported: ReturnType<typeof counts> & { confirmedReasoning?: number },
     more: Partial<EndedCompletion> = {},
   ) => usageOf({ ...rest, reported, isWhole: true, meter, ...more });
 
   it('of more output than requested are not charged', async () => {
-    expect(await given(said(9, 100))).toMatchObject({ usage: { completionTokens: 100 }, doubted: [] });
+    expect(await given(counts(9, 100))).toMatchObject({ usage: { completionTokens: 100 }, doubted: [] });
     for (const lie of [101, 10_000_000, Number.MAX_SAFE_INTEGER]) {
-      expect(await given(said(9, lie))).toMatchObject({
+      expect(await given(counts(9, lie))).toMatchObject({
         usage: { promptTokens: 9, completionTokens: 3, cachedTokens: 5 },
         doubted: ['output too high'],
       });
@@ -92,14 +92,16 @@ describe('token counts', () => {
   });
 
   it('of more output tokens than received bytes are not charged, unless a model hides its reasoning or the total confirms it', async () => {
-    expect(await given(said(9, 51), { received: 50 })).toMatchObject({
+    expect(await given(counts(9, 51), { received: 50 })).toMatchObject({
       usage: { completionTokens: 3 },
       doubted: ['output too high'],
     });
-    const thought = said(9, 90, 60);
+    const thought = counts(9, 90, 60);
     expect((await given(thought, { received: 50 })).usage.completionTokens).toBe(3);
     expect((await given(thought, { received: 50, mayThink: true })).usage.completionTokens).toBe(90);
-    expect((await given(said(9, 101, 60), { received: 50, mayThink: true })).usage.completionTokens).toBe(3);
+    expect((await given(counts(9, 101, 60), { received: 50, mayThink: true })).usage.completionTokens).toBe(
+      3,
+    );
     const confirmed = { ...thought, confirmedReasoning: 60 };
     expect((await given(confirmed, { received: 50 })).usage.completionTokens).toBe(90);
     expect((await given({ ...confirmed, completionTokens: 101 }, { received: 50 })).doubted).toEqual([
@@ -108,8 +110,8 @@ describe('token counts', () => {
   });
 
   it('of a larger prompt than was sent are not charged, and its cached tokens are ignored', async () => {
-    expect(await given(said(1_000, 4))).toMatchObject({ usage: { promptTokens: 1_000 }, doubted: [] });
-    expect(await given(said(1_001, 4))).toMatchObject({
+    expect(await given(counts(1_000, 4))).toMatchObject({ usage: { promptTokens: 1_000 }, doubted: [] });
+    expect(await given(counts(1_001, 4))).toMatchObject({
       usage: { promptTokens: 7, cachedTokens: 0, completionTokens: 4 },
       doubted: ['prompt too high'],
     });
@@ -119,7 +121,7 @@ describe('token counts', () => {
     const words = delivered(...Array.from({ length: 200 }, () => ' word'));
     const long = { ...prompt, tokens: 300, tokensAtLeast: () => 120 };
     const low = { prompt: long, meter: words };
-    expect(await given({ ...said(1, 1), cachedTokens: 500, cacheWriteTokens: 500 }, low)).toEqual({
+    expect(await given({ ...counts(1, 1), cachedTokens: 500, cacheWriteTokens: 500 }, low)).toEqual({
       usage: {
         promptTokens: 120,
         completionTokens: 100,
@@ -129,12 +131,12 @@ describe('token counts', () => {
       },
       doubted: ['prompt too low', 'output too low'],
     });
-    expect((await given(said(1, 1), { ...low, outputTokensAtMost: 80 })).usage.completionTokens).toBe(80);
-    expect((await given(said(60, 40), low)).doubted).toEqual([]);
-    expect((await given(said(1, 1), { ...low, isEncrypted: true })).doubted).toEqual([]);
-    expect((await given(said(150, 100), low)).doubted).toEqual([]);
+    expect((await given(counts(1, 1), { ...low, outputTokensAtMost: 80 })).usage.completionTokens).toBe(80);
+    expect((await given(counts(60, 40), low)).doubted).toEqual([]);
+    expect((await given(counts(1, 1), { ...low, isEncrypted: true })).doubted).toEqual([]);
+    expect((await given(counts(150, 100), low)).doubted).toEqual([]);
     // The output of a cut response is always counted here.
-    expect((await given(said(150, 1), { ...low, isWhole: false })).doubted).toEqual([]);
+    expect((await given(counts(150, 1), { ...low, isWhole: false })).doubted).toEqual([]);
   });
 
   it('are replaced by an estimate when counting fails', () => {

@@ -31,12 +31,12 @@ export function tokensBeforeResults({ tokens }: PreparedPrompt, { message }: Ear
 export function promptAfterCall(
   prompt: PreparedPrompt,
   plan: CalledPlan,
-  { said, findings }: { said: EarlierTurn; findings: Findings },
+  { turn, findings }: { turn: EarlierTurn; findings: Findings },
 ): PreparedPrompt {
   const content = resultOf(findings);
   const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
-  const turn = [said.message, { role: 'tool', tool_call_id: said.id, content }];
-  const added = forTemplates(turn.map(partOf), rules).map(({ text }) => text);
+  const messages = [turn.message, { role: 'tool', tool_call_id: turn.id, content }];
+  const added = forTemplates(messages.map(partOf), rules).map(({ text }) => text);
   const before = plan.text.messages.trimEnd();
   const bytes = added.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const { tokenizer } = prompt;

@@ -16,37 +16,37 @@ type Capability = keyof Model['capabilities'];
 interface Gate {
   readonly capability: Capability;
   readonly field: string;
-  readonly isAsked: (request: ChatRequest) => boolean;
+  readonly isUsed: (request: ChatRequest) => boolean;
 }
 
 const GATES: readonly Gate[] = [
   {
     capability: 'supportsFunctionCalling',
     field: 'tools',
-    isAsked: ({ tools }) => tools !== undefined && tools !== null && tools.length > 0,
+    isUsed: ({ tools }) => tools !== undefined && tools !== null && tools.length > 0,
   },
   {
     capability: 'supportsFunctionCalling',
     field: 'tool_choice',
-    isAsked: ({ tool_choice: choice }) =>
+    isUsed: ({ tool_choice: choice }) =>
       choice !== undefined && choice !== null && choice !== 'none' && choice !== 'auto',
   },
   {
     capability: 'supportsFunctionCalling',
     field: 'parallel_tool_calls',
-    isAsked: ({ parallel_tool_calls: parallel }) => parallel === true,
+    isUsed: ({ parallel_tool_calls: parallel }) => parallel === true,
   },
   {
     capability: 'supportsResponseSchema',
     field: 'response_format',
-    isAsked: ({ response_format: format }) =>
+    isUsed: ({ response_format: format }) =>
       format !== undefined && format !== null && format.type !== 'text',
   },
-  { capability: 'supportsLogProbs', field: 'logprobs', isAsked: ({ logprobs }) => logprobs === true },
+  { capability: 'supportsLogProbs', field: 'logprobs', isUsed: ({ logprobs }) => logprobs === true },
   {
     capability: 'supportsLogProbs',
     field: 'top_logprobs',
-    isAsked: (request) => (request.top_logprobs ?? 0) > 0,
+    isUsed: (request) => (request.top_logprobs ?? 0) > 0,
   },
 ];
 
@@ -62,8 +62,8 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
   const refuse = (path: (string | number)[], message: string): void => {
     issues.push({ code: 'custom', path, message });
   };
-  for (const { capability, field, isAsked } of GATES) {
-    if (isAsked(request) && model.capabilities[capability] !== true)
+  for (const { capability, field, isUsed } of GATES) {
+    if (isUsed(request) && model.capabilities[capability] !== true)
       refuse([field], `${model.id} does not support ${field}`);
   }
   let videos = 0;

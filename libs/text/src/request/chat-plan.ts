@@ -85,14 +85,14 @@ export function planChat(
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
-  const asked = outputLimit(request);
+  const limit = outputLimit(request);
   const choices = request.n ?? 1;
   const stream = request.stream ?? false;
   const thinking = planThinking({ request, parameters, model });
   const encryption = planEncryption({ request, headers: from.encryption, model, parameters, thinking });
   const promptTokens = estimatePromptTokens(request, encryption && plainBytes);
   const outputTokensAtMost =
-    Math.min(asked ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
+    Math.min(limit ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
   return {
     accountId: from.caller.accountId,
     model,
@@ -152,9 +152,9 @@ export interface BackendRequest {
 export async function inferenceCall(
   plan: ChatPlan,
   { requestId, accountId }: Pick<InferenceCall, 'requestId' | 'accountId'>,
-  asked: BackendRequest,
+  request: BackendRequest,
 ): Promise<InferenceCall> {
-  const body = await plan.text.strings.bytesOf(backendBody(plan, asked));
+  const body = await plan.text.strings.bytesOf(backendBody(plan, request));
   const { encryption } = plan;
   const call = { requestId, accountId, model: plan.model.id, body, ...(encryption && { encryption }) };
   return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };

@@ -19,14 +19,14 @@ interface EncryptedRequest {
  * The keys of a request whose texts are encrypted; undefined for one in plaintext. Refuses INVALID_REQUEST:
  * a faulty header, a text in plaintext, and each field that needs the plaintext or would carry some.
  */
-export function planEncryption(asked: EncryptedRequest): EncryptionKeys | undefined {
-  const { request, headers, model } = asked;
+export function planEncryption(chat: EncryptedRequest): EncryptionKeys | undefined {
+  const { request, headers, model } = chat;
   if (!headers || request.svc_parameters?.enable_e2ee === false) return undefined;
   if (!model.capabilities.supportsE2EE) throw faultyHeaders(`${model.id} does not support encryption`);
   const algorithm = headers[ALGORITHM];
   if (algorithm?.toLowerCase() !== 'ecdsa') throw faultyHeaders(`${ALGORITHM} must be ecdsa`);
   const keys = { clientKey: publicKey(CLIENT_KEY, headers), modelKey: publicKey(MODEL_KEY, headers) };
-  const issues = [...fieldIssues(asked), ...request.messages.flatMap(messageIssues)];
+  const issues = [...fieldIssues(chat), ...request.messages.flatMap(messageIssues)];
   if (issues.length > 0) throw invalidRequest(issues);
   return keys;
 }
@@ -63,8 +63,8 @@ const OF_BACKENDS = ['echo', 'prompt_logprobs', 'return_token_ids', 'return_toke
 
 function fieldIssues({ request, parameters, model, thinking }: EncryptedRequest): Issue[] {
   const issues: Issue[] = [];
-  const refuse = (isAsked: boolean, path: string, message: string): void => {
-    if (isAsked) issues.push({ code: 'custom', path: path.split('.'), message });
+  const refuse = (isFaulty: boolean, path: string, message: string): void => {
+    if (isFaulty) issues.push({ code: 'custom', path: path.split('.'), message });
   };
   refuse(request.stream !== true, 'stream', 'E2EE requires streaming');
   refuse((request.tools?.length ?? 0) > 0, 'tools', READABLE);

@@ -5,12 +5,12 @@ import { type JsonPart, elementsOf, joinedStrings, listPart, objectPart, partOf 
  * unless one of them has parts. Empty ones are left out.
  */
 export function joinedContents(contents: readonly JsonPart[]): JsonPart {
-  const said = contents.filter(({ value }) => value !== null && (value as string | unknown[]).length > 0);
-  const [first] = said;
-  if (first && said.length === 1) return first;
-  if (said.every(({ value }) => typeof value === 'string')) return joinedStrings(said, '\n\n');
+  const filled = contents.filter(({ value }) => value !== null && (value as string | unknown[]).length > 0);
+  const [first] = filled;
+  if (first && filled.length === 1) return first;
+  if (filled.every(({ value }) => typeof value === 'string')) return joinedStrings(filled, '\n\n');
   return listPart(
-    said.flatMap((each) => (typeof each.value === 'string' ? [textPart(each)] : elementsOf(each))),
+    filled.flatMap((each) => (typeof each.value === 'string' ? [textPart(each)] : elementsOf(each))),
   );
 }
 

@@ -14,7 +14,7 @@ function checked(text: string): string {
 
 const request = (members: string): string =>
   `{"model":"m","messages":[{"role":"user","content":"hi"}]${members === '' ? '' : `,${members}`}}`;
-const said = (members: string): string => `{"model":"m","messages":[{"role":"user",${members}}]}`;
+const requestWith = (members: string): string => `{"model":"m","messages":[{"role":"user",${members}}]}`;
 
 function refusal(text: string): Problem | undefined {
   try {
@@ -38,11 +38,17 @@ describe('names that differ from a known one only by case', () => {
     [request('"\u017ftream":true'), '\u017ftream'],
     [request('"top_\u212a":1'), 'top_\u212a'],
     [request('"Chat_Template_Kwargs":{}'), 'Chat_Template_Kwargs'],
-    [said('"content":"a","Content":"b"'), 'messages.0.Content'],
-    [said('"content":"a","ROLE":"system"'), 'messages.0.ROLE'],
-    [said(parts.replace('"text":"a"', '"text":"a","Text":"b"')), 'messages.0.content.0.Text'],
-    [said(parts.replace('"url"', '"URL":"http://10.0.0.1","url"')), 'messages.0.content.1.image_url.URL'],
-    [said(parts.replace('"image_url":{', '"Image_URL":{},"image_url":{')), 'messages.0.content.1.Image_URL'],
+    [requestWith('"content":"a","Content":"b"'), 'messages.0.Content'],
+    [requestWith('"content":"a","ROLE":"system"'), 'messages.0.ROLE'],
+    [requestWith(parts.replace('"text":"a"', '"text":"a","Text":"b"')), 'messages.0.content.0.Text'],
+    [
+      requestWith(parts.replace('"url"', '"URL":"http://10.0.0.1","url"')),
+      'messages.0.content.1.image_url.URL',
+    ],
+    [
+      requestWith(parts.replace('"image_url":{', '"Image_URL":{},"image_url":{')),
+      'messages.0.content.1.Image_URL',
+    ],
     [request('"tools":[{"type":"function","function":{"name":"f","Name":"g"}}]'), 'tools.0.function.Name'],
     [request('"reasoning":{"effort":"low","Effort":"high"}'), 'reasoning.Effort'],
     [request('"svc_parameters":{"Enable_Web_Search":"on"}'), 'svc_parameters.Enable_Web_Search'],
@@ -92,18 +98,20 @@ describe('the text for a backend', () => {
       '"content":[{"image_url":{"url":"data:,","detail":"low"},"type":"image_url"}]',
     ],
   ])('omits unknown members of known objects: %s', (given, kept) => {
-    expect(checked(said(given))).toBe(said(kept));
+    expect(checked(requestWith(given))).toBe(requestWith(kept));
   });
 
   it.each([
     [request('"n":100,"n":1'), request('"n":1')],
     [request('"x":1,"x":2'), request('"x":2')],
-    [said('"content":"a","content":"b"'), said('"content":"b"')],
-    [said('"role":"system","role":"user","content":"b"'), said('"role":"user","content":"b"')],
-    [said('"content":"b","\\u0063ontent":"c"'), said('"content":"c"')],
+    [requestWith('"content":"a","content":"b"'), requestWith('"content":"b"')],
+    [requestWith('"role":"system","role":"user","content":"b"'), requestWith('"role":"user","content":"b"')],
+    [requestWith('"content":"b","\\u0063ontent":"c"'), requestWith('"content":"c"')],
     [
-      said('"content":[{"type":"image_url","image_url":{"url":"http://10.0.0.1"},"type":"text","text":"a"}]'),
-      said('"content":[{"type":"text","text":"a"}]'),
+      requestWith(
+        '"content":[{"type":"image_url","image_url":{"url":"http://10.0.0.1"},"type":"text","text":"a"}]',
+      ),
+      requestWith('"content":[{"type":"text","text":"a"}]'),
     ],
   ])('keeps only the last of duplicate names, the one that was validated: %s', (given, kept) => {
     expect(JSON.parse(checked(given))).toEqual(JSON.parse(kept));

@@ -18,7 +18,7 @@ function sentFor(messages: readonly object[], rules = STRICT, text = JSON.string
 const system = (content: unknown) => ({ role: 'system', content });
 const developer = (content: unknown) => ({ role: 'developer', content });
 const user = (content: unknown) => ({ role: 'user', content });
-const said = (content: unknown) => ({ role: 'assistant', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
 const calls = (...ids: string[]) => ({
   role: 'assistant',
   content: null,
@@ -40,13 +40,13 @@ describe('the messages for chat templates', () => {
     ['leading texts', [developer('a'), system('b'), user('c')], [system('a\n\nb'), user('c')]],
     [
       'a late one before a user message',
-      [user('a'), said('b'), system('late'), user('c')],
-      [user('a'), said('b'), user(`${marked('late')}\n\nc`)],
+      [user('a'), assistant('b'), system('late'), user('c')],
+      [user('a'), assistant('b'), user(`${marked('late')}\n\nc`)],
     ],
     [
       'a late one after a user message',
-      [user('a'), developer('late'), said('b')],
-      [user(`a\n\n${marked('late')}`), said('b')],
+      [user('a'), developer('late'), assistant('b')],
+      [user(`a\n\n${marked('late')}`), assistant('b')],
     ],
     [
       'several between user messages',
@@ -55,8 +55,8 @@ describe('the messages for chat templates', () => {
     ],
     [
       'a late one without a user message next to it',
-      [user('a'), said('b'), system('late'), said('c')],
-      [user('a'), said('b'), user(marked('late')), said('c')],
+      [user('a'), assistant('b'), system('late'), assistant('c')],
+      [user('a'), assistant('b'), user(marked('late')), assistant('c')],
     ],
     [
       'those between calls and their results',
@@ -138,14 +138,14 @@ const instructions = fc.array(fc.tuple(fc.constantFrom('system', 'developer'), t
 const turn = fc
   .record({
     before: instructions,
-    asked: texts,
+    question: texts,
     after: instructions,
     called: fc.array(fc.record({ count: fc.integer({ min: 1, max: 3 }), between: instructions }), {
       maxLength: 2,
     }),
     answer: texts,
   })
-  .map(({ before, asked, after, called, answer }) => {
+  .map(({ before, question, after, called, answer }) => {
     const asMessages = (list: readonly (readonly [string, string])[]): object[] =>
       list.map(([role, content]) => ({ role, content }));
     const steps = called.map(({ count, between }) => {
@@ -154,9 +154,9 @@ const turn = fc
       return [calls(...ids), ...results.slice(0, 1), ...asMessages(between), ...results.slice(1)];
     });
     return {
-      prompt: [...asMessages(before), user(asked), ...asMessages(after)],
+      prompt: [...asMessages(before), user(question), ...asMessages(after)],
       steps,
-      answer: said(answer),
+      answer: assistant(answer),
     };
   });
 

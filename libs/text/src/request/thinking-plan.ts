@@ -45,7 +45,7 @@ export function planThinking({ request, parameters, model }: ThinkingRequest): T
  */
 export function setThinking(members: Map<string, string>, plan: ThinkingPlan, model: Reasoner): void {
   const { effort: form = 'reasoning_effort', off: wayOff } = model.reasoning ?? {};
-  const asked = members.get('reasoning');
+  const reasoning = members.get('reasoning');
   members.delete('reasoning');
   members.delete('reasoning_effort');
   if (plan.off && wayOff) {
@@ -59,7 +59,7 @@ export function setThinking(members: Map<string, string>, plan: ThinkingPlan, mo
       if (effort !== undefined) members.set('reasoning_effort', JSON.stringify(effort));
       return;
     case 'reasoning':
-      if (asked !== undefined) members.set('reasoning', asked);
+      if (reasoning !== undefined) members.set('reasoning', reasoning);
       if (effort !== undefined) mergeMember(members, 'reasoning', { effort });
       return;
     case 'chat_template_kwargs':

@@ -9,7 +9,7 @@ export type Origin = (path: Issue['path']) => Issue['path'];
 
 /** A request of another endpoint, as a chat completion request. */
 export interface TranslatedRequest {
-  readonly asked: ChatRequest;
+  readonly chat: ChatRequest;
   readonly json: JsonText;
   readonly origin: Origin;
 }
@@ -27,13 +27,13 @@ export async function translated(
   origin: Origin,
 ): Promise<TranslatedRequest> {
   try {
-    const asked =
+    const chat =
       text.length > AT_ONCE_CHARACTERS
         ? await validateInSlices(ChatRequest, value)
         : validate(ChatRequest, value);
-    refuseEncryption(asked);
+    refuseEncryption(chat);
     json.replace(text);
-    return { asked, json, origin };
+    return { chat, json, origin };
   } catch (error) {
     throw atOrigin(error, origin);
   }

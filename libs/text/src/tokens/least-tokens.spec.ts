@@ -72,10 +72,10 @@ describe('the lower bound', () => {
   it('counts the texts of a prompt that every template passes on', () => {
     const words = 'some words '.repeat(100);
     const request = (messages: object[]): ChatRequest => ChatRequest.parse({ model: 'm', messages });
-    const asked = { role: 'user', content: [{ type: 'text', text: words }] };
-    expect(leastPromptTokens(request([asked]))).toBe(leastOf(words));
+    const question = { role: 'user', content: [{ type: 'text', text: words }] };
+    expect(leastPromptTokens(request([question]))).toBe(leastOf(words));
     const thought = { role: 'assistant', content: words, reasoning_content: words };
-    const both = [{ role: 'system', content: words }, thought, asked];
+    const both = [{ role: 'system', content: words }, thought, question];
     expect(leastPromptTokens(request(both))).toBe(leastOf(words, words));
   });
 });

@@ -30,7 +30,7 @@ export function searchQuery(messages: readonly Message[]): string | undefined {
   if (words.length >= WHOLE_QUESTION_WORDS) return question;
   const known = new Set(words.map((word) => word.toLowerCase()));
   const added: string[] = [];
-  for (const message of said(messages.slice(0, lastAt))) {
+  for (const message of latestFirst(messages.slice(0, lastAt))) {
     for (const word of standingOut(plainWords(messageText(message)))) {
       if (added.length === ADDED_WORDS || known.has(word.toLowerCase())) continue;
       known.add(word.toLowerCase());
@@ -41,7 +41,7 @@ export function searchQuery(messages: readonly Message[]): string | undefined {
 }
 
 /** The last messages of users and assistants, the latest first. */
-function said(messages: readonly Message[]): readonly Message[] {
+function latestFirst(messages: readonly Message[]): readonly Message[] {
   const texts = messages.filter(({ role }) => role === 'user' || role === 'assistant');
   return texts.slice(-EARLIER_MESSAGES).toReversed();
 }

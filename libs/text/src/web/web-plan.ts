@@ -91,8 +91,8 @@ const PAGES_AT_MOST = 5;
  * Returns undefined if the request needs nothing from the web. Pages named in the last message take
  * precedence over a search by the provider, which takes precedence over a search by this service.
  */
-export function planWeb(asked: WebRequest, catalog: Catalog): WebPlan | undefined {
-  return planPages(asked, catalog) ?? planNative(asked, catalog) ?? planSearch(asked, catalog);
+export function planWeb(chat: WebRequest, catalog: Catalog): WebPlan | undefined {
+  return planPages(chat, catalog) ?? planNative(chat, catalog) ?? planSearch(chat, catalog);
 }
 
 function planNative({ parameters, model }: WebRequest, catalog: Catalog): NativePlan | undefined {
@@ -104,13 +104,13 @@ function planNative({ parameters, model }: WebRequest, catalog: Catalog): Native
   return { kind: 'native', members, price, cites: false, tokensAtMost: 0, priceAtMostNano };
 }
 
-function planPages(asked: WebRequest, catalog: Catalog): PagesPlan | undefined {
-  const { parameters, request } = asked;
+function planPages(chat: WebRequest, catalog: Catalog): PagesPlan | undefined {
+  const { parameters, request } = chat;
   if (!parameters.enable_web_scraping) return undefined;
   const last = request.messages.findLast(({ role }) => role === 'user');
   const urls = last ? urlsIn(messageText(last), PAGES_AT_MOST) : [];
   if (urls.length === 0) return undefined;
-  const tokensAtMost = Math.min(catalog.scraping.budgetTokens, roomIn(asked));
+  const tokensAtMost = Math.min(catalog.scraping.budgetTokens, roomIn(chat));
   const price = extraPrice('webPage', catalog);
   const plan = { kind: 'pages' as const, urls, price, cites: parameters.enable_web_citations };
   const skipped = tokensAtMost < LEAST_TOKENS ? 'the conversation leaves no room for it' : undefined;
@@ -118,17 +118,17 @@ function planPages(asked: WebRequest, catalog: Catalog): PagesPlan | undefined {
   return { ...plan, skipped, tokensAtMost, priceAtMostNano: chargeLine(price, urls.length).amountNano };
 }
 
-function planSearch(asked: WebRequest, catalog: Catalog): SearchPlan | OfferPlan | undefined {
+function planSearch(chat: WebRequest, catalog: Catalog): SearchPlan | OfferPlan | undefined {
   const { search } = catalog;
-  const { parameters, request } = asked;
+  const { parameters, request } = chat;
   if (!search || parameters.enable_web_search === 'off') return undefined;
   const prices = searchPrices(search, catalog);
   const cites = parameters.enable_web_citations;
   const terms = { kind: 'search' as const, count: search.results, prices, cites };
-  const tokensAtMost = Math.min(search.budgetTokens, roomIn(asked));
+  const tokensAtMost = Math.min(search.budgetTokens, roomIn(chat));
   const query = searchQuery(request.messages);
-  const skipped = reasonToSkip({ ...asked, query, tokensAtMost });
-  const isOffered = parameters.enable_web_search === 'auto' && skipped === undefined && canCall(asked);
+  const skipped = reasonToSkip({ ...chat, query, tokensAtMost });
+  const isOffered = parameters.enable_web_search === 'auto' && skipped === undefined && canCall(chat);
   if (parameters.enable_web_search === 'auto' && !isOffered && !needsSearch(request.messages, new Date()))
     return undefined;
   if (skipped !== undefined || query === undefined) {
