@@ -65,6 +65,20 @@ function checkDeclarations(path) {
     });
 }
 
+const participle = /\b(?:\w+(?:Asked|Said|Saying|Told)|(?:asked|said|saying|told)(?:[A-Z]\w*)?)\b/g;
+const textInQuotes = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+
+/** A name that says who spoke hides whether it is a request, a response or a part of one. */
+function checkParticiples(path) {
+  if (path.startsWith('apps/all/test/')) return;
+  withoutComments(read(path))
+    .split('\n')
+    .forEach((line, index) => {
+      for (const [name] of line.replace(textInQuotes, '').matchAll(participle))
+        faults.push(`${path}:${index + 1}: the name ${name} is a participle; name the thing with a noun`);
+    });
+}
+
 const hashField = /(?:\bthis\.|^\s+(?:(?:static|readonly|async|get|set) )*)#[a-z]\w*/;
 
 /** TypeScript has `private`; only plain JavaScript needs `#`. */
@@ -95,6 +109,7 @@ function checkExportedTypes(path) {
 for (const path of allFiles().filter((file) => isCode(file) && /^(libs|apps)\//.test(file))) {
   checkFileName(path);
   checkDeclarations(path);
+  checkParticiples(path);
   checkPrivateMembers(path);
   checkExportedTypes(path);
 }

@@ -166,6 +166,18 @@ export const own = [
   ['names', 'libs/b/src/names-word.ts', 'export const wordOf = 1;\n', 'the term is payment status'],
   ['names', 'libs/b/src/names-g.ts', 'export interface Kind {}\n', 'has the name of a type of libs/a'],
   ['names', 'libs/b/src/names-f.ts', 'export class ChargeService {}\n', 'ChargeService says nothing'],
+  [
+    'names',
+    'libs/b/src/names-h.ts',
+    'export const a = (asked: string) => asked;\n',
+    'the name asked is a participle',
+  ],
+  [
+    'names',
+    'libs/b/src/names-i.ts',
+    'export interface Sent { linesSaying: string }\n',
+    'linesSaying is a participle',
+  ],
   ['names', 'libs/b/src/charge.service.ts', 'export {};\n', 'suffix .service means nothing'],
   ['names', 'libs/b/src/string-utils.ts', 'export {};\n', 'file name says nothing'],
   ['names', 'libs/b/src/ChargeLine.ts', 'export {};\n', 'kebab-case'],

@@ -115,8 +115,8 @@ describe.skipIf(skipped)(`rate-limiter${note}`, () => {
       ];
       const response = await post(routes.callLimits.path, { calls }, `Bearer ${TOKEN}`);
       const lines = (await response.text()).trim().split('\n');
-      const told = lines.map((line) => JSON.parse(line) as { at: number }).toSorted((a, b) => a.at - b.at);
-      expect(told).toEqual([
+      const entries = lines.map((line) => JSON.parse(line) as { at: number }).toSorted((a, b) => a.at - b.at);
+      expect(entries).toEqual([
         { at: 0, problem: expect.objectContaining({ code: 'INVALID_REQUEST' }) },
         { at: 1, value: {} },
       ]);

@@ -281,7 +281,7 @@ describe('a call within one process', () => {
     const order = unwritable({ prompt: 'a', count: 1, width: 64, height: 64, others: {} });
     const call = { ...origin, kind: 'image', order } as const;
     expect((await router.images.make(call, signal)).result.images).toEqual([png]);
-    backend.reply = saying({ id: 'job-1', status: 'queued' });
+    backend.reply = replying({ id: 'job-1', status: 'queued' });
     const job = unwritable({ prompt: 'a', seconds: 4, fields: {}, others: {} });
     expect((await router.jobs.submit({ ...origin, order: job }, signal)).result).toEqual({ job: 'job-1' });
     backend.reply = (response) => void response.end(Buffer.from('ID3 and the rest'));

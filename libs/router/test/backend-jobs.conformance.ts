@@ -1,7 +1,7 @@
 import type { JobCall } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RouterPorts } from '../src/api/router-ports.js';
-import { type Reply, TestBackend, saying } from './backend.js';
+import { type Reply, TestBackend, replying } from './backend.js';
 import type { StartRouter } from './inference-router.conformance.js';
 import { catalogOf, collect } from './routing.js';
 
@@ -25,7 +25,7 @@ export function backendJobConformance(name: string, start: StartRouter): void {
 
   const submit = () => router.jobs.submit({ ...ORIGIN, order: ORDER }, signal);
   const about = (job = 'job/1', backend = 'backend-2'): JobCall => ({ ...ORIGIN, backend, job });
-  const requests = () => backends.map(({ asked }) => asked.map(({ url }) => url));
+  const requests = () => backends.map(({ requests: received }) => received.map(({ url }) => url));
 
   describe(`jobs of ${name}`, () => {
     beforeEach(() => {
@@ -38,29 +38,29 @@ export function backendJobConformance(name: string, start: StartRouter): void {
     });
 
     it('are submitted to the next backend after a rejection, with the fields that are known', async () => {
-      await given(saying({}, 429), saying({ id: 'job-1', status: 'queued' }));
+      await given(replying({}, 429), replying({ id: 'job-1', status: 'queued' }));
       expect(await submit()).toEqual({ backend: 'backend-2', retries: 1, result: { job: 'job-1' } });
-      const sent = backends[1]?.asked[0]?.body ?? '';
+      const sent = backends[1]?.requests[0]?.body ?? '';
       for (const part of ['a cat', 'name="style"', 'name="seed"', 'backend-1']) expect(sent).toContain(part);
       expect(sent).not.toContain('name="steps"');
     });
 
     it.each([
-      ['an error', saying({}, 500), 'INFERENCE_FAILED'],
-      ['a timeout', saying({}, 408), 'REQUEST_TIMEOUT'],
+      ['an error', replying({}, 500), 'INFERENCE_FAILED'],
+      ['a timeout', replying({}, 408), 'REQUEST_TIMEOUT'],
       ['the end of the connection', (response) => void response.destroy(), 'INFERENCE_FAILED'],
-      ['a response without an id', saying({}), 'INFERENCE_FAILED'],
+      ['a response without an id', replying({}), 'INFERENCE_FAILED'],
     ] as readonly [string, Reply, string][])(
       'are submitted to no other backend after %s, since the first may have them',
       async (_, reply, code) => {
-        await given(reply, saying({ id: 'job-1', status: 'queued' }));
+        await given(reply, replying({ id: 'job-1', status: 'queued' }));
         await expect(submit()).rejects.toMatchObject({ code });
-        expect(backends[1]?.asked).toEqual([]);
+        expect(backends[1]?.requests).toEqual([]);
       },
     );
 
     it('are asked about at the backend that has them, and nowhere else', async () => {
-      await given(saying({}, 500), saying({ id: 'job/1', status: 'completed' }));
+      await given(replying({}, 500), replying({ id: 'job/1', status: 'completed' }));
       const { result } = await router.jobs.status(about(), signal);
       expect(result).toEqual({ state: 'completed' });
       await router.jobs.cancel(about(), signal);
@@ -75,7 +75,7 @@ export function backendJobConformance(name: string, start: StartRouter): void {
 
     it('fail with a reason that has no addresses', async () => {
       const error = { code: 'content_policy_violation', message: 'no faces (10.0.0.1:8000, /srv/models/x)' };
-      await given(saying({ id: 'job/1', status: 'failed', error }));
+      await given(replying({ id: 'job/1', status: 'failed', error }));
       const { result } = await router.jobs.status(about('job/1', 'backend-1'), signal);
       expect(result).toMatchObject({ state: 'failed', isRefused: true });
       expect(result.message).toContain('no faces');
@@ -83,7 +83,7 @@ export function backendJobConformance(name: string, start: StartRouter): void {
     });
 
     it.each([404, 409])('that are not there any more need no end: %i', async (status) => {
-      await given(saying({}, status));
+      await given(replying({}, status));
       expect(await router.jobs.cancel(about('job/1', 'backend-1'), signal)).toMatchObject({ retries: 0 });
     });
   });

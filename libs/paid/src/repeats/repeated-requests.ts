@@ -32,7 +32,7 @@ export class ClaimedRequest implements Repeat {
   private readonly ending = Promise.withResolvers<void>();
 
   constructor(
-    private readonly asked: KeyedRequest,
+    private readonly request: KeyedRequest,
     { version, request_id: requestId, charge }: RepeatedRow,
     private readonly neighbours: {
       readonly store: RepeatedRequestStore;
@@ -40,7 +40,7 @@ export class ClaimedRequest implements Repeat {
       readonly onEnd: () => void;
     },
   ) {
-    const { accountId, key } = asked;
+    const { accountId, key } = request;
     this.lease = { accountId, key, version };
     this.requestId = requestId;
     this.isTakenOver = version > 0;
@@ -63,7 +63,7 @@ export class ClaimedRequest implements Repeat {
   }
 
   async answered(answer: StoredResponse): Promise<void> {
-    const { mayStore, digest } = this.asked;
+    const { mayStore, digest } = this.request;
     await this.made(mayStore ? seal(answer, digest.secret) : undefined);
   }
 
@@ -113,12 +113,12 @@ export class RepeatedRequests {
    * Claims a request, or returns the response of the same request. Refuses: REQUEST_IN_PROGRESS,
    * IDEMPOTENCY_KEY_REUSED, REQUEST_ALREADY_MADE, UNAVAILABLE.
    */
-  async claim(asked: KeyedRequest): Promise<ClaimedRequest | StoredResponse> {
-    const { accountId, key, digest, requestId } = asked;
+  async claim(request: KeyedRequest): Promise<ClaimedRequest | StoredResponse> {
+    const { accountId, key, digest, requestId } = request;
     const named = { accountId, key, bodySha256: digest.sha256 };
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const row = await reached(this.store.lease(named, requestId, LEASE_MS));
-      if (row) return this.begun(asked, row);
+      if (row) return this.begun(request, row);
       const known = await reached(this.store.find(named));
       if (!known) continue;
       if (known.body_sha256 !== digest.sha256) throw new Problem('IDEMPOTENCY_KEY_REUSED');
@@ -134,10 +134,10 @@ export class RepeatedRequests {
     return this.underWay.get(requestId);
   }
 
-  private begun(asked: KeyedRequest, row: RepeatedRow): ClaimedRequest {
+  private begun(request: KeyedRequest, row: RepeatedRow): ClaimedRequest {
     const { store } = this;
     const onEnd = (): void => void this.underWay.delete(row.request_id);
-    const claimed = new ClaimedRequest(asked, row, { store, log: this.logger.log, onEnd });
+    const claimed = new ClaimedRequest(request, row, { store, log: this.logger.log, onEnd });
     this.underWay.set(row.request_id, claimed);
     return claimed;
   }

@@ -141,18 +141,18 @@ export class HttpRouter extends RouterPorts {
   }
 
   private async ask<Part>(
-    asked: { readonly call: WireCall; readonly stream: boolean; readonly signal: AbortSignal },
+    outgoing: { readonly call: WireCall; readonly stream: boolean; readonly signal: AbortSignal },
     times: Times,
     take: (exchange: Exchange) => Promise<Part> | Part,
   ): Promise<Part & ServedBy> {
-    const { headers, body } = encodeInferenceCall(asked.call, asked.stream);
+    const { headers, body } = encodeInferenceCall(outgoing.call, outgoing.stream);
     const request = {
       path: routes.infer.path,
       headers: { ...headers, ...OCTETS },
       body,
       // A router may have passed it on before it broke off.
-      idempotent: !isMadeOnce(asked.call.kind),
-      signal: asked.signal,
+      idempotent: !isMadeOnce(outgoing.call.kind),
+      signal: outgoing.signal,
       ...times,
     };
     try {
@@ -163,7 +163,7 @@ export class HttpRouter extends RouterPorts {
       });
     } catch (error) {
       if (error instanceof Problem) throw error;
-      const sent = { kind: asked.call.kind, body: asked.call.body, secrets: [] };
+      const sent = { kind: outgoing.call.kind, body: outgoing.call.body, secrets: [] };
       throw refusalOf(error instanceof NeighbourUnavailable ? error.cause : error, sent).problem;
     }
   }

@@ -34,8 +34,8 @@ interface Serving {
 
 /** A call whose response is the JSON of what its port returns. */
 const json = (serve: Serve<Served<object>>): Serving => ({
-  complete: async (...asked) => {
-    const { result, ...servedBy } = await serve(...asked);
+  complete: async (...parts) => {
+    const { result, ...servedBy } = await serve(...parts);
     return { ...servedBy, body: JSON.stringify(result) };
   },
 });
