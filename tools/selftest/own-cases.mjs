@@ -22,7 +22,7 @@ export const own = [
     'export {};\n',
     'no other file that it names imports libs/b/src/walk/gap.ts',
   ],
-  ['walk', 'docs/architecture.md', `${walk.join('\n')}\n`, 'names 88 files, 86 are allowed'],
+  ['walk', 'docs/architecture.md', `${walk.join('\n')}\n`, ' files, 85 are allowed'],
   [
     'walk',
     'docs/architecture.md',

@@ -39,7 +39,7 @@ export class DatabaseServer {
     }
   }
 
-  /** Makes each commit of events take this much longer for each of them, so that outages meet some of them. */
+  /** Delays each commit of events by this time for each of them, so that outages meet some of them. */
   async delayCommits(ms: number): Promise<void> {
     await this.use((client) =>
       client.query(`
