@@ -145,7 +145,8 @@ describe('POST /audio/transcriptions', () => {
       }),
     );
     expect(audio.received().toSorted(([a], [b]) => a.localeCompare(b))).toEqual([
-      ['file', { type: 'audio/wav', bytes: 4_096 + audio.files.wav.length - 44 }],
+      // Samples of 16 bits are sent with 24.
+      ['file', { type: 'audio/wav', bytes: 4_096 + (audio.files.wav.length - 44) * 1.5 }],
       ['hotwords', 'a'],
       ['hotwords', 'b'],
       ['language', 'de'],
