@@ -48,6 +48,7 @@ export class Ports {
   /** Listens on an address. Rejects if it is taken. */
   async open(place: ListenOptions, { isForClients = false } = {}): Promise<AddressInfo> {
     const server = this.create();
+    server.on('connection', this.accept);
     if (isForClients) this.bound.watch(server);
     await listen(server, place);
     return server.address() as AddressInfo;
@@ -59,6 +60,8 @@ export class Ports {
     // Runs after the header, which names the client.
     this.bound.watch(this.proxied);
     requireProxyHeader(this.proxied);
+    // Runs before it: a connection counts while its header is on its way.
+    this.proxied.prependListener('connection', this.accept);
     await listen(this.proxied, await placeOf(place, host));
   }
 
@@ -78,8 +81,8 @@ export class Ports {
    * Balancers that send a PROXY header send no probes, and try another process at once if none listens.
    */
   async drain(deadlineMs: number): Promise<void> {
+    await this.closeProxied();
     this.isDraining = true;
-    this.proxied?.close();
     const sweep = setInterval(() => this.closeIdle(), SWEEP_MS);
     await this.linger(deadlineMs);
     clearInterval(sweep);
@@ -103,19 +106,27 @@ export class Ports {
     const server = createServer(SERVER_OPTIONS, handle);
     refuseMalformedOn(server, logger);
     refuseUnsupportedOn(server, handle, logger);
-    // Before a PROXY header is read, which pauses the connection.
-    server.on('connection', (socket) => this.accept(socket));
     this.servers.push(server);
     return server;
   }
 
-  private accept(socket: Socket): void {
+  private readonly accept = (socket: Socket): void => {
     if (this.isDraining) {
       this.late.add(socket);
       return;
     }
     this.working.set(socket, { openRequests: 0, bytesRead: 0 });
     socket.once('close', () => this.working.delete(socket));
+  };
+
+  /** Closing a socket resets what waits to be accepted, so a Unix socket loses its name first. */
+  private async closeProxied(): Promise<void> {
+    const path = this.proxied?.address();
+    if (typeof path === 'string') {
+      await unlink(path).catch(() => undefined);
+      await sleep(LOOK_MS);
+    }
+    this.proxied?.close();
   }
 
   private count(socket: Socket, response: ServerResponse): void {

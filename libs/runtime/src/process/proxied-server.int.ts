@@ -166,8 +166,30 @@ describe('a place for balancers', () => {
   it('reopens at a socket file that a killed process left behind', async () => {
     const second = await start();
     expect(ipOf(await proxied('PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n', REQUEST))).toBe('192.0.2.7');
-    await running.stop();
-    running = second;
+    await Promise.all([running.stop(), second.stop()]);
+    running = await start();
+  });
+
+  it.each([
+    ['before it was accepted', 0],
+    ['before its header came', 20],
+  ])('answers on every connection that was open when it was stopped, even %s', async (_, laterMs) => {
+    const header = 'PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n';
+    const sockets = Array.from({ length: 20 }, () => connect({ path }));
+    await sleep(laterMs);
+    const stopped = running.stop();
+    const responses = sockets.map(async (socket) => {
+      let received = '';
+      socket.on('data', (bytes) => (received += bytes.toString()));
+      socket.write(header);
+      await sleep(laterMs);
+      socket.write(REQUEST);
+      await once(socket, 'close');
+      return ipOf(received);
+    });
+    expect(await Promise.all(responses)).toEqual(sockets.map(() => '192.0.2.7'));
+    await stopped;
+    running = await start();
   });
 });
 
