@@ -40,6 +40,8 @@ const TEMPLATE_VERSION = 'pg18-2';
 /** The template's database that others are copied from. */
 const MIGRATED = 'migrated';
 const COPY_MS = 60_000;
+/** A platform in one process takes about 30 connections, and the tests of a file share a server. */
+const FOR_MANY = { max_connections: '200' };
 
 let users = 0;
 let shared: Promise<Server> | undefined;
@@ -105,7 +107,7 @@ async function startWorkersServer(dataDir: string): Promise<Server> {
     await layServerData(aside);
     await rename(aside, dataDir);
   }
-  const { url } = await startEmbeddedPostgres({ dataDir });
+  const { url } = await startEmbeddedPostgres({ dataDir, settings: FOR_MANY });
   return { url, template: MIGRATED, stop: async () => undefined };
 }
 
@@ -114,7 +116,7 @@ async function startTemporaryServer(): Promise<Server> {
   let server: EmbeddedPostgres;
   try {
     await layServerData(dataDir);
-    server = await startEmbeddedPostgres({ dataDir });
+    server = await startEmbeddedPostgres({ dataDir, settings: FOR_MANY });
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
     throw error;

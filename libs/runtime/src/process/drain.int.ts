@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
@@ -131,6 +133,22 @@ describe('a process that stops', () => {
     expect(await seen()).toEqual(PROBES_ONLY);
   });
 
+  it('serves the first request of a connection that was open before, and closes one that sends none', async () => {
+    const port = Number(new URL(running.apiUrl).port);
+    const [late, silent] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await Promise.all([once(late, 'connect'), once(silent, 'connect')]);
+    // They are accepted once another one is served.
+    await statusOf(`${running.apiUrl}/healthz`);
+    const finished = running.finish();
+    // Several sweeps.
+    await sleep(300);
+    late.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(await text(late)).toContain('HTTP/1.1 200 OK');
+    expect(await text(silent)).toBe('');
+    closing.resolve();
+    await finished;
+  });
+
   it('loses no response: neither of a new connection nor of a client that reads slowly', async () => {
     const response = fetch(`${running.apiUrl}${WORK.path}`);
     const slow = connect(Number(new URL(running.apiUrl).port), '127.0.0.1').pause();
@@ -142,14 +160,14 @@ describe('a process that stops', () => {
     for (let count = 0; count < 500; count += 1) probes.push(await statusOf(`${running.apiUrl}/healthz`));
     expect(probes.filter((status) => status !== 200)).toEqual([]);
 
-    const text = 'x'.repeat(20_000_000);
-    work.resolve({ text });
-    expect(await (await response).json()).toEqual({ text });
+    const long = 'x'.repeat(20_000_000);
+    work.resolve({ long });
+    expect(await (await response).json()).toEqual({ long });
     // Several sweeps.
     await sleep(300);
     let read = 0;
     for await (const part of slow) read += (part as Buffer).length;
-    expect(read).toBeGreaterThan(text.length);
+    expect(read).toBeGreaterThan(long.length);
     closing.resolve();
     await finished;
   });

@@ -11,11 +11,18 @@ import { requireProxyHeader } from './proxied-server.js';
 const LOOK_MS = 10;
 /** How long an idle connection stays open in a draining process: a request may be on its way. */
 const SWEEP_MS = 50;
+/**
+ * And one that has carried none yet, from its opening: its client is about to send the first, and takes a reset for a
+ * failure, while it repeats what fails on a connection that it has kept.
+ */
+const FIRST_REQUEST_MS = 1_000;
 
 /** A connection that may still carry work. */
 interface Connection {
   /** Whose responses have not reached the client yet. */
   openRequests: number;
+  /** The end of the time for its first request; 0 once it has come. */
+  firstRequestBeforeMs: number;
   /** When the last sweep looked. */
   bytesRead: number;
 }
@@ -115,7 +122,8 @@ export class Ports {
       this.late.add(socket);
       return;
     }
-    this.working.set(socket, { openRequests: 0, bytesRead: 0 });
+    const firstRequestBeforeMs = performance.now() + FIRST_REQUEST_MS;
+    this.working.set(socket, { openRequests: 0, firstRequestBeforeMs, bytesRead: 0 });
     socket.once('close', () => this.working.delete(socket));
   };
 
@@ -133,6 +141,7 @@ export class Ports {
     const connection = this.working.get(socket);
     if (!connection) return;
     connection.openRequests += 1;
+    connection.firstRequestBeforeMs = 0;
     response.once('close', () => (connection.openRequests -= 1));
   }
 
@@ -141,9 +150,11 @@ export class Ports {
    * also closes those whose first request is on its way, and those that still write their response.
    */
   private closeIdle(): void {
+    const nowMs = performance.now();
     for (const [socket, connection] of this.working) {
       const { bytesRead } = socket;
-      if (connection.openRequests === 0 && connection.bytesRead === bytesRead) socket.destroy();
+      const isIdle = connection.openRequests === 0 && connection.bytesRead === bytesRead;
+      if (isIdle && nowMs >= connection.firstRequestBeforeMs) socket.destroy();
       connection.bytesRead = bytesRead;
     }
   }
