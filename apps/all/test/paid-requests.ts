@@ -16,12 +16,12 @@ export interface PaidRoute {
   readonly isFree?: true;
 }
 
-const PICTURE = (
+const PNG_BASE64 = (
   await sharp({ create: { width: 64, height: 64, channels: 3, background: '#336699' } })
     .png()
     .toBuffer()
 ).toString('base64');
-const IMAGE = `data:image/png;base64,${PICTURE}`;
+const IMAGE = `data:image/png;base64,${PNG_BASE64}`;
 
 function spoken(model: string): FormData {
   const form = new FormData();
@@ -47,10 +47,10 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   generateImage: { type: 'image', body: (model) => ({ model, prompt: 'a' }) },
   generateImages: { type: 'image', body: (model) => ({ model, prompt: 'a' }) },
   editImages: { type: 'inpaint', body: (model) => ({ model, prompt: 'a', images: [{ image_url: IMAGE }] }) },
-  editImage: { type: 'inpaint', body: (model) => ({ model, prompt: 'a', image: PICTURE }) },
-  multiEditImage: { type: 'inpaint', body: (modelId) => ({ modelId, prompt: 'a', images: [PICTURE] }) },
-  upscaleImage: { type: 'upscale', body: (model) => ({ model, image: PICTURE }) },
-  removeBackground: { type: 'image', body: (model) => ({ model, image: PICTURE }) },
+  editImage: { type: 'inpaint', body: (model) => ({ model, prompt: 'a', image: PNG_BASE64 }) },
+  multiEditImage: { type: 'inpaint', body: (modelId) => ({ modelId, prompt: 'a', images: [PNG_BASE64] }) },
+  upscaleImage: { type: 'upscale', body: (model) => ({ model, image: PNG_BASE64 }) },
+  removeBackground: { type: 'image', body: (model) => ({ model, image: PNG_BASE64 }) },
   queueVideo: { type: 'video', body: (model) => ({ model, ...clip }) },
   queueMusic: { type: 'music', body: (model) => ({ model, prompt: 'a slow song' }) },
   augmentSearch: { body: () => ({ query: 'hi' }) },

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type TransactionSerializableEIP1559, parseTransaction } from 'viem';
 import { CHECK_ID } from './scripted-node.js';
 
-interface Call {
+interface ProxiedCall {
   readonly id: number | string;
   readonly method: string;
   /** Some calls have no parameters. */
@@ -26,7 +26,7 @@ const LOOKED = 'latest';
 
 const DRIP_MS = 500;
 
-const isCall = ({ method, params }: Call, call: string): boolean =>
+const isCall = ({ method, params }: ProxiedCall, call: string): boolean =>
   [method, `${method} ${String(params?.[0])}`].includes(call);
 
 async function drip(response: ServerResponse): Promise<void> {
@@ -116,7 +116,7 @@ export class RpcProxy {
       if (this.mood === 'hanging') return;
       if (this.mood === 'down') throw new Error('down');
       if (this.drips(text)) return await drip(response);
-      const call = JSON.parse(text) as Call;
+      const call = JSON.parse(text) as ProxiedCall;
       for (const { id, method } of [call].flat()) if (id !== CHECK_ID) this.called.push(method);
       const trap = this.trap && isCall(call, this.trap.call) ? this.trap : undefined;
       if (call.method === 'eth_sendRawTransaction') this.note(call);
@@ -135,11 +135,11 @@ export class RpcProxy {
     }
   }
 
-  private note({ params: [raw] = [] }: Call): void {
+  private note({ params: [raw] = [] }: ProxiedCall): void {
     this.sent.push(parseTransaction(raw as `0x02${string}`));
   }
 
-  private async resultOf(call: Call): Promise<unknown> {
+  private async resultOf(call: ProxiedCall): Promise<unknown> {
     if (this.isForgetful && call.method === 'eth_getLogs') return { jsonrpc: '2.0', id: call.id, result: [] };
     if (this.mood === 'limited' && call.method === 'eth_call')
       return { jsonrpc: '2.0', id: call.id, error: { code: -32_005, message: 'limit exceeded' } };
@@ -158,7 +158,7 @@ export class RpcProxy {
     return this.ask({ ...call, params: params.map((param) => (param === LOOKED ? known : param)) });
   }
 
-  private async ask(call: Call): Promise<unknown> {
+  private async ask(call: ProxiedCall): Promise<unknown> {
     const answer = await fetch(this.target, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -240,7 +240,7 @@ export const TAGS = {
   Chat: 'Chat completions, whole or streamed.',
   Embeddings: 'Texts as vectors.',
   Audio: 'Speech from texts.',
-  Image: 'Pictures made from texts.',
+  Image: 'Images made from texts.',
   Video: 'Videos, made by jobs that take minutes.',
   Music: 'Music, made by jobs that take minutes.',
   Models: 'The available models, their prices and capabilities.',

@@ -64,7 +64,7 @@ function modelPrices(model: CatalogEntry): Prices {
       return imagePrices(model.pricing);
     case 'inpaint': {
       const { inpaint: generation, inputImages, ...tiers } = model.pricing;
-      return { ...imagePrices({ generation, ...tiers }), 'further picture': inputImages?.additional ?? 0 };
+      return { ...imagePrices({ generation, ...tiers }), 'further image': inputImages?.additional ?? 0 };
     }
     case 'upscale':
       return model.pricing.upscale;

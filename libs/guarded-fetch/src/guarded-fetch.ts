@@ -42,7 +42,7 @@ export interface FetchedFile {
   readonly bytes: Buffer;
 }
 
-interface Call {
+interface GuardedCall {
   readonly limitBytes: number;
   readonly accept: string;
   readonly signal: AbortSignal;
@@ -83,7 +83,7 @@ export class GuardedFetcher {
     }
   }
 
-  private async follow(url: string, call: Call): Promise<FetchedFile> {
+  private async follow(url: string, call: GuardedCall): Promise<FetchedFile> {
     const seen = new Set<string>();
     let target = targetOf(url, this.rules);
     while (!seen.has(target.url.href) && seen.size <= this.maxRedirects) {
@@ -96,7 +96,7 @@ export class GuardedFetcher {
   }
 
   /** One request on a new connection: a pooled one would skip the check of its address. */
-  private async ask(target: Target, call: Call): Promise<FetchedFile | { location: string }> {
+  private async ask(target: Target, call: GuardedCall): Promise<FetchedFile | { location: string }> {
     let dialled = false;
     let hints = 0;
     const client = new Client(target.url.origin, {
@@ -145,7 +145,7 @@ export class GuardedFetcher {
 async function answerOf(
   target: Target,
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  { limitBytes, signal }: Call,
+  { limitBytes, signal }: GuardedCall,
 ): Promise<FetchedFile | { location: string }> {
   if (REDIRECTS.has(statusCode)) {
     if (typeof headers.location !== 'string') throw new FetchRefused('redirect');

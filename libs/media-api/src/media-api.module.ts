@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { EditPictures } from './images/edit-pictures.js';
+import { EditImages } from './images/edit-images.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
 import { ImagesController } from './images/images.controller.js';
@@ -20,6 +20,6 @@ import { TranscriptionsController } from './transcriptions/transcriptions.contro
     TranscriptionsController,
     VoicesController,
   ],
-  providers: [EditPictures, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
+  providers: [EditImages, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
 })
 export class MediaApiModule {}

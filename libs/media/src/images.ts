@@ -52,7 +52,7 @@ export class Images {
   }
 
   /**
-   * The same, and makes a new file of an image in base64. Also throws ImageRejected for a picture that shows
+   * The same, and makes a new file of an image in base64. Also throws ImageRejected for an image that shows
    * nothing: all of it is black or transparent.
    */
   async convert(base64: string, output: ImageOutput, caller: JobCaller): Promise<ConvertedImage> {

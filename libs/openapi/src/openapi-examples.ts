@@ -67,7 +67,7 @@ const chatRequests: NamedExamples = {
         {
           role: 'user',
           content: [
-            { type: 'text', text: 'What is in this picture?' },
+            { type: 'text', text: 'What is in this image?' },
             { type: 'image_url', image_url: { url: 'https://example.com/cat.png' } },
           ],
         },

@@ -116,11 +116,11 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'llama-3.2-3b',
     'The model to use in place of a deprecated one.',
   ),
-  'x-svc-is-blurred': row('content', 'false', 'Whether a picture was blurred. Always `false`.'),
+  'x-svc-is-blurred': row('content', 'false', 'Whether an image was blurred. Always `false`.'),
   'x-svc-is-content-violation': row(
     'content',
     'false',
-    'Whether a picture violates a policy. Always `false`.',
+    'Whether an image violates a policy. Always `false`.',
   ),
   'x-svc-is-adult-model-content-violation': row('content', 'false', 'The same for adult models.'),
   'x-ratelimit-limit-requests': row('limits', 500, 'Requests per window.'),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { postJson } from '../src/chains/post-json.js';
 import type { NodeState } from './test-chain.js';
 
-interface Call {
+interface AnvilCall {
   readonly id: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -54,14 +54,14 @@ export class AnvilNode {
     try {
       let text = '';
       for await (const chunk of request) text += String(chunk);
-      const answer = await this.respond(JSON.parse(text) as Call);
+      const answer = await this.respond(JSON.parse(text) as AnvilCall);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
     } catch {
       response.socket?.destroy();
     }
   }
 
-  private async respond(call: Call): Promise<unknown> {
+  private async respond(call: AnvilCall): Promise<unknown> {
     switch (this.state) {
       case 'up':
         return this.forward(call);
@@ -75,7 +75,7 @@ export class AnvilNode {
     }
   }
 
-  private respondBehind(call: Call): unknown {
+  private respondBehind(call: AnvilCall): unknown {
     const known = `0x${this.known.toString(16)}`;
     const given = (result: unknown): object => ({ jsonrpc: '2.0', id: call.id, result });
     if (call.method === 'eth_blockNumber') return given(known);
@@ -90,7 +90,7 @@ export class AnvilNode {
     return Number(((await this.forward(call)) as { result: string }).result);
   }
 
-  private forward(call: Call): Promise<unknown> {
+  private forward(call: AnvilCall): Promise<unknown> {
     return postJson(this.target, { jsonrpc: '2.0', ...call }, BOUNDS);
   }
 }

@@ -120,7 +120,7 @@ export function imageConformance(name: string, start: StartRouter): void {
       }
     });
 
-    it('are not edited without a picture', async () => {
+    it('are not edited without an image', async () => {
       await given(replying(data({ b64_json: PNG })));
       const call = { ...ORIGIN, kind: 'image-edit', order: EDIT, files: [] } as const;
       await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
@@ -130,7 +130,7 @@ export function imageConformance(name: string, start: StartRouter): void {
     });
 
     it.each(['image-upscale', 'image-cutout'] as const)(
-      'are not changed without a picture: %s',
+      'are not changed without an image: %s',
       async (kind) => {
         await given(replying(data({ b64_json: PNG })));
         const call = { ...ORIGIN, kind, order: { count: 1, factor: 2 }, files: [] } as const;

@@ -26,15 +26,15 @@ export class ComfyServer {
 
   private constructor(
     private readonly server: TestServer,
-    private readonly picture: Uint8Array,
+    private readonly image: Uint8Array,
   ) {}
 
-  /** Makes this picture, as many as the workflow's `batch_size`. */
-  static async start(picture: Uint8Array): Promise<ComfyServer> {
+  /** Makes this image, as many as the workflow's `batch_size`. */
+  static async start(image: Uint8Array): Promise<ComfyServer> {
     const server = await TestServer.start((request, response) => {
       comfy.respond(request, response).catch(() => response.writeHead(500).end());
     });
-    const comfy = new ComfyServer(server, picture);
+    const comfy = new ComfyServer(server, image);
     return comfy;
   }
 
@@ -55,7 +55,7 @@ export class ComfyServer {
     if (method === 'GET') {
       if (pathname.startsWith('/history/')) return this.poll(pathname.slice(9), response, send);
       if (pathname === '/view' && searchParams.get('type') === 'output') {
-        response.writeHead(200, { 'content-type': 'image/png' }).end(this.picture);
+        response.writeHead(200, { 'content-type': 'image/png' }).end(this.image);
         return;
       }
       if (pathname !== '/queue') return send({}, 404);

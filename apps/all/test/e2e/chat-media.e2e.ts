@@ -112,7 +112,7 @@ describe('200', () => {
     const { response, sent } = await send([
       file(textUrl('inline text'), 'a.txt'),
       file(`${filesUrl}/notes.md`),
-      file(pngUrl(64), 'picture.png'),
+      file(pngUrl(64), 'image.png'),
     ]);
     expect(response.status).toBe(200);
     expect(sent[0]).toMatchObject({ type: 'text', text: expect.stringContaining('inline text') });
@@ -176,7 +176,7 @@ describe('200', () => {
 
   it('turns an image file of any media type into an image, from data and from URLs', async () => {
     const url = pngUrl(64).replace('image/png', 'application/octet-stream');
-    const { sent } = await send([file(url, 'picture'), file(`${filesUrl}/image.bin`)]);
+    const { sent } = await send([file(url, 'image'), file(`${filesUrl}/image.bin`)]);
     expect(sent).toEqual([image(pngUrl(64)), image(pngUrl(80, 70))]);
   });
 

@@ -24,13 +24,13 @@ const description = 'The weather of a city';
 
 let platform: Platform;
 let account: TestAccount;
-let picture: string;
+let image: string;
 
 beforeAll(async () => {
   platform = await Platform.start();
   account = await platform.account('100.00');
   const create = { width: 64, height: 64, channels: 3, background: 'red' } as const;
-  picture = `data:image/png;base64,${(await sharp({ create }).png().toBuffer()).toString('base64')}`;
+  image = `data:image/png;base64,${(await sharp({ create }).png().toBuffer()).toString('base64')}`;
 });
 
 afterAll(() => platform.stop());
@@ -148,7 +148,7 @@ describe('@langchain/openai', () => {
   it('accepts an image', async () => {
     const content = [
       { type: 'text' as const, text: SAY },
-      { type: 'image_url' as const, image_url: { url: picture } },
+      { type: 'image_url' as const, image_url: { url: image } },
     ];
     expect((await chat().invoke([new HumanMessage({ content })])).content).toBe(SAID);
   });

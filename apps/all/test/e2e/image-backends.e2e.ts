@@ -32,8 +32,8 @@ let images: ImagePlatform;
 let comfy: ComfyServer;
 
 beforeAll(async () => {
-  const picture = sharp({ create: { width: 64, height: 96, channels: 3, background: 'red' } });
-  comfy = await ComfyServer.start(await picture.png().toBuffer());
+  const red = sharp({ create: { width: 64, height: 96, channels: 3, background: 'red' } });
+  comfy = await ComfyServer.start(await red.png().toBuffer());
   const workflow = { kind: 'comfyui', url: comfy.url, model: 'sd.safetensors', workflow: COMFY_WORKFLOW };
   images = await ImagePlatform.start((backend) => [
     imageModel(backend, 'painter', { aliases: ['gpt-image-1'], traits: ['default'] }),
@@ -99,7 +99,7 @@ describe('a backend', () => {
 });
 
 describe('ComfyUI', () => {
-  it('makes pictures that are charged, and stops without a charge when the client disconnects', async () => {
+  it('makes images that are charged, and stops without a charge when the client disconnects', async () => {
     const own = await images.ownAccount();
     const request = { model: 'comfy', variants: 2 };
     const made = (await (await images.generate(request, { apiKey: own.apiKey })).json()) as ImageReplyBody;
@@ -147,7 +147,7 @@ describe('GET /image/styles', () => {
 });
 
 describe('a client', () => {
-  it('openai makes two pictures by the name of its own model', async () => {
+  it('openai makes two images by the name of its own model', async () => {
     const { openai } = images.account;
     const { data } = await openai.images.generate({
       model: 'gpt-image-1',
@@ -161,7 +161,7 @@ describe('a client', () => {
     expect(await imageFacts(data?.[0]?.b64_json)).toEqual({ format: 'png', width: 1_024, height: 1_024 });
   });
 
-  it('LangChain makes a picture', async () => {
+  it('LangChain makes an image', async () => {
     const tool = new DallEAPIWrapper({
       apiKey: images.account.apiKey,
       baseUrl: images.platform.apiUrl,
@@ -171,7 +171,7 @@ describe('a client', () => {
     expect(await imageFacts(String(await tool.invoke('a lighthouse')))).toMatchObject({ format: 'png' });
   });
 
-  it('AI SDK makes a picture', async () => {
+  it('AI SDK makes an image', async () => {
     const provider = createOpenAICompatible({
       name: 'svc',
       baseURL: images.platform.apiUrl,

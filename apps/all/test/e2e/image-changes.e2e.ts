@@ -4,7 +4,7 @@ import { errorOf, eventually } from '../response-bodies.js';
 import { ImagePlatform, imageFacts, imageModel } from '../image-platform.js';
 
 let images: ImagePlatform;
-let picture: Buffer;
+let drawing: Buffer;
 let base64: string;
 
 const drawn = (width: number, height: number): Promise<Buffer> =>
@@ -33,8 +33,8 @@ beforeAll(async () => {
       ),
     ];
   });
-  picture = await drawn(300, 200);
-  base64 = picture.toString('base64');
+  drawing = await drawn(300, 200);
+  base64 = drawing.toString('base64');
 });
 afterAll(() => images.stop());
 
@@ -55,13 +55,13 @@ async function fileOf(response: Response): Promise<object> {
 
 function formOf(fields: Readonly<Record<string, string>>): RequestInit {
   const form = new FormData();
-  form.append('image', new File([new Uint8Array(picture)], 'a.png', { type: 'image/png' }));
+  form.append('image', new File([new Uint8Array(drawing)], 'a.png', { type: 'image/png' }));
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return { method: 'POST', headers: { authorization: `Bearer ${images.account.apiKey}` }, body: form };
 }
 
 describe('the simulator of a catalogue', () => {
-  it('enlarges pictures and removes backgrounds', async () => {
+  it('enlarges images and removes backgrounds', async () => {
     expect(await fileOf(await upscale({ model: 'sim-upscaler', scale: 2 }))).toMatchObject({ width: 600 });
     expect(await fileOf(await cutOut({ model: 'sim-remover' }))).toMatchObject({ width: 300, format: 'png' });
   });
@@ -73,7 +73,7 @@ describe('POST /image/upscale', () => {
     [{ scale: 2, model: 'upscaler', creativity: 0.01 }, 600, '0.98'],
     [{ scale: 3 }, 900, '0.92'],
     [{ scale: 4 }, 1_200, '0.92'],
-  ])('enlarges a picture at the price of the scale: %j', async (body, width, left) => {
+  ])('enlarges an image at the price of the scale: %j', async (body, width, left) => {
     const own = await images.ownAccount();
     const response = await upscale(body, { apiKey: own.apiKey });
     expect(response.headers.get('x-svc-model-id')).toBe('upscaler');
@@ -104,7 +104,7 @@ describe('POST /image/upscale', () => {
     await eventually('it is charged', async () => (await own.left()) === '0.98');
   });
 
-  it('refuses a picture that cannot become larger', async () => {
+  it('refuses an image that cannot become larger', async () => {
     const own = await images.ownAccount();
     const image = (await drawn(4_096, 4_096)).toString('base64');
     const response = await upscale({ image }, { apiKey: own.apiKey });
@@ -147,7 +147,7 @@ describe('POST /image/upscale', () => {
 });
 
 describe('POST /image/background-remove', () => {
-  it('returns a picture of the same size, at the price of an image', async () => {
+  it('returns an image of the same size, at the price of an image', async () => {
     const own = await images.ownAccount();
     const response = await cutOut({}, { apiKey: own.apiKey });
     expect(response.headers.get('x-svc-model-id')).toBe('remover');
@@ -155,7 +155,7 @@ describe('POST /image/background-remove', () => {
     await eventually('it is charged', async () => (await own.left()) === '0.99');
     const { path, body } = await images.received();
     expect(path).toBe('/api/remove');
-    expect(body).toEqual({ model: 'u2net', file: [{ type: 'image/png', bytes: picture.length }] });
+    expect(body).toEqual({ model: 'u2net', file: [{ type: 'image/png', bytes: drawing.length }] });
   });
 
   it('reads a form, and a data URL as image_url', async () => {
@@ -186,7 +186,7 @@ describe('POST /image/background-remove', () => {
     },
   );
 
-  it('does not make pictures with a model that only removes backgrounds', async () => {
+  it('does not make images with a model that only removes backgrounds', async () => {
     expect((await images.generate({ model: 'remover' })).status).toBe(503);
   });
 });

@@ -11,7 +11,7 @@ const EDITOR = {
 };
 
 let images: ImagePlatform;
-let picture: Buffer;
+let drawing: Buffer;
 
 const drawn = (width: number, height: number): Promise<Buffer> =>
   sharp({ create: { width, height, channels: 4, background: '#336699' } })
@@ -45,7 +45,7 @@ beforeAll(async () => {
       backends: [{ kind: 'sdapi', url: backend.url, model: 'any' }],
     }),
   ]);
-  picture = await drawn(128, 64);
+  drawing = await drawn(128, 64);
 });
 afterAll(() => images.stop());
 
@@ -58,21 +58,21 @@ interface EditReply {
 }
 
 describe('POST /images/edits', () => {
-  it('changes a picture of the openai client', async () => {
+  it('changes an image of the openai client', async () => {
     const { data } = await images.account.openai.images.edit({
       model: 'editor',
       prompt: 'at night',
-      image: await toFile(picture, 'a.png', { type: 'image/png' }),
+      image: await toFile(drawing, 'a.png', { type: 'image/png' }),
     });
     expect(await imageFacts(data?.[0]?.b64_json)).toMatchObject({ format: 'png' });
     const { path, body } = await images.received();
     expect(path).toBe('/v1/images/edits');
     expect(body).toMatchObject({ prompt: 'at night', n: '1', size: '1280x640', response_format: 'b64_json' });
-    expect(body['image']).toEqual([{ type: 'image/png', bytes: picture.length }]);
+    expect(body['image']).toEqual([{ type: 'image/png', bytes: drawing.length }]);
   });
 
-  it('changes pictures in the JSON form of OpenAI, whose name for image models it may have in common', async () => {
-    const url = `data:image/png;base64,${picture.toString('base64')}`;
+  it('changes images in the JSON form of OpenAI, whose name for image models it may have in common', async () => {
+    const url = `data:image/png;base64,${drawing.toString('base64')}`;
     const body = { model: 'shared', image: undefined, images: [{ image_url: url }, { image_url: url }] };
     const response = await edit(body);
     expect(response.status).toBe(200);
@@ -94,12 +94,12 @@ describe('POST /images/edits', () => {
     [{ images: [{ file_id: 'file-1' }] }, 'images.0.image_url'],
     [{ images: [{ image_url: 'data:image/png;base64,eA==' }] }, 'images.0'],
     [{}, 'image'],
-  ])('refuses other pictures of that form by their field: %j', async (body, param) => {
+  ])('refuses other images of that form by their field: %j', async (body, param) => {
     expect((await errorOf(await edit(body))).error.param).toBe(param);
   });
 
-  it('changes several pictures of the openai client together', async () => {
-    const files = [await drawn(64, 64), picture].map((bytes) =>
+  it('changes several images of the openai client together', async () => {
+    const files = [await drawn(64, 64), drawing].map((bytes) =>
       toFile(bytes, 'a.png', { type: 'image/png' }),
     );
     const { data } = await images.account.openai.images.edit({
@@ -115,9 +115,9 @@ describe('POST /images/edits', () => {
     expect(body).toMatchObject({ n: '2', size: '1024x1024' });
   });
 
-  it('charges each edit and its further pictures', async () => {
+  it('charges each edit and its further images', async () => {
     const own = await images.ownAccount();
-    const base64 = picture.toString('base64');
+    const base64 = drawing.toString('base64');
     const response = await edit(
       { image: [base64, `data:image/png;base64,${base64}`, base64], n: 2 },
       { apiKey: own.apiKey },
@@ -132,18 +132,18 @@ describe('POST /images/edits', () => {
   });
 
   it('sends a mask of the same size to a model that supports it', async () => {
-    const base64 = picture.toString('base64');
+    const base64 = drawing.toString('base64');
     const response = await edit({ model: 'masked', image: base64, mask: base64 });
     expect(response.status).toBe(200);
     expect(((await response.json()) as EditReply).cost.usd).toBe(0.02);
-    expect((await images.received()).body['mask']).toEqual([{ type: 'image/png', bytes: picture.length }]);
+    expect((await images.received()).body['mask']).toEqual([{ type: 'image/png', bytes: drawing.length }]);
     const other = (await drawn(64, 64)).toString('base64');
     const refused = await edit({ model: 'masked', image: base64, mask: other });
     expect((await errorOf(refused)).error.param).toBe('mask');
   });
 
-  it('sends only the picture itself, upright', async () => {
-    const lying = await sharp(picture).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  it('sends only the image itself, upright', async () => {
+    const lying = await sharp(drawing).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const tail = Buffer.alloc(50_000, '<script>alert(1)</script>');
     const image = Buffer.concat([lying, tail]).toString('base64');
     expect((await edit({ image })).status).toBe(200);
@@ -154,13 +154,13 @@ describe('POST /images/edits', () => {
     expect(file?.bytes).toBeLessThan(tail.length);
   });
 
-  it('refuses faulty pictures by their field, free of charge', async () => {
+  it('refuses faulty images by their field, free of charge', async () => {
     const own = await images.ownAccount();
-    const good = picture.toString('base64');
+    const good = drawing.toString('base64');
     const text = (content: string): string => Buffer.from(content).toString('base64');
     const faulty = [
       (await drawn(63, 64)).toString('base64'),
-      picture.subarray(0, 60).toString('base64'),
+      drawing.subarray(0, 60).toString('base64'),
       text('<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>'),
       text('GIF89a/*<script>alert(1)</script>*/'),
       'no base64',
@@ -200,7 +200,7 @@ describe('POST /images/edits', () => {
     ['webui', 503],
   ])('charges nothing if the model %s cannot change it', async (model, status) => {
     const own = await images.ownAccount();
-    const response = await edit({ model, image: picture.toString('base64') }, { apiKey: own.apiKey });
+    const response = await edit({ model, image: drawing.toString('base64') }, { apiKey: own.apiKey });
     expect(response.status).toBe(status);
     expect(await own.left()).toBe('1.00');
   });
@@ -217,9 +217,9 @@ describe('POST /image/edit', () => {
   const change = (body: object, init?: Parameters<ImagePlatform['post']>[2]): Promise<Response> =>
     images.post('/image/edit', { model: 'editor', prompt: 'at night', ...body }, init);
 
-  it('returns the file of a changed picture in the shape of the first', async () => {
+  it('returns the file of a changed image in the shape of the first', async () => {
     const own = await images.ownAccount();
-    const response = await change({ image: picture.toString('base64') }, { apiKey: own.apiKey });
+    const response = await change({ image: drawing.toString('base64') }, { apiKey: own.apiKey });
     expect(response.headers.get('x-svc-is-content-violation')).toBe('false');
     expect(response.headers.get('x-svc-model-id')).toBe('editor');
     expect(await fileOf(response)).toEqual({ type: 'image/png', format: 'png', width: 1280, height: 640 });
@@ -228,7 +228,7 @@ describe('POST /image/edit', () => {
 
   it('reads a form in any order, and converts the result', async () => {
     const form = new FormData();
-    form.append('image', new File([new Uint8Array(picture)], 'a.png', { type: 'image/png' }));
+    form.append('image', new File([new Uint8Array(drawing)], 'a.png', { type: 'image/png' }));
     form.append('aspect_ratio', '1:1');
     form.append('output_format', 'jpg');
     form.append('modelId', 'editor');
@@ -244,7 +244,7 @@ describe('POST /image/edit', () => {
 
   it('makes the resolutions and ratios of the model, at their prices', async () => {
     const own = await images.ownAccount();
-    const image = picture.toString('base64');
+    const image = drawing.toString('base64');
     const body = { model: 'tiers', image, resolution: '2K', aspect_ratio: '5:4' };
     const reply = await fileOf(await change(body, { apiKey: own.apiKey }));
     expect(reply).toMatchObject({ type: 'image/jpeg', width: 2288, height: 1832 });
@@ -263,7 +263,7 @@ describe('POST /image/edit', () => {
     [{ enhance_prompt: true }, 'enhance_prompt'],
     [{ prompt: 'x'.repeat(7_501) }, 'prompt'],
   ])('refuses by its name: %j', async (body, param) => {
-    const response = await change({ image: picture.toString('base64'), ...body });
+    const response = await change({ image: drawing.toString('base64'), ...body });
     expect(response.status).toBe(400);
     expect((await errorOf(response)).error.param).toBe(param);
   });
@@ -273,16 +273,16 @@ describe('POST /image/multi-edit', () => {
   const combine = (body: object, init?: Parameters<ImagePlatform['post']>[2]): Promise<Response> =>
     images.post('/image/multi-edit', { modelId: 'editor', prompt: 'together', ...body }, init);
 
-  it('makes one picture of several, of a form or JSON', async () => {
+  it('makes one image of several, of a form or JSON', async () => {
     const own = await images.ownAccount();
-    const base64 = picture.toString('base64');
+    const base64 = drawing.toString('base64');
     const body = { modelId: 'tiers', images: [base64, base64], quality: 'high' };
     const reply = await fileOf(await combine(body, { apiKey: own.apiKey }));
     expect(reply).toMatchObject({ type: 'image/png' });
     await eventually('it is charged', async () => (await own.left()) === '0.97');
     const form = new FormData();
     for (const name of ['a.png', 'b.png'])
-      form.append('images', new File([new Uint8Array(picture)], name, { type: 'image/png' }));
+      form.append('images', new File([new Uint8Array(drawing)], name, { type: 'image/png' }));
     form.append('modelId', 'tiers');
     form.append('prompt', 'together');
     const response = await fetch(`${images.platform.apiUrl}/image/multi-edit`, {
@@ -304,7 +304,7 @@ describe('POST /image/multi-edit', () => {
     [{ images: ['bm8gcGljdHVyZQ=='] }, 'images.0'],
     [{ quality: 'high' }, 'quality'],
   ])('refuses by its name: %j', async (body, param) => {
-    const response = await combine({ images: [picture.toString('base64')], ...body });
+    const response = await combine({ images: [drawing.toString('base64')], ...body });
     expect(response.status).toBe(400);
     expect((await errorOf(response)).error.param).toBe(param);
   });

@@ -18,17 +18,17 @@ const TIERED = {
 
 let images: ImagePlatform;
 
-/** A backend that makes one picture and responds to no further request. */
+/** A backend that makes one image and responds to no further request. */
 let exhausted: TestServer;
 let calls = 0;
 
 beforeAll(async () => {
-  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+  const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
   exhausted = await TestServer.start((_request, response) => {
     calls += 1;
-    if (calls === 1) response.end(JSON.stringify({ data: [{ b64_json: picture.toString('base64') }] }));
+    if (calls === 1) response.end(JSON.stringify({ data: [{ b64_json: image.toString('base64') }] }));
   });
   images = await ImagePlatform.start((backend) => [
     imageModel(backend, 'painter'),
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 describe('POST /image/generate', () => {
-  it('makes a picture and charges it', async () => {
+  it('makes an image and charges it', async () => {
     const own = await images.ownAccount();
     const response = await images.generate({}, { apiKey: own.apiKey });
     expect(response.status).toBe(200);
@@ -194,7 +194,7 @@ describe('POST /image/generate', () => {
     expect(await refused()).toBe('variants');
   });
 
-  it('removes what the backend wrote about the picture, and adds the prompt only on request', async () => {
+  it('removes what the backend wrote about the image, and adds the prompt only on request', async () => {
     const file = async (body: object): Promise<Buffer> => {
       const { images: files } = await images.made({
         model: 'comment',
@@ -232,7 +232,7 @@ describe('POST /image/generate', () => {
   });
 });
 
-describe('a request for pictures', () => {
+describe('a request for images', () => {
   it.each([
     [{ model: undefined }, 'model'],
     [{ prompt: '' }, 'prompt'],
@@ -323,10 +323,10 @@ describe('a request for pictures', () => {
       { model: 'exhausted', variants: 2 },
       { apiKey: own.apiKey, signal: abort.signal },
     );
-    await eventually('the missing picture is being made', () => calls === 2);
+    await eventually('the missing image is being made', () => calls === 2);
     abort.abort();
     await expect(request).rejects.toThrow(/abort/i);
-    await eventually('one picture is charged', async () => (await own.left()) === '0.99');
+    await eventually('one image is charged', async () => (await own.left()) === '0.99');
   });
 
   it('that violates a policy of the backend is free, and not sent to another one', async () => {

@@ -55,7 +55,7 @@ function lastSent(): Record<string, unknown> {
   return JSON.parse(platform.simulator.requests().at(-1)?.body ?? '{}') as Record<string, unknown>;
 }
 
-async function picture(pixels: number): Promise<string> {
+async function image(pixels: number): Promise<string> {
   const create = { width: pixels, height: pixels, channels: 3, background: 'red' } as const;
   return (await sharp({ create }).png().toBuffer()).toString('base64');
 }
@@ -169,7 +169,7 @@ describe('@anthropic-ai/sdk', () => {
   });
 
   it('sends images to the model', async () => {
-    const data = await picture(64);
+    const data = await image(64);
     const content: Anthropic.ContentBlockParam[] = [
       { type: 'text', text: 'What is this?' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
@@ -180,7 +180,7 @@ describe('@anthropic-ai/sdk', () => {
   });
 
   it('sends the images of tool results to the model, after the result', async () => {
-    const data = await picture(64);
+    const data = await image(64);
     await client().messages.create({
       ...body,
       tools: [WEATHER],

@@ -53,7 +53,7 @@ afterAll(async () => {
   await backend.close();
 });
 
-interface Call {
+interface PaidCall {
   readonly ending?: string;
   readonly stream?: true;
   readonly signal?: AbortSignal;
@@ -61,7 +61,7 @@ interface Call {
 }
 
 /** Calls a route with a request that works but for what is given. */
-function called(name: string, { ending = 'open', headers, stream, signal }: Call): Promise<Response> {
+function called(name: string, { ending = 'open', headers, stream, signal }: PaidCall): Promise<Response> {
   const paid = PAID[name];
   if (!paid) throw new Error(`there is no request for ${name}`);
   const { path } = routeNamed(name);
@@ -78,7 +78,7 @@ function called(name: string, { ending = 'open', headers, stream, signal }: Call
 const bearer = (apiKey: string): Record<string, string> => ({ authorization: `Bearer ${apiKey}` });
 
 /** The status and the code of a refusal. Errors of other dialects have no codes of this service. */
-async function refusalOf(name: string, call: Call): Promise<readonly [number, string | undefined]> {
+async function refusalOf(name: string, call: PaidCall): Promise<readonly [number, string | undefined]> {
   const response = await called(name, call);
   const { error } = await errorOf(response);
   return [response.status, routeNamed(name).errors ? 'none' : error.code];

@@ -71,7 +71,7 @@ describe.skipIf(!diffusion)('the server of stable-diffusion.cpp', () => {
 
   const left = async (): Promise<string> => (await images.platform.balances(images.account.id)).usd;
 
-  /** The size of a picture, and its mean color. */
+  /** The size of an image, and its mean color. */
   async function factsOf(base64: string | undefined): Promise<object> {
     const picture = sharp(Buffer.from(base64 ?? '', 'base64'));
     const { width, height } = await picture.metadata();
@@ -80,7 +80,7 @@ describe.skipIf(!diffusion)('the server of stable-diffusion.cpp', () => {
   }
   const PAINTED = { color: [COLOR.r, COLOR.g, COLOR.b].map((value) => expect.closeTo(value, -1)) };
 
-  it.each(['webui', 'openai'])('makes several pictures of the requested size: %s', async (model) => {
+  it.each(['webui', 'openai'])('makes several images of the requested size: %s', async (model) => {
     const before = Number(await left());
     const reply = await images.made({ model, ...SIZE, variants: 2, format: 'png' });
     expect(reply.images).toHaveLength(2);
@@ -91,7 +91,7 @@ describe.skipIf(!diffusion)('the server of stable-diffusion.cpp', () => {
     );
   });
 
-  it('makes pictures for the client library of OpenAI', async () => {
+  it('makes images for the client library of OpenAI', async () => {
     const { data } = await images.account.openai.images.generate({
       model: 'openai',
       prompt: 'a lighthouse',

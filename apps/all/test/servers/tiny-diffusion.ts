@@ -25,7 +25,7 @@ const convolution = (name: string, inputs: number, outputs: number): [string, Sh
   [`${name}.bias`, [outputs]],
 ];
 
-/** A convolution that halves or doubles the size of the picture. */
+/** A convolution that halves or doubles the size of the image. */
 const resizing = (name: string): [string, Shape] => [`${name}.weight`, [CHANNELS, CHANNELS, 3, 3]];
 
 /** A block of the autoencoder. */
@@ -60,7 +60,7 @@ function transformer(): [string, Shape][] {
   return tensors.map(([name, shape]) => [`model.diffusion_model.${name}`, shape]);
 }
 
-/** A text encoder. Since its values are zero, every prompt makes the same picture. */
+/** A text encoder. Since its values are zero, every prompt makes the same image. */
 function textEncoder(): [string, Shape][] {
   const norm = (name: string): [string, Shape][] => [
     [`${name}.weight`, [CLIP_WIDTH]],
@@ -84,7 +84,7 @@ function textEncoder(): [string, Shape][] {
   return tensors.map(([name, shape]) => [`text_encoders.clip_l.transformer.text_model.${name}`, shape]);
 }
 
-/** The small autoencoder of madebyollin, which enlarges a latent picture eight times. */
+/** The small autoencoder of madebyollin, which enlarges a latent image eight times. */
 function autoencoder(): [string, Shape][] {
   const encoder: [string, Shape][] = [
     ...convolution('encoder.layers.0', 3, CHANNELS),
@@ -137,7 +137,7 @@ async function write(
   }
 }
 
-/** Writes a model that makes pictures of one color, whose parts are from 0 to 1. */
+/** Writes a model that makes images of one color, whose parts are from 0 to 1. */
 export async function writeTinyDiffusion(
   paths: { readonly model: string; readonly autoencoder: string },
   color: readonly [number, number, number],

@@ -65,8 +65,8 @@ export const imageRoutes = {
     ...terms,
     path: '/api/v1/image/generate',
     operationId: 'generateImage',
-    summary: 'Makes pictures',
-    description: `Each picture that is delivered is charged; if some of the variants can't be made, the others are delivered and charged.
+    summary: 'Makes images',
+    description: `Each image that is delivered is charged; if some of the variants can't be made, the others are delivered and charged.
 Of fields that are not listed here, the model gets those that the operator has enabled.`,
     body: ImageRequest,
     // A prompt has 32,768 characters, each of up to 12 bytes.
@@ -78,8 +78,8 @@ Of fields that are not listed here, the model gets those that the operator has e
     ...terms,
     path: '/api/v1/images/generations',
     operationId: 'generateImages',
-    summary: "Makes pictures, with OpenAI's parameters",
-    description: `Each picture that is delivered is charged; if some of \`n\` can't be made, the others are delivered and charged. Of fields
+    summary: "Makes images, with OpenAI's parameters",
+    description: `Each image that is delivered is charged; if some of \`n\` can't be made, the others are delivered and charged. Of fields
 that are not listed here, the model gets those that the operator has enabled.`,
     body: ImageGenerationRequest,
     bodyLimitBytes: 1_048_576,
@@ -89,9 +89,9 @@ that are not listed here, the model gets those that the operator has enabled.`,
     ...editTerms,
     path: '/api/v1/images/edits',
     operationId: 'editImages',
-    summary: "Changes pictures, with OpenAI's parameters",
-    description: `Each picture that is delivered is charged. Of fields that are not listed here, the model gets those that the
-operator has enabled. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    summary: "Changes images, with OpenAI's parameters",
+    description: `Each image that is delivered is charged. Of fields that are not listed here, the model gets those that the
+operator has enabled. Each image to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageEditsRequest,
     reply: ImageGenerationReply,
   },
@@ -99,18 +99,18 @@ operator has enabled. Each picture to start from has at least 64×64 pixels and 
     ...fileTerms,
     path: '/api/v1/image/edit',
     operationId: 'editImage',
-    summary: 'Changes a picture',
-    description: `The response is the file of the changed picture. Of fields that are not listed here, the model gets those
-that the operator has enabled. The picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    summary: 'Changes an image',
+    description: `The response is the file of the changed image. Of fields that are not listed here, the model gets those
+that the operator has enabled. The image to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageEditRequest,
   },
   multiEditImage: {
     ...fileTerms,
     path: '/api/v1/image/multi-edit',
     operationId: 'multiEditImage',
-    summary: 'Makes one picture of several',
-    description: `The response is the file of the new picture. Of fields that are not listed here, the model gets those that the
-operator has enabled. Each picture to start from has at least 64×64 pixels and at most 25 MB.`,
+    summary: 'Makes one image of several',
+    description: `The response is the file of the new image. Of fields that are not listed here, the model gets those that the
+operator has enabled. Each image to start from has at least 64×64 pixels and at most 25 MB.`,
     body: ImageMultiEditRequest,
   },
   upscaleImage: {
@@ -118,9 +118,9 @@ operator has enabled. Each picture to start from has at least 64×64 pixels and 
     replyType: ['image/png'],
     path: '/api/v1/image/upscale',
     operationId: 'upscaleImage',
-    summary: 'Enlarges a picture',
-    description: `The response is a PNG of the enlarged picture. A scale up to 2 has one price, a larger one another; what counts is the
-scale of the result. The picture has at least 64×64 pixels and at most 25 MB.`,
+    summary: 'Enlarges an image',
+    description: `The response is a PNG of the enlarged image. A scale up to 2 has one price, a larger one another; what counts is the
+scale of the result. The image has at least 64×64 pixels and at most 25 MB.`,
     body: ImageUpscaleRequest,
   },
   removeBackground: {
@@ -128,8 +128,8 @@ scale of the result. The picture has at least 64×64 pixels and at most 25 MB.`,
     replyType: ['image/png'],
     path: '/api/v1/image/background-remove',
     operationId: 'removeBackground',
-    summary: 'Removes the background of a picture',
-    description: `The response is a PNG whose background is transparent. The picture has at least 64×64 pixels and at most 25 MB.`,
+    summary: 'Removes the background of an image',
+    description: `The response is a PNG whose background is transparent. The image has at least 64×64 pixels and at most 25 MB.`,
     body: ImageCutoutRequest,
   },
   imageStyles: {

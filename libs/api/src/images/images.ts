@@ -4,7 +4,7 @@ import {
   IMAGE_PROMPT_CHARS,
   IMAGE_QUALITIES,
   IMAGE_RESOLUTIONS,
-  INPUT_PICTURES_AT_MOST,
+  INPUT_IMAGES_AT_MOST,
 } from '@svc/contracts/catalog';
 import { Cost } from '../chat/chat-response.js';
 import { FormFile } from '../route/form-file.js';
@@ -15,7 +15,7 @@ const IMAGE_FORMATS = ['webp', 'png', 'jpeg'] as const;
 const VARIANTS_AT_MOST = 4;
 const SEED_AT_MOST = 999_999_999;
 
-/** No picture has a longer side. */
+/** No image has a longer side. */
 const SIDE_AT_MOST = 8_192;
 
 const UNUSED = 'Accepted but not used.';
@@ -27,7 +27,7 @@ const Side = z.int().min(1).max(SIDE_AT_MOST).nullish();
 const off = (message: string) => z.literal(false, { error: message }).nullish();
 const absent = (message: string) => z.null({ error: message }).optional();
 
-/** A picture to make, with the parameters of this service. */
+/** An image to make, with the parameters of this service. */
 export const ImageRequest = z.looseObject({
   model: z
     .string({
@@ -37,7 +37,7 @@ export const ImageRequest = z.looseObject({
     .max(256)
     .describe('The id, an alias or a trait of an image model.'),
   prompt: Prompt.describe('Models have limits of their own: `promptCharacterLimit`.'),
-  negative_prompt: z.string().max(IMAGE_PROMPT_CHARS).nullish().describe('What the picture should not show.'),
+  negative_prompt: z.string().max(IMAGE_PROMPT_CHARS).nullish().describe('What the image should not show.'),
   width: Side.describe(
     'For models without `aspectRatios`. A multiple of `widthHeightDivisor`, at most 1280 unless the model allows more. Default: 1024.',
   ),
@@ -53,7 +53,7 @@ export const ImageRequest = z.looseObject({
     .enum(IMAGE_QUALITIES)
     .nullish()
     .describe('One of the `qualities` of the model. The price depends on it.'),
-  cfg_scale: z.number().gt(0).max(20).nullish().describe('How closely the picture follows the prompt.'),
+  cfg_scale: z.number().gt(0).max(20).nullish().describe('How closely the image follows the prompt.'),
   steps: z.int().min(1).nullish().describe('Sampling steps, for models that have them.'),
   seed: z.int().min(-SEED_AT_MOST).max(SEED_AT_MOST).nullish().describe('The seed of the first variant.'),
   variants: z
@@ -61,7 +61,7 @@ export const ImageRequest = z.looseObject({
     .min(1)
     .max(VARIANTS_AT_MOST)
     .nullish()
-    .describe('How many pictures. Each is charged, and counts as a request for the limits. Default: 1.'),
+    .describe('How many images. Each is charged, and counts as a request for the limits. Default: 1.'),
   style_preset: z.string().max(64).nullish().describe('A name from `GET /image/styles`.'),
   style_references: absent('style_references are not supported by this deployment'),
   lora_strength: z.int().min(0).max(100).nullish().describe(UNUSED),
@@ -69,25 +69,22 @@ export const ImageRequest = z.looseObject({
   disable_prompt_optimization_thinking: z.boolean().nullish().describe(UNUSED),
   enable_web_search: off('enable_web_search is not supported for images'),
   format: z.enum(IMAGE_FORMATS).nullish().describe('Default: `webp`.'),
-  return_binary: z
-    .boolean()
-    .nullish()
-    .describe('Whether the response is the picture itself instead of JSON.'),
+  return_binary: z.boolean().nullish().describe('Whether the response is the image itself instead of JSON.'),
   embed_exif_metadata: z
     .boolean()
     .nullish()
     .describe('Whether the file contains the prompt and the model, as EXIF. It has no other metadata.'),
-  hide_watermark: z.boolean().nullish().describe('Accepted but not used: pictures have no watermark.'),
-  safe_mode: z.boolean().nullish().describe('Accepted but not used: pictures are not blurred.'),
+  hide_watermark: z.boolean().nullish().describe('Accepted but not used: images have no watermark.'),
+  safe_mode: z.boolean().nullish().describe('Accepted but not used: images are not blurred.'),
   anon_user_id: z.string().max(128).nullish().describe(UNUSED),
-  inpaint: absent('inpaint was removed. Edit pictures with POST /image/edit.'),
+  inpaint: absent('inpaint was removed. Edit images with POST /image/edit.'),
 });
 
 const ImageSize = z
   .string()
   .regex(/^(auto|[1-9]\d{1,3}x[1-9]\d{1,3})$/, 'must be `auto`, or a width and a height such as 1024x1024');
 
-/** A picture to make, with OpenAI's parameters. */
+/** An image to make, with OpenAI's parameters. */
 export const ImageGenerationRequest = z.looseObject({
   prompt: ImageRequest.shape.prompt,
   model: z
@@ -101,14 +98,14 @@ export const ImageGenerationRequest = z.looseObject({
     .min(1)
     .max(IMAGES_AT_MOST)
     .nullish()
-    .describe('How many pictures. Each is charged, and counts as a request for the limits. Default: 1.'),
+    .describe('How many images. Each is charged, and counts as a request for the limits. Default: 1.'),
   size: ImageSize.nullish().describe(
     "The nearest size that the model has is made. Default: `auto`, the model's own default, such as 1024x1024.",
   ),
   response_format: z
     .enum(['b64_json', 'url'])
     .nullish()
-    .describe('`url` is a data URL, since pictures are not stored. Default: `b64_json`.'),
+    .describe('`url` is a data URL, since images are not stored. Default: `b64_json`.'),
   output_format: z.enum(IMAGE_FORMATS).nullish().describe('Default: `png`.'),
   output_compression: z
     .int()
@@ -130,45 +127,45 @@ export const ImageGenerationRequest = z.looseObject({
 });
 
 /** Characters of 25 MB as base64 in a data URL. */
-const PICTURE_CHARS = 34_954_000;
+const IMAGE_CHARS = 34_954_000;
 
-const InputPicture = z.union([FormFile, z.string().min(1).max(PICTURE_CHARS)]);
+const InputImage = z.union([FormFile, z.string().min(1).max(IMAGE_CHARS)]);
 
-/** A picture in the JSON form of OpenAI's edits. */
-const LinkedPicture = z.object({
-  image_url: z.string().min(1).max(PICTURE_CHARS),
+/** An image in the JSON form of OpenAI's edits. */
+const LinkedImage = z.object({
+  image_url: z.string().min(1).max(IMAGE_CHARS),
   file_id: absent('file_id is not supported: files are not stored here. Send image_url.'),
 });
 
-/** Pictures to change, with OpenAI's parameters. */
+/** Images to change, with OpenAI's parameters. */
 export const ImageEditsRequest = ImageGenerationRequest.omit({ style: true }).extend({
   image: z
-    .union([InputPicture, z.array(InputPicture).min(1).max(INPUT_PICTURES_AT_MOST)])
+    .union([InputImage, z.array(InputImage).min(1).max(INPUT_IMAGES_AT_MOST)])
     .nullish()
     .describe(
-      'The picture to change, or several: files (in a form, `image` or `image[]`), base64, data URLs or public URLs. Either this or `images` is required.',
+      'The image to change, or several: files (in a form, `image` or `image[]`), base64, data URLs or public URLs. Either this or `images` is required.',
     ),
   images: z
-    .array(LinkedPicture)
+    .array(LinkedImage)
     .min(1)
-    .max(INPUT_PICTURES_AT_MOST)
+    .max(INPUT_IMAGES_AT_MOST)
     .nullish()
     .describe('The same in JSON: each `image_url` is a data URL or a public URL.'),
   mask: z
-    .union([InputPicture, LinkedPicture])
+    .union([InputImage, LinkedImage])
     .nullish()
     .describe('A PNG whose transparent pixels are to be changed, for models that support it.'),
   model: ImageGenerationRequest.shape.model.describe(
     'The id, an alias or a trait of an inpaint model. Default: the trait `default`.',
   ),
   size: ImageSize.nullish().describe(
-    'The nearest size that the model has is made. Default: `auto`, the shape of the first picture.',
+    'The nearest size that the model has is made. Default: `auto`, the shape of the first image.',
   ),
   input_fidelity: z.enum(['high', 'low']).nullish().describe(UNUSED),
   safe_mode: absent('safe_mode is a parameter of POST /image/edit; here it is called moderation'),
 });
 
-/** How pictures are changed, with the parameters of this service. */
+/** How images are changed, with the parameters of this service. */
 const edited = {
   prompt: ImageRequest.shape.prompt,
   aspect_ratio: z
@@ -176,7 +173,7 @@ const edited = {
     .max(16)
     .nullish()
     .describe(
-      '`auto`, the shape of the first picture, or one of the `aspectRatios` of the model; if it has none, any such as `16:9`, from 1:4 to 4:1. Default: `auto`.',
+      '`auto`, the shape of the first image, or one of the `aspectRatios` of the model; if it has none, any such as `16:9`, from 1:4 to 4:1. Default: `auto`.',
     ),
   output_format: z
     .enum([...IMAGE_FORMATS, 'jpg'])
@@ -186,12 +183,12 @@ const edited = {
   safe_mode: ImageRequest.shape.safe_mode,
 };
 
-/** A picture to change, with the parameters of this service. */
+/** An image to change, with the parameters of this service. */
 export const ImageEditRequest = z.looseObject({
   model: ImageEditsRequest.shape.model,
   modelId: z.string().min(1).max(256).nullish().describe('The earlier name of `model`, which wins.'),
   ...edited,
-  image: InputPicture.describe('The picture to change: a file, base64, a data URL or a public URL.'),
+  image: InputImage.describe('The image to change: a file, base64, a data URL or a public URL.'),
   resolution: z
     .enum(IMAGE_RESOLUTIONS)
     .nullish()
@@ -199,16 +196,16 @@ export const ImageEditRequest = z.looseObject({
   quality: absent('quality is a parameter of POST /image/multi-edit'),
 });
 
-/** Pictures to make one of, with the parameters of this service. */
+/** Images to make one of, with the parameters of this service. */
 export const ImageMultiEditRequest = z.looseObject({
   modelId: ImageEditsRequest.shape.model,
   ...edited,
   images: z
-    .array(InputPicture)
+    .array(InputImage)
     .min(1)
-    .max(INPUT_PICTURES_AT_MOST)
+    .max(INPUT_IMAGES_AT_MOST)
     .describe(
-      'The pictures to start from, up to `maxInputImages` of the model: files, base64, data URLs or public URLs.',
+      'The images to start from, up to `maxInputImages` of the model: files, base64, data URLs or public URLs.',
     ),
   resolution: ImageRequest.shape.resolution,
   quality: ImageRequest.shape.quality,
@@ -217,7 +214,7 @@ export const ImageMultiEditRequest = z.looseObject({
 
 const Choice = z.string().min(1).max(256).nullish();
 
-/** A picture to enlarge. */
+/** An image to enlarge. */
 export const ImageUpscaleRequest = z.object({
   image: ImageEditRequest.shape.image,
   model: Choice.describe('The id, an alias or a trait of an upscale model. Default: the trait `default`.'),
@@ -232,12 +229,12 @@ export const ImageUpscaleRequest = z.object({
   creativity: z.number().nullish().describe(UNUSED),
 });
 
-/** A picture without its background. */
+/** An image without its background. */
 export const ImageCutoutRequest = z.object({
-  image: InputPicture.nullish().describe(
-    'The picture: a file, base64, a data URL or a public URL. Either this or `image_url` is required.',
+  image: InputImage.nullish().describe(
+    'The image: a file, base64, a data URL or a public URL. Either this or `image_url` is required.',
   ),
-  image_url: z.string().min(1).max(PICTURE_CHARS).nullish().describe('A public URL of the picture.'),
+  image_url: z.string().min(1).max(IMAGE_CHARS).nullish().describe('A public URL of the image.'),
   model: Choice.describe(
     'The id, an alias or a trait of an image model. Default: the trait `background-removal`.',
   ),
@@ -263,7 +260,7 @@ export const ImageGenerationReply = z.object({
   created: z.int().describe('Unix seconds.'),
   data: z.array(z.object({ b64_json: z.string().optional(), url: z.string().optional() })),
   output_format: z.enum(IMAGE_FORMATS),
-  size: z.string().describe('The width and height of the first picture.'),
+  size: z.string().describe('The width and height of the first image.'),
   cost: Cost,
 });
 

@@ -5,7 +5,7 @@ import type { RouteDefinition } from '../route/route-definition.js';
 /** A batch of calls, or one call with a thousand holds. */
 const CALLS_BYTES = 4_194_304;
 
-/** A job with the largest picture that a client may send, in base64. */
+/** A job with the largest image that a client may send, in base64. */
 const JOB_BYTES = 50_331_648;
 
 interface PortRoute<Id extends string, Tag extends string> {

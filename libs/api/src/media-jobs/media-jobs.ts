@@ -42,7 +42,7 @@ export const VideoOrder = z.looseObject({
     .string()
     .min(1)
     .optional()
-    .describe('The picture to begin with, as a data URL or a public URL; required by image-to-video models.'),
+    .describe('The image to begin with, as a data URL or a public URL; required by image-to-video models.'),
   anon_user_id: z.string().max(128).optional().describe('Accepted but not used.'),
 });
 

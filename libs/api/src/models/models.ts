@@ -136,13 +136,13 @@ export const TranscriptionModelView = z.object({
 const Resolution = z.enum(IMAGE_RESOLUTIONS);
 const Quality = z.enum(IMAGE_QUALITIES);
 
-/** The prices of pictures that depend on their size or quality. */
+/** The prices of images that depend on their size or quality. */
 const imageTiers = {
   resolutions: z.partialRecord(Resolution, Price).optional(),
   quality: z.partialRecord(Resolution, z.partialRecord(Quality, Price)).optional(),
 };
 
-/** What requests for pictures may choose. */
+/** What requests for images may choose. */
 const imageChoices = {
   promptCharacterLimit: z.int(),
   resolutions: z.array(Resolution).optional(),
@@ -170,7 +170,7 @@ export const ImageModelView = z.object({
     }),
     pricing: z
       .object({ generation: Price.optional(), ...imageTiers })
-      .describe('Per picture. A price by quality wins over one by resolution, and that over `generation`.'),
+      .describe('Per image. A price by quality wins over one by resolution, and that over `generation`.'),
   }),
 });
 

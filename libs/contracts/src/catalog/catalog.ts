@@ -274,10 +274,10 @@ export const CatalogTranscriptionModel = z.strictObject({ ...offer, ...transcrip
 /** A model that makes images from texts. */
 export const CatalogImageModel = z.strictObject({ ...offer, ...imageFields }).superRefine(checkImageModel);
 
-/** A model that edits pictures. */
+/** A model that edits images. */
 export const CatalogEditModel = z.strictObject({ ...offer, ...editFields }).superRefine(checkEditModel);
 
-/** A model that enlarges pictures. */
+/** A model that enlarges images. */
 export const CatalogUpscaleModel = z.strictObject({ ...offer, ...upscaleFields });
 
 /** The default type is text. */

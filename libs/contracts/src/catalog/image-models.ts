@@ -3,7 +3,7 @@ import { z } from 'zod';
 const Usd = z.number().nonnegative().max(1_000_000);
 const PositiveCount = z.int().positive();
 
-/** Sizes of pictures: about 1, 4 and 16 megapixels. */
+/** Sizes of images: about 1, 4 and 16 megapixels. */
 export const IMAGE_RESOLUTIONS = ['1K', '2K', '4K'] as const;
 export type ImageResolution = (typeof IMAGE_RESOLUTIONS)[number];
 
@@ -44,7 +44,7 @@ const ImageConstraints = z.strictObject({
   steps: z.strictObject({ default: PositiveCount.max(1_000), max: PositiveCount.max(1_000) }).optional(),
   /** Width and height are multiples of it. */
   widthHeightDivisor: PositiveCount.max(256).default(8),
-  /** The longest side of a picture whose request gives its pixels. */
+  /** The longest side of an image whose request gives its pixels. */
   maxSide: PositiveCount.max(8_192).default(1_280),
   /** Requests to a model with ratios choose one of them; to others, they give the pixels. */
   aspectRatios: Names(AspectRatio).optional(),
@@ -55,8 +55,8 @@ const ImageConstraints = z.strictObject({
   maxImages: PositiveCount.max(IMAGES_AT_MOST).default(IMAGES_AT_MOST),
 });
 
-/** The most pictures that an edit may start from. Source: OpenAI's limit. */
-export const INPUT_PICTURES_AT_MOST = 16;
+/** The most images that an edit may start from. Source: OpenAI's limit. */
+export const INPUT_IMAGES_AT_MOST = 16;
 
 /** USD per image. A price by quality wins over one by resolution, which wins over the one for all images. */
 const tiers = {
@@ -73,14 +73,14 @@ export const imageFields = {
 
 export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
 
-/** The fields of a model that edits pictures, in addition to those of every model. */
+/** The fields of a model that edits images, in addition to those of every model. */
 export const editFields = {
   type: z.literal('inpaint'),
   constraints: z
     .strictObject({
       ...ImageConstraints.omit({ steps: true }).shape,
-      /** The most pictures that an edit starts from. */
-      maxInputImages: PositiveCount.max(INPUT_PICTURES_AT_MOST).default(1),
+      /** The most images that an edit starts from. */
+      maxInputImages: PositiveCount.max(INPUT_IMAGES_AT_MOST).default(1),
       /** Whether a mask may say what to change. */
       supportsMask: z.boolean().default(false),
     })
@@ -88,10 +88,10 @@ export const editFields = {
   pricing: z.strictObject({
     inpaint: Usd.optional(),
     ...tiers,
-    /** USD per further picture that an edit starts from. Without it, further pictures are free. */
+    /** USD per further image that an edit starts from. Without it, further images are free. */
     inputImages: z
       .strictObject({
-        included: z.int().nonnegative().max(INPUT_PICTURES_AT_MOST).default(1),
+        included: z.int().nonnegative().max(INPUT_IMAGES_AT_MOST).default(1),
         additional: Usd,
       })
       .optional(),
@@ -100,14 +100,14 @@ export const editFields = {
 
 export type EditFields = z.infer<z.ZodObject<typeof editFields>>;
 
-/** The fields of a model that enlarges pictures, in addition to those of every model. */
+/** The fields of a model that enlarges images, in addition to those of every model. */
 export const upscaleFields = {
   type: z.literal('upscale'),
-  /** USD per picture: enlarged up to twice, and further. */
+  /** USD per image: enlarged up to twice, and further. */
   pricing: z.strictObject({
     upscale: z
       .strictObject({ '2x': Usd, '4x': Usd })
-      // A picture whose scale is reduced costs at most what was held for it.
+      // An image whose scale is reduced costs at most what was held for it.
       .refine((prices) => prices['4x'] >= prices['2x'], {
         path: ['4x'],
         message: '4x must cost at least as much as 2x',
@@ -138,7 +138,7 @@ interface Faults {
   readonly addIssue: (issue: { code: 'custom'; path: (string | number)[]; message: string }) => void;
 }
 
-/** The same for a model that edits pictures. */
+/** The same for a model that edits images. */
 export function checkEditModel({ constraints, pricing }: EditFields, faults: Faults): void {
   const { inpaint: generation, inputImages: _extra, ...rest } = pricing;
   checkImageModel({ constraints, pricing: { generation, ...rest } }, faults);

@@ -36,7 +36,7 @@ export {
   IMAGES_AT_MOST,
   type ImageTier,
   imageUsd,
-  INPUT_PICTURES_AT_MOST,
+  INPUT_IMAGES_AT_MOST,
 } from './image-models.js';
 export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './rpc-networks.js';
 export { Scraping, Search, SearchProvider } from './search.js';

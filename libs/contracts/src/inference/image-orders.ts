@@ -22,7 +22,7 @@ export const ImageOrder = z.object({
 });
 export type ImageOrder = z.infer<typeof ImageOrder>;
 
-/** How pictures, which are the files of the call, are to be edited. */
+/** How images, which are the files of the call, are to be edited. */
 export const ImageEdit = ImageOrder.pick({
   prompt: true,
   count: true,
@@ -36,14 +36,14 @@ export const ImageEdit = ImageOrder.pick({
 });
 export type ImageEdit = z.infer<typeof ImageEdit>;
 
-/** How the only file of a call, a picture, is to be enlarged, or its background removed. */
-export const PictureChange = z.object({
+/** How the only file of a call, an image, is to be enlarged, or its background removed. */
+export const ImageChange = z.object({
   /** How many results. */
   count: z.int().positive(),
   /** How many times as wide and as high. Required to enlarge. */
   factor: z.number().min(1).max(4).optional(),
 });
-export type PictureChange = z.infer<typeof PictureChange>;
+export type ImageChange = z.infer<typeof ImageChange>;
 
 /** Images that a backend has made or changed. */
 export const MadeImages = z.object({
@@ -55,20 +55,20 @@ export const MadeImages = z.object({
 });
 export type MadeImages = z.infer<typeof MadeImages>;
 
-/** What is to be made, and the pictures that it starts from. */
+/** What is to be made, and the images that it starts from. */
 export type ImageWork =
   | { readonly kind: 'image'; readonly order: ImageOrder }
   | { readonly kind: 'image-edit'; readonly order: ImageEdit; readonly files: readonly CallFile[] }
   | {
       readonly kind: 'image-upscale' | 'image-cutout';
-      readonly order: PictureChange;
+      readonly order: ImageChange;
       readonly files: readonly CallFile[];
     };
 
 export type ImageCall = CallOrigin & ImageWork;
 
 /**
- * Calls of image models. Rejects as `InferenceRouter` does, and with INVALID_REQUEST without a picture to
+ * Calls of image models. Rejects as `InferenceRouter` does, and with INVALID_REQUEST without an image to
  * change.
  */
 export abstract class ImageOrders {

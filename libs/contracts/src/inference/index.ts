@@ -23,7 +23,7 @@ export {
   ImageOrders,
   type ImageWork,
   MadeImages,
-  PictureChange,
+  ImageChange,
 } from './image-orders.js';
 export {
   decodeInferenceCall,

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { planUpscale } from './change-plan.js';
 
 const CALLER = { accountId: 'a', keyId: 'k', tier: 'standard', paid: true, modelPrivacy: 'ALL' } as Caller;
-const PICTURE = { bytes: Buffer.from('x') };
+const IMAGE = { bytes: Buffer.from('x') };
 const PIXELS_AT_MOST = 16_777_216;
 
 const fileOf = (upscale: object): object => ({
@@ -24,7 +24,7 @@ const prices = fc
   .tuple(fc.nat(1_000_000), fc.nat(1_000_000))
   .map(([double, more]) => ({ '2x': double / 1e6, '4x': (double + more) / 1e6 }));
 
-describe('the price of an enlarged picture', () => {
+describe('the price of an enlarged image', () => {
   it('is the hold unless the scale is reduced, never more, and never falls with the scale', () => {
     fc.assert(
       fc.property(
@@ -36,8 +36,8 @@ describe('the price of an enlarged picture', () => {
           const costs = scales
             .toSorted((a, b) => a - b)
             .map((wanted) => {
-              const plan = planUpscale({ image: PICTURE, scale: wanted }, CALLER, catalog);
-              const file = { name: 'f', type: 'image/png', bytes: PICTURE.bytes };
+              const plan = planUpscale({ image: IMAGE, scale: wanted }, CALLER, catalog);
+              const file = { name: 'f', type: 'image/png', bytes: IMAGE.bytes };
               const { work, lines } = plan.orderFor({ width, height, file });
               const { order } = work;
               if (!('factor' in order) || order.factor === undefined || !lines) throw new Error('no factor');

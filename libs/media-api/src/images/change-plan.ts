@@ -5,15 +5,15 @@ import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
 import type { ImageCutoutRequest, ImageUpscaleRequest } from '@svc/api/images';
 import { usdToNano } from '@svc/contracts/money';
 import { sellModel } from '@svc/paid/paid';
-import type { ReadPicture } from './edit-pictures.js';
-import type { PictureSource } from './edit-plan.js';
-import type { PictureOrder } from './image-maker.js';
+import type { SourceImage } from './edit-images.js';
+import type { ImageSource } from './edit-plan.js';
+import type { BackendOrder } from './image-maker.js';
 import { FILE_QUALITY, type ImageOffer, refusal } from './image-plan.js';
 import { imageLines } from './image-price.js';
 
 const MILLION = 1_000_000n;
 
-/** The most pixels of an enlarged picture. Source: the public interface. */
+/** The most pixels of an enlarged image. Source: the public interface. */
 const UPSCALED_PIXELS_AT_MOST = 16_777_216;
 
 /** The factor of requests that name none, and the largest one at the lower price. */
@@ -21,17 +21,17 @@ const DOUBLE = 2;
 
 const PNG = { format: 'png', quality: FILE_QUALITY } as const;
 
-/** The plan for a request to change one picture without a prompt. */
+/** The plan for a request to change one image without a prompt. */
 export interface ChangePlan extends ImageOffer {
-  readonly picture: PictureSource;
+  readonly image: ImageSource;
   /** The field that has it. */
   readonly field: 'image' | 'image_url';
-  readonly orderFor: (picture: ReadPicture) => PictureOrder;
+  readonly orderFor: (source: SourceImage) => BackendOrder;
 }
 
 /**
  * Plans a request of `POST /image/upscale`. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE,
- * PRO_ONLY_MODEL, UNAUTHORIZED. Its `orderFor` refuses pictures that can't become larger: INVALID_REQUEST.
+ * PRO_ONLY_MODEL, UNAUTHORIZED. Its `orderFor` refuses images that can't become larger: INVALID_REQUEST.
  */
 export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalog: Catalog): ChangePlan {
   const sale = sellModel(request.model ?? 'default', catalog.ofType('upscale'), { caller, catalog });
@@ -42,11 +42,11 @@ export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalo
     count: 1,
     lines: linesAt(scale),
     output: PNG,
-    picture: request.image,
+    image: request.image,
     field: 'image',
-    orderFor(picture) {
-      const { width, height, file } = picture;
-      const factor = Math.min(scale, largestFactor(picture));
+    orderFor(source) {
+      const { width, height, file } = source;
+      const factor = Math.min(scale, largestFactor(source));
       if (factor <= 1)
         throw refusal('image', `image must have fewer than ${UPSCALED_PIXELS_AT_MOST} pixels to be enlarged`);
       return {
@@ -61,8 +61,8 @@ export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalo
 /** Plans a request of `POST /image/background-remove`. Refuses the same, and INVALID_REQUEST. */
 export function planCutout(request: ImageCutoutRequest, caller: Caller, catalog: Catalog): ChangePlan {
   const { image, image_url: url } = request;
-  const picture = image ?? url;
-  if (!picture || (image && url))
+  const given = image ?? url;
+  if (!given || (image && url))
     throw refusal('image', 'image or image_url is required, and not both of them');
   const name = request.model ?? 'background-removal';
   const sale = sellModel(name, catalog.ofType('image'), { caller, catalog });
@@ -73,7 +73,7 @@ export function planCutout(request: ImageCutoutRequest, caller: Caller, catalog:
     count: 1,
     lines: (images) => imageLines(sale.model, tier, images),
     output: PNG,
-    picture,
+    image: given,
     field: image ? 'image' : 'image_url',
     orderFor: ({ width, height, file }) => ({
       work: { kind: 'image-cutout', order: { count: 1 }, files: [file] },
@@ -82,7 +82,7 @@ export function planCutout(request: ImageCutoutRequest, caller: Caller, catalog:
   };
 }
 
-/** In hundredths, so that rounding never makes a picture too large. */
+/** In hundredths, so that rounding never makes an image too large. */
 const largestFactor = ({ width, height }: { readonly width: number; readonly height: number }): number =>
   Math.floor(100 * Math.sqrt(UPSCALED_PIXELS_AT_MOST / (width * height))) / 100;
 

@@ -20,20 +20,20 @@ import {
 import { editLines } from './image-price.js';
 import { type ImageSize, editedSize, nearestSize, sizeOfRatio } from './image-size.js';
 
-/** A picture of a request that has not been read. */
-export type PictureSource = FormFile | string;
+/** An image of a request that has not been read. */
+export type ImageSource = FormFile | string;
 
-/** The plan for a request to change pictures. */
+/** The plan for a request to change images. */
 export interface EditPlan extends ImageOffer {
   readonly sale: ModelSale<CatalogEditModel>;
-  readonly pictures: readonly PictureSource[];
+  readonly images: readonly ImageSource[];
   /** The field that has them. */
   readonly field: 'image' | 'images';
-  readonly mask: PictureSource | undefined;
-  /** Without its pictures and its size. */
+  readonly mask: ImageSource | undefined;
+  /** Without its images and its size. */
   readonly edit: Omit<ImageEdit, 'masked' | 'width' | 'height'>;
-  /** The size of the result, by that of the first picture. */
-  readonly sizeFor: (picture: ImageSize) => ImageSize;
+  /** The size of the result, by that of the first image. */
+  readonly sizeFor: (first: ImageSize) => ImageSize;
 }
 
 type Plan = Omit<EditPlan, 'lines' | 'edit'> & {
@@ -61,12 +61,12 @@ export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: C
     count,
     tier: { resolution, quality },
     output: openAiOutput(request),
-    pictures: images ? images.map(({ image_url: url }) => url) : [image ?? []].flat(),
+    images: images ? images.map(({ image_url: url }) => url) : [image ?? []].flat(),
     field: images ? 'images' : 'image',
     mask: (mask && typeof mask === 'object' && 'image_url' in mask ? mask.image_url : mask) ?? undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageEditsRequest.shape) },
-    sizeFor: (picture) =>
-      size ? nearestSize(size, constraints, resolution) : editedSize(picture, constraints, resolution),
+    sizeFor: (first) =>
+      size ? nearestSize(size, constraints, resolution) : editedSize(first, constraints, resolution),
   });
 }
 
@@ -83,7 +83,7 @@ export function planEdit(request: ImageEditRequest, caller: Caller, catalog: Cat
     count: 1,
     tier: { resolution, quality: constraints.defaultQuality },
     output: outputOf(request.output_format, resolution),
-    pictures: [request.image],
+    images: [request.image],
     field: 'image',
     mask: undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageEditRequest.shape) },
@@ -100,7 +100,7 @@ export function planMultiEdit(request: ImageMultiEditRequest, caller: Caller, ca
     count: 1,
     tier: { resolution, quality: qualityOf(request.quality, sale.model) },
     output: outputOf(request.output_format, resolution),
-    pictures: request.images,
+    images: request.images,
     field: 'images',
     mask: undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageMultiEditRequest.shape) },
@@ -110,17 +110,17 @@ export function planMultiEdit(request: ImageMultiEditRequest, caller: Caller, ca
 
 /** The plan with its prices, if the model can follow it. */
 function checked({ tier, ...plan }: Plan): EditPlan {
-  const { pictures, field, mask, edit, count } = plan;
+  const { images: sources, field, mask, edit, count } = plan;
   const { model } = plan.sale;
   const { constraints } = model;
   refuseLongPrompt(edit.prompt, model);
-  if (pictures.length > constraints.maxInputImages)
-    throw refusal(field, `${field} must be at most ${constraints.maxInputImages} pictures for ${model.id}`);
+  if (sources.length > constraints.maxInputImages)
+    throw refusal(field, `${field} must be at most ${constraints.maxInputImages} images for ${model.id}`);
   if (mask !== undefined && !constraints.supportsMask)
     throw refusal('mask', `${model.id} does not support masks.`);
   return {
     ...plan,
-    lines: (images) => editLines(model, { ...tier, pictures: pictures.length }, images),
+    lines: (images) => editLines(model, { ...tier, sources: sources.length }, images),
     edit: { ...edit, count, ...(constraints.qualities && tier.quality && { quality: tier.quality }) },
   };
 }
@@ -140,7 +140,7 @@ function sizeForRatio(
   resolution: ImageTier['resolution'],
 ): EditPlan['sizeFor'] {
   if (typeof ratio !== 'string' || ratio === 'auto')
-    return (picture) => editedSize(picture, constraints, resolution);
+    return (first) => editedSize(first, constraints, resolution);
   const { aspectRatios } = constraints;
   if (aspectRatios && !aspectRatios.includes(ratio))
     throw refusal('aspect_ratio', `${id} has the aspect ratios auto, ${aspectRatios.join(', ')}.`);

@@ -10,7 +10,7 @@ import { ImageMaker } from './image-maker.js';
 const images = new Images(z.object({ ...imagesConfig }).parse({}));
 afterAll(() => images.close());
 
-/** Backends whose caller disconnects as soon as its pictures have arrived. */
+/** Backends whose caller disconnects as soon as its images have arrived. */
 class LastMomentOrders extends ImageOrders {
   readonly leaving = new AbortController();
 
@@ -27,10 +27,10 @@ class LastMomentOrders extends ImageOrders {
 const price = { sku: 'm-image-unit', unit: 'image', priceNanoPerMillion: 1n } as const;
 
 it('checks and charges images that had arrived when the client disconnected', async () => {
-  const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+  const image = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
-  const backends = new LastMomentOrders({ images: [picture.toString('base64'), 'bm90IGFuIGltYWdl'] });
+  const backends = new LastMomentOrders({ images: [image.toString('base64'), 'bm90IGFuIGltYWdl'] });
   const maker = new ImageMaker(backends, images, { log: createLogger('silent') });
   const sale = {
     sale: { name: 'm' },

@@ -10,7 +10,7 @@ import type { ImageOffer } from './image-plan.js';
 import type { ImageSize } from './image-size.js';
 
 /** Images that were checked, at least one. */
-export interface Pictures {
+export interface CheckedImages {
   readonly files: readonly ConvertedImage[];
   readonly backend: string;
   /** Calls that failed before the response. */
@@ -19,16 +19,16 @@ export interface Pictures {
 }
 
 /** What is ordered from a backend. */
-export interface PictureOrder {
+export interface BackendOrder {
   readonly work: ImageWork;
   /** Smaller images are faulty. */
   readonly atLeast?: ImageSize;
-  /** The price, if it depends on the picture that it starts from; at most that of the sale. */
+  /** The price, if it depends on the image that it starts from; at most that of the sale. */
   readonly lines?: (images: number) => ChargeLine[];
 }
 
 /** An order of images. Only the name of its model matters here. */
-type OrderedImages = Omit<ImageOffer, 'sale'> & PictureOrder & { readonly sale: { readonly name: string } };
+type OrderedImages = Omit<ImageOffer, 'sale'> & BackendOrder & { readonly sale: { readonly name: string } };
 
 interface ImageCaller {
   readonly requestId: string;
@@ -49,7 +49,11 @@ export class ImageMaker {
    * delivered. The signal ends calls, but not the check of images that have arrived, which are charged.
    * Refuses the same as the router, and UNAVAILABLE while too many images are being checked.
    */
-  async make(plan: OrderedImages, caller: ImageCaller, signal: AbortSignal): Promise<Performed<Pictures>> {
+  async make(
+    plan: OrderedImages,
+    caller: ImageCaller,
+    signal: AbortSignal,
+  ): Promise<Performed<CheckedImages>> {
     const { work } = plan;
     const first = await this.delivered(plan, work, { caller, signal });
     const missing = work.order.count - first.files.length;
@@ -80,7 +84,7 @@ export class ImageMaker {
     plan: OrderedImages,
     { files, missing }: { files: readonly ConvertedImage[]; missing: number },
     context: { caller: ImageCaller; signal: AbortSignal },
-  ): Promise<Pictures | undefined> {
+  ): Promise<CheckedImages | undefined> {
     try {
       return await this.delivered(plan, remaining(plan.work, missing), context);
     } catch (error) {
@@ -94,7 +98,7 @@ export class ImageMaker {
     plan: OrderedImages,
     work: ImageWork,
     { caller, signal }: { caller: ImageCaller; signal: AbortSignal },
-  ): Promise<Pictures> {
+  ): Promise<CheckedImages> {
     const id = plan.sale.name;
     const startedMs = performance.now();
     const call = { ...caller, model: id, ...work };

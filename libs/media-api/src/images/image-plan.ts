@@ -50,7 +50,7 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
   const count = request.variants ?? 1;
   refuseCount(count, 'variants', sale);
   if (request.return_binary === true && count > 1)
-    throw refusal('variants', 'variants must be 1 with return_binary, since a file has one picture');
+    throw refusal('variants', 'variants must be 1 with return_binary, since a file has one image');
   const prompt = promptOf(request, model);
   const tier = {
     resolution: resolutionOf(request.resolution, model),

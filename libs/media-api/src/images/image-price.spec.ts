@@ -62,23 +62,23 @@ describe('the price of images', () => {
     );
   });
 
-  it('grows with the further pictures of an edit, and for each of its results', () => {
+  it('grows with the further images of an edit, and for each of its results', () => {
     const extra = fc.record({ included: fc.nat(16), additional: usd });
     fc.assert(
       fc.property(
         usd,
         fc.option(extra),
         fc.tuple(fc.nat(16), fc.nat(9)),
-        (inpaint, inputImages, [pictures, count]) => {
+        (inpaint, inputImages, [images, count]) => {
           const editor = { id: 'e', pricing: { inpaint, ...(inputImages && { inputImages }) } };
           const edit = (from: number, results: number): bigint =>
-            sumNano(editLines(editor, { pictures: from }, results));
-          expect(edit(pictures, count)).toBe(edit(pictures, 1) * BigInt(count));
-          expect(edit(pictures + 1, count)).toBeGreaterThanOrEqual(edit(pictures, count));
-          const further = Math.max(0, pictures - (inputImages?.included ?? pictures));
+            sumNano(editLines(editor, { sources: from }, results));
+          expect(edit(images, count)).toBe(edit(images, 1) * BigInt(count));
+          expect(edit(images + 1, count)).toBeGreaterThanOrEqual(edit(images, count));
+          const further = Math.max(0, images - (inputImages?.included ?? images));
           const eachNano =
             Math.round(inpaint * 1e9) + further * Math.round((inputImages?.additional ?? 0) * 1e9);
-          expect(Number(edit(pictures, count))).toBe(eachNano * count);
+          expect(Number(edit(images, count))).toBe(eachNano * count);
         },
       ),
     );

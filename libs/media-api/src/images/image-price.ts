@@ -22,15 +22,15 @@ export function imageLines(
   return [chargeLine({ sku, unit: 'image', priceNanoPerMillion: usdToNano(usd) * MILLION }, images)];
 }
 
-/** The same for edits that start from a number of pictures, some of which may cost extra. */
+/** The same for edits that start from a number of images, some of which may cost extra. */
 export function editLines(
   { id, pricing }: Pick<CatalogEditModel, 'id' | 'pricing'>,
-  { pictures, ...tier }: ImageTier & { readonly pictures: number },
+  { sources, ...tier }: ImageTier & { readonly sources: number },
   images: number,
 ): ChargeLine[] {
   const { inpaint: generation, inputImages, ...tiers } = pricing;
   const lines = imageLines({ id, pricing: { generation, ...tiers } }, tier, images);
-  const further = Math.max(0, pictures - (inputImages?.included ?? pictures)) * images;
+  const further = Math.max(0, sources - (inputImages?.included ?? sources)) * images;
   if (!inputImages || further === 0) return lines;
   const priceNanoPerMillion = usdToNano(inputImages.additional) * MILLION;
   return [

@@ -3,10 +3,10 @@ import type { Cost } from '@svc/api/chat';
 import { usdNumber } from '@svc/contracts/money';
 import type { HeaderValues } from '@svc/paid/http';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
-import { ImageMaker, type PictureOrder, type Pictures } from './image-maker.js';
+import { ImageMaker, type BackendOrder, type CheckedImages } from './image-maker.js';
 import type { ImageOffer } from './image-plan.js';
 
-/** No picture is moderated. */
+/** No image is moderated. */
 const CONTENT_HEADERS: HeaderValues = {
   'x-svc-is-blurred': 'false',
   'x-svc-is-content-violation': 'false',
@@ -15,7 +15,7 @@ const CONTENT_HEADERS: HeaderValues = {
 };
 
 /** Images, and what they cost. */
-export type Sold = Pictures & { readonly cost: Cost };
+export type Sold = CheckedImages & { readonly cost: Cost };
 
 /** Sells images. */
 @Injectable()
@@ -29,7 +29,7 @@ export class ImageSales {
   async sell(
     offer: ImageOffer,
     pair: HttpPair,
-    order: (accountId: string, signal: AbortSignal) => Promise<PictureOrder>,
+    order: (accountId: string, signal: AbortSignal) => Promise<BackendOrder>,
   ): Promise<Sold> {
     const { sale, count, lines } = offer;
     const { request, reply } = pair;

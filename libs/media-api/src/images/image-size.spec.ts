@@ -26,7 +26,7 @@ function painter(given: object): CatalogImageModel {
   });
 }
 
-describe('the size of a picture', () => {
+describe('the size of an image', () => {
   const side = fc.integer({ min: 64, max: 2_048 });
 
   it('is always a multiple of the divisor, and bounded', () => {

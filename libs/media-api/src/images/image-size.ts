@@ -12,7 +12,7 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** The side of a square picture. */
+/** The side of a square image. */
 const SIDES: Readonly<Record<ImageResolution, number>> = { '1K': 1_024, '2K': 2_048, '4K': 4_096 };
 
 const DEFAULT_SIDE = SIDES['1K'];
@@ -59,14 +59,14 @@ export function defaultSize(constraints: Constraints, resolution: ImageResolutio
   return { width: length, height: length };
 }
 
-/** The size of an edit of a picture: its shape, with as many pixels as the resolution has. */
+/** The size of an edit of an image: its shape, with as many pixels as the resolution has. */
 export function editedSize(
-  picture: ImageSize,
+  image: ImageSize,
   constraints: Constraints,
   resolution: ImageResolution | undefined,
 ): ImageSize {
-  if (constraints.aspectRatios) return nearestSize(picture, constraints, resolution);
-  const { width, height } = picture;
+  if (constraints.aspectRatios) return nearestSize(image, constraints, resolution);
+  const { width, height } = image;
   const scale = SIDES[resolution ?? '1K'] / Math.sqrt(width * height);
   return nearestSize({ width: width * scale, height: height * scale }, constraints, resolution);
 }

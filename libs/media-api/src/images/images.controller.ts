@@ -18,7 +18,7 @@ import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair } from '@svc/paid/paid';
 import { type ChangePlan, planCutout, planUpscale } from './change-plan.js';
-import { EditPictures } from './edit-pictures.js';
+import { EditImages } from './edit-images.js';
 import { type EditPlan, planEdit, planEdits, planMultiEdit } from './edit-plan.js';
 import { type ImageOffer, planGeneration, planImage } from './image-plan.js';
 import { base64Of, generationReply } from './image-replies.js';
@@ -29,7 +29,7 @@ import { STYLE_NAMES } from './styles.js';
 export class ImagesController {
   constructor(
     private readonly sales: ImageSales,
-    private readonly pictures: EditPictures,
+    private readonly sources: EditImages,
     private readonly catalog: Catalog,
   ) {}
 
@@ -135,22 +135,22 @@ export class ImagesController {
   private async change(plan: ChangePlan, pair: HttpPair): Promise<Uint8Array> {
     const sold = await this.sales.sell(plan, pair, async (accountId, signal) => {
       const context = { path: [plan.field], accountId, signal };
-      return plan.orderFor(await this.pictures.read(plan.picture, context));
+      return plan.orderFor(await this.sources.read(plan.image, context));
     });
     return fileReply(sold, plan, pair.reply);
   }
 
   private sellEdit(plan: EditPlan, pair: HttpPair): Promise<Sold> {
     return this.sales.sell(plan, pair, (accountId, signal) =>
-      this.pictures.ready(plan, { accountId, signal }),
+      this.sources.ready(plan, { accountId, signal }),
     );
   }
 }
 
-/** The first picture as a file. */
+/** The first image as a file. */
 function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageOffer, reply: FastifyReply): Uint8Array {
   const [first] = files;
-  assert(first, 'at least one picture is sold');
+  assert(first, 'at least one image is sold');
   reply.header('content-type', `image/${output.format}`);
   return first.bytes;
 }

@@ -122,11 +122,11 @@ export class MediaOrders {
 
   /** The order with its picture, which is fetched and decoded here. */
   private async withPicture(
-    { order, pictureUrl }: MediaPlan,
+    { order, imageUrl }: MediaPlan,
     { request, caller }: HttpPair & { caller: Caller },
   ): Promise<MediaOrder> {
-    if (pictureUrl === undefined) return order;
-    const part = { type: 'image_url' as const, image_url: { url: pictureUrl } };
+    if (imageUrl === undefined) return order;
+    const part = { type: 'image_url' as const, image_url: { url: imageUrl } };
     const { accountId } = caller;
     const ready = await whileConnected(request, (signal) =>
       this.attachments.ready(part, { path: [], accountId, takesImages: true, signal }),

@@ -70,7 +70,7 @@ describe('the plan of a video', () => {
     );
   });
 
-  it('never costs less for more seconds, a larger picture of this model, or sound', () => {
+  it('never costs less for more seconds, a larger image of this model, or sound', () => {
     const nanoOf = (duration: string, resolution: string, audio: boolean): bigint =>
       quoteVideo({ model: 'clip', duration, resolution, audio }, catalog).amountNano;
     const rising = (values: readonly string[]) =>

@@ -19,9 +19,9 @@ export interface MediaPlan {
   readonly sale: ModelSale<CatalogVideoModel | CatalogMusicModel>;
   /** The charge: also what is quoted and held. */
   readonly line: ChargeLine;
-  /** Without its picture. */
+  /** Without its image. */
   readonly order: MediaOrder;
-  readonly pictureUrl: string | undefined;
+  readonly imageUrl: string | undefined;
 }
 
 const fault = (field: string, message: string): Problem =>
@@ -166,17 +166,17 @@ export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
   for (const field of ['prompt', 'negative_prompt'] as const)
     if ([...(request[field] ?? '')].length > most)
       throw fault(field, `Must have at most ${most} characters.`);
-  const pictureUrl = request.image_url;
-  if (pictureUrl === undefined && modelType === 'image-to-video')
+  const imageUrl = request.image_url;
+  if (imageUrl === undefined && modelType === 'image-to-video')
     throw fault('image_url', 'Required by this model.');
-  if (pictureUrl !== undefined && modelType === 'text-to-video')
+  if (imageUrl !== undefined && modelType === 'text-to-video')
     throw fault('image_url', 'The model does not support it.');
   const shape = videoShape(model, request, false);
   const { negative_prompt: negative } = request;
   return {
     sale,
     line: videoLine(model, shape),
-    pictureUrl,
+    imageUrl,
     order: {
       prompt: request.prompt,
       seconds: shape.seconds,
@@ -233,7 +233,7 @@ export function planMusic(request: MusicOrder, buyer: Buyer): MediaPlan {
   return {
     sale,
     line: chargeLine(price, units),
-    pictureUrl: undefined,
+    imageUrl: undefined,
     order: {
       prompt: request.prompt,
       seconds,

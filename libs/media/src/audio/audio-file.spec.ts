@@ -67,7 +67,7 @@ describe('the length of an audio file', () => {
     expect(lengthOf(flac(frames))).toBe(Math.ceil((frames * 4_096) / 48));
   });
 
-  it('does not count tags, pictures and other chunks', () => {
+  it('does not count tags, images and other chunks', () => {
     expect(lengthOf(wav(500, undefined, chunk('LIST', Buffer.alloc(1_000))))).toBe(500);
     expect(lengthOf(Buffer.concat([id3(100_000), mp3(10), Buffer.from(`TAG${' '.repeat(125)}`)]))).toBe(240);
     expect(lengthOf(Buffer.concat([flac(10), Buffer.from(`TAG${' '.repeat(125)}`)]))).toBe(854);

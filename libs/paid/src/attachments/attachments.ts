@@ -33,7 +33,7 @@ export interface AttachmentContext {
   readonly signal: AbortSignal;
 }
 
-type PictureContext = Pick<AttachmentContext, 'path' | 'accountId' | 'signal'>;
+type ImageContext = Pick<AttachmentContext, 'path' | 'accountId' | 'signal'>;
 type JobCaller = Parameters<Images['read']>[1];
 
 /**
@@ -73,33 +73,33 @@ export class Attachments {
     bytes?: Buffer,
   ): Promise<ContentPart> {
     const path = [...context.path, 'image_url', 'url'];
-    const { url } = await this.picture(bytes ?? part.image_url.url, { ...context, path });
+    const { url } = await this.decoded(bytes ?? part.image_url.url, { ...context, path });
     return url === undefined ? part : { ...part, image_url: { ...part.image_url, url } };
   }
 
   /**
-   * Decodes a picture: its bytes, a data URL or a public URL. Refuses: INVALID_REQUEST for the path,
+   * Decodes an image: its bytes, a data URL or a public URL. Refuses: INVALID_REQUEST for the path,
    * UNAVAILABLE.
    */
-  picture(picture: string | Uint8Array, context: PictureContext): Promise<ReadImage> {
-    return this.checked(picture, context, (source, caller) => this.images.read(source, caller));
+  decoded(given: string | Uint8Array, context: ImageContext): Promise<ReadImage> {
+    return this.checked(given, context, (source, caller) => this.images.read(source, caller));
   }
 
-  /** The same, and makes a file that has only the pixels of the picture. */
-  copy(picture: string | Uint8Array, context: PictureContext): Promise<ImageCopy> {
-    return this.checked(picture, context, (source, caller) => this.images.copy(source, caller));
+  /** The same, and makes a file that has only the pixels of the image. */
+  copy(given: string | Uint8Array, context: ImageContext): Promise<ImageCopy> {
+    return this.checked(given, context, (source, caller) => this.images.copy(source, caller));
   }
 
   private async checked<Read extends ImageCopy | ReadImage>(
-    picture: string | Uint8Array,
-    context: PictureContext,
+    given: string | Uint8Array,
+    context: ImageContext,
     readImage: (source: string | Uint8Array, caller: JobCaller) => Promise<Read>,
   ): Promise<Read> {
     const refuse = (why: string): Problem =>
       refusal(context.path, `Supplied image did not pass validation checks. ${why}`);
     try {
-      const isFetched = typeof picture === 'string' && !isDataUrl(picture);
-      const source = isFetched ? (await this.fetcher.fetch(picture, context.signal)).bytes : picture;
+      const isFetched = typeof given === 'string' && !isDataUrl(given);
+      const source = isFetched ? (await this.fetcher.fetch(given, context.signal)).bytes : given;
       const read = await readImage(source, { account: context.accountId, signal: context.signal });
       const { width, height } = read;
       if (width < LEAST_PIXELS || height < LEAST_PIXELS)

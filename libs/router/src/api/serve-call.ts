@@ -12,7 +12,7 @@ import {
   type JobCall,
   type NetworkCall,
   networkOfNodes,
-  PictureChange,
+  ImageChange,
   type Served,
   SpokenText,
   type TranscriptionCall,
@@ -44,7 +44,7 @@ const images = (workOf: (call: WireCall) => ImageWork): Serving =>
   json(({ images: port }, call, signal) => port.make({ ...originOf(call), ...workOf(call) }, signal));
 
 const changes = (kind: 'image-upscale' | 'image-cutout'): Serving =>
-  images(({ body, files = [] }) => ({ kind, order: readCallBody(PictureChange, body), files }));
+  images(({ body, files = [] }) => ({ kind, order: readCallBody(ImageChange, body), files }));
 
 const transcripts = (kind: TranscriptionCall['kind']): Serving =>
   json((router, call, signal) =>

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackendLoad } from './backend-load.js';
 
-interface Call {
+interface LoadCall {
   readonly accountId: string;
   state: 'waiting' | 'running' | 'refused' | 'left' | 'ended';
   /** Ends the call if it runs, or leaves the queue. */
@@ -13,19 +13,19 @@ interface Call {
 /** A backend with a number of slots, and all calls ever made to it. */
 class Traffic {
   readonly load = new BackendLoad();
-  readonly calls: Call[] = [];
+  readonly calls: LoadCall[] = [];
   readonly unfair: string[] = [];
 
   constructor(private readonly maxInFlight: number) {}
 
-  of(state: Call['state'], accountId?: string): Call[] {
+  of(state: LoadCall['state'], accountId?: string): LoadCall[] {
     return this.calls.filter(
       (call) => call.state === state && (accountId === undefined || call.accountId === accountId),
     );
   }
 
-  call(accountId: string): Call {
-    const call: Call = { accountId, state: 'waiting', end: () => undefined };
+  call(accountId: string): LoadCall {
+    const call: LoadCall = { accountId, state: 'waiting', end: () => undefined };
     this.calls.push(call);
     const giveBack = this.load.take(accountId, this.maxInFlight);
     if (giveBack) this.run(call, giveBack);
@@ -50,7 +50,7 @@ class Traffic {
     return call;
   }
 
-  private run(call: Call, giveBack: () => void): void {
+  private run(call: LoadCall, giveBack: () => void): void {
     call.state = 'running';
     call.end = () => {
       call.state = 'ended';
@@ -60,7 +60,7 @@ class Traffic {
   }
 
   /** No account with waiting calls has fewer running than this one. */
-  private checkShare({ accountId }: Call): void {
+  private checkShare({ accountId }: LoadCall): void {
     const own = this.of('running', accountId).length;
     for (const other of this.of('waiting'))
       if (this.of('running', other.accountId).length < own)

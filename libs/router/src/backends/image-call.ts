@@ -17,7 +17,7 @@ type ChangeWork = Extract<ImageWork, { kind: 'image-upscale' | 'image-cutout' }>
 export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${string}`> =>
   kind.startsWith('image');
 
-/** How an order or a change of pictures is sent. */
+/** How an order or a change of images is sent. */
 export function imageCall(work: ImageWork, pass: Passing): SentImageCall {
   if (work.kind === 'image-edit') return editCall(work, pass);
   if (work.kind === 'image') return makeCall(work, pass);
@@ -33,33 +33,33 @@ function makeCall({ order }: MakeWork, pass: Passing): SentImageCall {
 
 function editCall({ order: edit, files }: EditWork, pass: Passing): SentImageCall {
   const mask = edit.masked ? files.at(-1) : undefined;
-  const pictures = mask ? files.slice(0, -1) : files;
-  if (pictures.length === 0) throw incomplete('pictures');
+  const images = mask ? files.slice(0, -1) : files;
+  if (images.length === 0) throw incomplete('images');
   const form = formWriter();
   return {
     count: edit.count,
     contentType: form.contentType,
     body: (live) => {
       const { dialect, backend } = live;
-      const pictured = mask ? { pictures, mask } : { pictures };
+      const imaged = mask ? { images, mask } : { images };
       const passed = { ...edit, others: pass(edit.others, live) };
-      return form.body(dialect.imageEditForm(backend.model, passed, pictured));
+      return form.body(dialect.imageEditForm(backend.model, passed, imaged));
     },
   };
 }
 
-function upscaleCall({ order: { count, factor }, files: [picture] }: ChangeWork): SentImageCall {
-  if (!picture || factor === undefined) throw incomplete(picture ? 'factor' : 'picture');
-  return { count, body: ({ backend, dialect }) => dialect.upscaleBody(backend.model, picture, factor) };
+function upscaleCall({ order: { count, factor }, files: [image] }: ChangeWork): SentImageCall {
+  if (!image || factor === undefined) throw incomplete(image ? 'factor' : 'image');
+  return { count, body: ({ backend, dialect }) => dialect.upscaleBody(backend.model, image, factor) };
 }
 
-function cutoutCall({ order: { count }, files: [picture] }: ChangeWork): SentImageCall {
-  if (!picture) throw incomplete('picture');
+function cutoutCall({ order: { count }, files: [image] }: ChangeWork): SentImageCall {
+  if (!image) throw incomplete('image');
   const form = formWriter();
   return {
     count,
     contentType: form.contentType,
-    body: ({ backend, dialect }) => form.body(dialect.cutoutForm(backend.model, picture)),
+    body: ({ backend, dialect }) => form.body(dialect.cutoutForm(backend.model, image)),
   };
 }
 

@@ -96,7 +96,7 @@ export interface TranscribedFile {
 /** The files that an edit starts from. */
 export interface EditedFiles {
   /** At least one. */
-  readonly pictures: readonly CallFile[];
+  readonly images: readonly CallFile[];
   /** Its transparent pixels are to be changed. */
   readonly mask?: CallFile;
 }
@@ -132,8 +132,8 @@ export interface Dialect {
   readTranscript(body: string): Transcript;
   imageBody(backend: Backend, order: ImageOrder): Uint8Array[];
   imageEditForm(model: string, edit: ImageEdit, files: EditedFiles): FormMember[];
-  upscaleBody(model: string, picture: CallFile, factor: number): Uint8Array[];
-  cutoutForm(model: string, picture: CallFile): FormMember[];
+  upscaleBody(model: string, image: CallFile, factor: number): Uint8Array[];
+  cutoutForm(model: string, image: CallFile): FormMember[];
   /** The images of a response to any of these, at least one. */
   readImages(body: Buffer): BackendImage[];
   /** In place of `readImages`, for a server that responds before it makes the images: waits for them. */

@@ -11,12 +11,12 @@ import { whisperCpp } from './whisper-cpp.js';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-/** The simulator has OpenAI's API and, below the same URL, the calls of others that change pictures. */
+/** The simulator has OpenAI's API and, below the same URL, the calls of others that change images. */
 const simulator: Dialect = {
   ...openai,
   paths: { ...openai.paths, ...rembg.paths, 'image-upscale': sdapi.paths['image-upscale'] },
-  upscaleBody: (model, picture, factor) => sdapi.upscaleBody(model, picture, factor),
-  cutoutForm: (model, picture) => rembg.cutoutForm(model, picture),
+  upscaleBody: (model, image, factor) => sdapi.upscaleBody(model, image, factor),
+  cutoutForm: (model, image) => rembg.cutoutForm(model, image),
   readImages(body) {
     if (body.subarray(0, PNG.length).equals(PNG)) return rembg.readImages(body);
     return body.includes('"image":') ? sdapi.readImages(body) : openai.readImages(body);

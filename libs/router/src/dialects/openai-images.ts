@@ -42,7 +42,7 @@ export function defined(members: object): object {
  * A form as vLLM-Omni, SGLang and stable-diffusion.cpp read it. Further members are texts, since a form has
  * no other values.
  */
-export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }: EditedFiles): FormMember[] {
+export function imageEditForm(model: string, edit: ImageEdit, { images, mask }: EditedFiles): FormMember[] {
   const { prompt, count, width, height, quality, others } = edit;
   const texts = {
     ...others,
@@ -54,12 +54,12 @@ export function imageEditForm(model: string, edit: ImageEdit, { pictures, mask }
     output_format: 'png',
     ...(quality !== undefined && { quality }),
   };
-  const name = pictures.length === 1 ? 'image' : 'image[]';
+  const name = images.length === 1 ? 'image' : 'image[]';
   return [
     ...Object.entries(texts).map(
       ([member, value]) => [member, typeof value === 'string' ? value : JSON.stringify(value)] as const,
     ),
-    ...pictures.map((file) => [name, file] as const),
+    ...images.map((file) => [name, file] as const),
     ...(mask ? [['mask', mask] as const] : []),
   ];
 }

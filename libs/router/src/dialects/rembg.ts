@@ -6,9 +6,9 @@ export const rembg: Dialect = {
   ...openai,
   paths: { 'image-cutout': '/api/remove' },
   fields: {},
-  cutoutForm: (model, picture) => [
+  cutoutForm: (model, image) => [
     ['model', model],
-    ['file', picture],
+    ['file', image],
   ],
   readImages: (body) => [{ base64: body.toString('base64') }],
 };

@@ -12,7 +12,7 @@ const Response = z.union([
 
 /**
  * The API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well. It
- * serves one model, and has no field for its name, except to enlarge pictures.
+ * serves one model, and has no field for its name, except to enlarge images.
  */
 export const sdapi: Dialect = {
   ...openai,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { RootLogger } from '../logging/logger.module.js';
 
 type AnyMethod = MethodWire<unknown[], unknown>;
-type Call = PortCalls['calls'][number];
+type PortCall = PortCalls['calls'][number];
 
 /**
  * Serves a port to other processes. Calls that arrive in one request start together, and each result is sent
@@ -60,7 +60,7 @@ export class PortResponses<Port extends object> {
   }
 
   /** The result member of one call, traced as part of the caller's trace if the call names one. */
-  private resultOf(call: Call): Promise<string> {
+  private resultOf(call: PortCall): Promise<string> {
     const trace = tracing.forNeighbour({
       name: call.method,
       traceparent: call.traceparent,
@@ -69,7 +69,7 @@ export class PortResponses<Port extends object> {
     return trace ? tracing.run(trace, () => this.result(call, trace)) : this.result(call);
   }
 
-  private async result({ method, arguments: given }: Call, trace?: Trace): Promise<string> {
+  private async result({ method, arguments: given }: PortCall, trace?: Trace): Promise<string> {
     try {
       const wire = this.methods.get(method);
       if (!wire) throw new Problem('INVALID_REQUEST', { message: 'The port has no such method.' });

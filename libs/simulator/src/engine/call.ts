@@ -14,7 +14,7 @@ import type { Reading } from './reading.js';
 import type { Simulation } from './simulation.js';
 
 /** A parsed request with its own settings applied. */
-export interface Call {
+export interface SimulatedCall {
   readonly id: string;
   /** Unix seconds. */
   readonly created: number;
@@ -43,7 +43,7 @@ export function readCall(
   simulation: Simulation,
   id: string,
   received: { text: string; headers: IncomingHttpHeaders },
-): Call {
+): SimulatedCall {
   const encrypted = simulation.enclave.exchangeFor(id, received.headers);
   const reading = simulation.readings.read(encrypted?.opened(received.text) ?? received.text);
   const { outputTokens, seed } = simulation.options;
@@ -70,7 +70,7 @@ export function readCall(
 }
 
 /** The completion of every choice. */
-export function composeAnswers(call: Call, { options }: Simulation): readonly SimulatedCompletion[] {
+export function composeAnswers(call: SimulatedCall, { options }: Simulation): readonly SimulatedCompletion[] {
   const { reading, request } = call;
   if (reading?.completions !== undefined) return reading.completions;
   const settings = { ...call, outputTokens: options.outputTokens, reasoningTokens: options.reasoningTokens };
@@ -83,7 +83,7 @@ export function composeAnswers(call: Call, { options }: Simulation): readonly Si
 }
 
 /** The times at which the tokens are due; the same at each call. */
-export function paceOf(call: Call, { options }: Simulation, cachedTokens: number): Pace {
+export function paceOf(call: SimulatedCall, { options }: Simulation, cachedTokens: number): Pace {
   const { overrides, prompt, seed } = call;
   const settings = {
     ttftMs: overrides.ttftMs ?? options.ttftMs,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../http/api-error.js';
 import { composeAnswers, paceOf, readCall } from './call.js';
-import type { Call } from './call.js';
+import type { SimulatedCall } from './call.js';
 import { sendCompletion } from './completion.js';
 import { ClientGone, ClientConnection, MAX_WAIT_MS } from '../http/connection.js';
 import { faultError } from '../request/faults.js';
@@ -60,7 +60,11 @@ class InjectedError extends ApiError {
 }
 
 /** Serves a valid request; false if a fault broke the response. */
-async function respond(simulation: Simulation, call: Call, exchange: ClientExchange): Promise<boolean> {
+async function respond(
+  simulation: Simulation,
+  call: SimulatedCall,
+  exchange: ClientExchange,
+): Promise<boolean> {
   const { connection, entry, progress } = exchange;
   const { faults, overrides } = call;
   const injected = faultError(faults, overrides.retryAfterS ?? DEFAULT_RETRY_S);

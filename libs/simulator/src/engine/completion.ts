@@ -1,6 +1,6 @@
 import type { SimulatedCompletion, CompletionStep } from '../completion/compose-completion.js';
 import { ApiError } from '../http/api-error.js';
-import type { Call } from './call.js';
+import type { SimulatedCall } from './call.js';
 import type { ClientConnection } from '../http/connection.js';
 import { contentLogprob } from '../completion/logprobs.js';
 import { reasoningDetail } from '../completion/sse.js';
@@ -10,7 +10,7 @@ import type { ClientExchange, PlannedResponses } from './work.js';
 
 /** Sends the choices as one JSON body once all their tokens are due; false if a fault broke the response. */
 export async function sendCompletion(
-  call: Call,
+  call: SimulatedCall,
   work: PlannedResponses,
   exchange: ClientExchange,
 ): Promise<boolean> {
@@ -38,7 +38,7 @@ export async function sendCompletion(
   return send(call, json, connection);
 }
 
-async function send(call: Call, json: string, connection: ClientConnection): Promise<boolean> {
+async function send(call: SimulatedCall, json: string, connection: ClientConnection): Promise<boolean> {
   const { faults } = call;
   const headers = { 'x-request-id': call.id };
   if (faults.has('garbage')) {
@@ -85,7 +85,7 @@ function decodedTokens(work: PlannedResponses, elapsedMs: number): number {
   return work.completions.reduce((sum, { steps }) => sum + Math.min(rounds, steps.length), 0);
 }
 
-function choiceOf(call: Call, completion: SimulatedCompletion, index: number): object {
+function choiceOf(call: SimulatedCall, completion: SimulatedCompletion, index: number): object {
   const { request, faults } = call;
   const content = request.logprobs
     ? completion.steps.flatMap((step, i) =>
@@ -100,7 +100,7 @@ function choiceOf(call: Call, completion: SimulatedCompletion, index: number): o
   };
 }
 
-function messageOf(call: Call, { steps }: SimulatedCompletion): object {
+function messageOf(call: SimulatedCall, { steps }: SimulatedCompletion): object {
   const content = textOf(steps, 'content');
   const reasoning = textOf(steps, 'reasoning');
   const calls = steps.filter((step) => step.kind === 'tool-start');

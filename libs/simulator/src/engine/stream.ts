@@ -1,4 +1,4 @@
-import type { Call } from './call.js';
+import type { SimulatedCall } from './call.js';
 import type { ClientConnection } from '../http/connection.js';
 import { MID_FAULTS } from '../request/faults.js';
 import type { FaultName, MidFault } from '../request/faults.js';
@@ -63,7 +63,7 @@ class Output {
 
 /** Streams the choices as server-sent events; false if a fault broke the stream. */
 export async function streamCompletion(
-  call: Call,
+  call: SimulatedCall,
   work: PlannedResponses,
   exchange: ClientExchange,
 ): Promise<boolean> {
@@ -113,7 +113,7 @@ export async function streamCompletion(
 }
 
 interface Streaming {
-  readonly call: Call;
+  readonly call: SimulatedCall;
   readonly work: PlannedResponses;
   readonly chunks: ChunkText;
   readonly output: Output;

@@ -6,7 +6,7 @@ import { Hash } from '../random.js';
 import { parseJson } from '../request/chat-request.js';
 import { faultError, isFault } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
-import { type Picture, hollowPng, tinyJpeg, tinyPng, tinyWebp } from './tiny-images.js';
+import { type Image, hollowPng, tinyJpeg, tinyPng, tinyWebp } from './tiny-images.js';
 
 /**
  * What a backend may do wrong, other than the faults that respond with an error status. Those with `url` name
@@ -61,7 +61,7 @@ interface ImagesCall {
 }
 
 /**
- * Serves OpenAI's images and edits, those of the Stable Diffusion web UI, and rembg's cutouts: pictures of
+ * Serves OpenAI's images and edits, those of the Stable Diffusion web UI, and rembg's cutouts: images of
  * one colour, which depends on the prompt, the seed and the position. Settings follow the model's name, as in
  * `paint;fault=black;delay-ms=50`; the web UI has no model, and only the faults that are set for the next
  * requests. `GET /sim/images` returns the last requests.
@@ -197,8 +197,8 @@ function webUiCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<
 }
 
 function upscaleCall(body: Readonly<Record<string, unknown>>, faults: ReadonlySet<string>): ImagesCall {
-  const picture = Buffer.from(textOf(body['image'], 'image'), 'base64');
-  return changeCall(picture, faults.has('small') ? 1 : Number(body['upscaling_resize'] ?? 2), faults);
+  const source = Buffer.from(textOf(body['image'], 'image'), 'base64');
+  return changeCall(source, faults.has('small') ? 1 : Number(body['upscaling_resize'] ?? 2), faults);
 }
 
 function cutoutCall({ body, headers }: FastifyRequest, faults: ReadonlySet<string>): ImagesCall {
@@ -208,14 +208,14 @@ function cutoutCall({ body, headers }: FastifyRequest, faults: ReadonlySet<strin
   return changeCall(file.content, faults.has('small') ? 0.5 : 1, faults);
 }
 
-/** An enlargement or another change of a picture, which must be a PNG. */
-function changeCall(picture: Buffer, factor: number, faults: ReadonlySet<string>): ImagesCall {
-  if (picture.toString('latin1', 12, 16) !== 'IHDR') throw invalidRequest('Expected a PNG.', 'image');
+/** An enlargement or another change of an image, which must be a PNG. */
+function changeCall(source: Buffer, factor: number, faults: ReadonlySet<string>): ImagesCall {
+  if (source.toString('latin1', 12, 16) !== 'IHDR') throw invalidRequest('Expected a PNG.', 'image');
   return {
     prompt: '',
     count: 1,
-    width: whole(Math.floor(picture.readUInt32BE(16) * factor), 'width', CHANGED_SIDE_AT_MOST),
-    height: whole(Math.floor(picture.readUInt32BE(20) * factor), 'height', CHANGED_SIDE_AT_MOST),
+    width: whole(Math.floor(source.readUInt32BE(16) * factor), 'width', CHANGED_SIDE_AT_MOST),
+    height: whole(Math.floor(source.readUInt32BE(20) * factor), 'height', CHANGED_SIDE_AT_MOST),
     seed: 0,
     format: 'png',
     faults,
@@ -252,11 +252,11 @@ function imageOf(call: ImagesCall, index: number): Buffer {
   if (has('huge')) return hollowPng(60_000, 60_000);
   if (has('html-image')) return Buffer.from(HTML);
   const isBlack = has('black') || (has('first-black') && index === 0 && call.count > 1);
-  const picture: Picture = { ...call, colour: isBlack ? [0, 0, 0] : colourOf(prompt, seed + index) };
-  if (has('broken')) return tinyPng(picture).subarray(0, CUT_BYTES);
-  if (has('comment')) return tinyPng(picture, prompt);
-  if (has('jpeg') || format === 'jpeg') return tinyJpeg(picture);
-  return format === 'webp' ? tinyWebp(picture) : tinyPng(picture);
+  const drawn: Image = { ...call, colour: isBlack ? [0, 0, 0] : colourOf(prompt, seed + index) };
+  if (has('broken')) return tinyPng(drawn).subarray(0, CUT_BYTES);
+  if (has('comment')) return tinyPng(drawn, prompt);
+  if (has('jpeg') || format === 'jpeg') return tinyJpeg(drawn);
+  return format === 'webp' ? tinyWebp(drawn) : tinyPng(drawn);
 }
 
 /** Never dark. */

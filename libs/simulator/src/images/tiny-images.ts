@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-export interface Picture {
+export interface Image {
   readonly width: number;
   readonly height: number;
   /** One colour: red, green, blue. */
@@ -12,7 +12,7 @@ const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const PNG_MODE = Buffer.from([8, 2, 0, 0, 0]);
 
 /** A PNG, with a comment if one is given. */
-export function tinyPng({ width, height, colour }: Picture, comment?: string): Buffer {
+export function tinyPng({ width, height, colour }: Image, comment?: string): Buffer {
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 3, Buffer.from(colour))]);
   const raw = Buffer.alloc(row.length * height, row);
   return Buffer.concat([
@@ -36,7 +36,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** A lossless WebP (VP8L): each of its prefix codes has one symbol, so a pixel takes no bits. */
-export function tinyWebp({ width, height, colour: [red, green, blue] }: Picture): Buffer {
+export function tinyWebp({ width, height, colour: [red, green, blue] }: Image): Buffer {
   const bits = new LowBits();
   // The signature, the size, no alpha, version 0; no transform, no colour cache, no meta codes.
   bits
@@ -61,7 +61,7 @@ const JPEG_BLOCK = 8;
 const JPEG_LEVEL_AT_LEAST = 64;
 
 /** A grey baseline JPEG: the first block sets the brightness, and each other one repeats it in two bits. */
-export function tinyJpeg({ width, height, colour: [red] }: Picture): Buffer {
+export function tinyJpeg({ width, height, colour: [red] }: Image): Buffer {
   const level = JPEG_LEVEL_AT_LEAST + (red >> 2);
   const blocks = Math.ceil(width / JPEG_BLOCK) * Math.ceil(height / JPEG_BLOCK);
   const bits = new HighBits();

@@ -58,6 +58,6 @@ export const PAGES: readonly BuiltInPage[] = [
     slug: 'files',
     title: 'Files as text: PDF, DOCX, PPTX, XLSX and EPUB',
     publishedDate: '2026-05-11T09:00:00Z',
-    text: 'Files in a message are read in threads with bounds on time and memory, and reach the model as plain text or Markdown. A file that cannot be read says so in its place and the request goes on. Text in pictures is not read.',
+    text: 'Files in a message are read in threads with bounds on time and memory, and reach the model as plain text or Markdown. A file that cannot be read says so in its place and the request goes on. Text in images is not read.',
   },
 ];

@@ -13,7 +13,7 @@ export interface FoundPrompt {
 }
 
 /** A model's call for a search. */
-interface Call {
+interface SearchCall {
   readonly prompt: PreparedPrompt;
   readonly turn: EarlierTurn;
   /** Whether the account can pay for it. */
@@ -39,7 +39,7 @@ export class PromptMaking {
    */
   async lookUp(
     plan: CalledPlan,
-    { prompt, turn, isPaid }: Call,
+    { prompt, turn, isPaid }: SearchCall,
     { requestId, client }: ChatExchange,
   ): Promise<FoundPrompt> {
     const { web, accountId } = plan;

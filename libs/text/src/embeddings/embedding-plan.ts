@@ -27,7 +27,7 @@ const ESTIMATE_SHARE = 0.95;
 /** The most tokens that a tokenizer adds to a text. */
 const SPECIAL_TOKENS_AT_MOST = 8;
 
-/** Names under which servers take texts or pictures, which are not counted. */
+/** Names under which servers take texts or images, which are not counted. */
 const OTHER_INPUTS = ['messages', 'prompt', 'prompts', 'inputs', 'text', 'texts', 'image', 'images'];
 
 const unknownOf = unknownFieldsOf(EmbeddingRequest.shape);

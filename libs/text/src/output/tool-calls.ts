@@ -8,7 +8,7 @@ const CALLS_LIMIT = 1_024;
 const NO_ARGUMENTS = '{}';
 
 /** The state of a call so far. */
-interface Call {
+interface BackendToolCall {
   readonly index: number;
   /** Whether it calls a function, and nothing of its arguments has arrived. */
   isBare: boolean;
@@ -23,10 +23,10 @@ interface Call {
  * numbers otherwise.
  */
 export class ToolCallStream {
-  private readonly calls: Call[] = [];
+  private readonly calls: BackendToolCall[] = [];
   /** By the backend's index, which some backends reuse for several calls. */
-  private readonly byBackendIndex = new Map<number, Call>();
-  private readonly byBackendId = new Map<string, Call>();
+  private readonly byBackendIndex = new Map<number, BackendToolCall>();
+  private readonly byBackendId = new Map<string, BackendToolCall>();
 
   get isEmpty(): boolean {
     return this.calls.length === 0;
@@ -56,7 +56,7 @@ export class ToolCallStream {
    * The call that a fragment belongs to; undefined if it begins a new one. Without id and name it continues
    * the last call, whatever its index: some backends count their chunks there.
    */
-  private known(fragment: Fields): Call | undefined {
+  private known(fragment: Fields): BackendToolCall | undefined {
     const [id, name] = [nonEmpty(fragment['id']), nameOf(fragment)];
     const backendIndex = indexOf(fragment);
     const call = backendIndex === undefined ? undefined : this.byBackendIndex.get(backendIndex);
@@ -102,7 +102,7 @@ export function adoptFunctionCall(message: Fields): void {
     message['tool_calls'] = [{ index: 0, function: call }];
 }
 
-function laterFragment(fragment: Fields, call: Call): Fields {
+function laterFragment(fragment: Fields, call: BackendToolCall): Fields {
   const shaped: Fields = { ...fragment, index: call.index, id: undefined, type: undefined };
   const { function: called } = fragment;
   if (!isFields(called)) return shaped;
