@@ -12,8 +12,8 @@ const LOOK_MS = 10;
 /** How long an idle connection stays open in a draining process: a request may be on its way. */
 const SWEEP_MS = 50;
 /**
- * And one that has carried none yet, from its opening: its client is about to send the first, and takes a reset for a
- * failure, while it repeats what fails on a connection that it has kept.
+ * How long a connection that has carried no request yet stays open, counted from its opening. Its client
+ * takes a reset for a failure; on a connection that it has kept, it would send the request again.
  */
 const FIRST_REQUEST_MS = 1_000;
 
