@@ -51,8 +51,8 @@ function buyerWith<Wallet extends TestWallet>(wallet: Wallet, client: x402Client
 
 /** A payment header for the terms of a top-up, signed by the client library. */
 export async function paymentOf({ client }: Buyer, topUpUrl: string): Promise<string> {
-  const asked = await fetch(topUpUrl, { method: 'POST' });
-  const header = asked.headers.get('payment-required') ?? '';
+  const response = await fetch(topUpUrl, { method: 'POST' });
+  const header = response.headers.get('payment-required') ?? '';
   const required = JSON.parse(Buffer.from(header, 'base64').toString()) as Parameters<
     x402Client['createPaymentPayload']
   >[0];

@@ -25,20 +25,20 @@ const text = fc
 /** A turn of a conversation, in both forms. */
 type Turn = { readonly message: object[]; readonly chat: object[] };
 
-const userTurn = text.map((said): Turn => ({
-  message: [{ role: 'user', content: said }],
-  chat: [{ role: 'user', content: said }],
+const userTurn = text.map((content): Turn => ({
+  message: [{ role: 'user', content: content }],
+  chat: [{ role: 'user', content: content }],
 }));
 
 const partsTurn = fc.array(text, { minLength: 2, maxLength: 4 }).map((parts): Turn => {
-  const content = parts.map((said) => ({ type: 'text', text: said }));
+  const content = parts.map((part) => ({ type: 'text', text: part }));
   return { message: [{ role: 'user', content }], chat: [{ role: 'user', content }] };
 });
 
-const imageTurn = text.map((said): Turn => {
+const imageTurn = text.map((caption): Turn => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: RED_PNG } };
   const inChat = { type: 'image_url', image_url: { url: `data:image/png;base64,${RED_PNG}` } };
-  const after = { type: 'text', text: said };
+  const after = { type: 'text', text: caption };
   return {
     message: [{ role: 'user', content: [image, after] }],
     chat: [{ role: 'user', content: [inChat, after] }],
@@ -82,20 +82,20 @@ const toolTurn = fc
   }));
 
 const thoughtTurn = fc
-  .record({ thinking: text, said: text, next: text })
-  .map(({ thinking, said, next }): Turn => ({
+  .record({ thinking: text, reply: text, next: text })
+  .map(({ thinking, reply, next }): Turn => ({
     message: [
       {
         role: 'assistant',
         content: [
           { type: 'thinking', thinking, signature: '' },
-          { type: 'text', text: said },
+          { type: 'text', text: reply },
         ],
       },
       { role: 'user', content: next },
     ],
     chat: [
-      { role: 'assistant', content: said, reasoning_content: thinking },
+      { role: 'assistant', content: reply, reasoning_content: thinking },
       { role: 'user', content: next },
     ],
   }));
@@ -115,8 +115,8 @@ export const messageRequest = fc
     thinking: fc.constantFrom(undefined, 'low', 'medium', 'high'),
     isJson: fc.boolean(),
   })
-  .map((asked) => {
-    const { first, turns, system, tools, choice, maxTokens, temperature, stops, model, thinking } = asked;
+  .map((request) => {
+    const { first, turns, system, tools, choice, maxTokens, temperature, stops, model, thinking } = request;
     const all = [first, ...turns];
     const isShown = thinking !== undefined;
     const common = {
@@ -136,7 +136,7 @@ export const messageRequest = fc
           tools: [{ name: 'lookup', description: TOOL.description, input_schema: TOOL.schema }],
           tool_choice: choice === 'tool' ? { type: choice, name: 'lookup' } : { type: choice },
         }),
-        ...(asked.isJson && { output_config: { format: { type: 'json_schema', schema: FORMAT } } }),
+        ...(request.isJson && { output_config: { format: { type: 'json_schema', schema: FORMAT } } }),
         ...(isShown && { thinking: { type: 'enabled', budget_tokens: budgets[thinking] } }),
       },
       chat: {
@@ -160,7 +160,7 @@ export const messageRequest = fc
             tool: { type: 'function', function: { name: 'lookup' } },
           }[choice],
         }),
-        ...(asked.isJson && {
+        ...(request.isJson && {
           response_format: {
             type: 'json_schema',
             json_schema: { name: 'output', strict: true, schema: FORMAT },

@@ -37,7 +37,7 @@ export async function openPayers(deployment: Deployment): Promise<[Payer, ...Pay
 export async function openPayer(deployment: Deployment, { keys, ...wanted }: Wanted): Promise<Payer> {
   const { body } = await deployment.operator('POST', '/accounts', { name: 'killed' });
   const reconciliation = new Reconciliation(String(body['id']), () => deployment);
-  reconciliation.asked.set('start', {
+  reconciliation.operatorRequests.set('start', {
     path: 'credits',
     body: { reference: 'start', usd: wanted.creditUsd },
     isConfirmed: false,

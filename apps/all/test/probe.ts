@@ -37,7 +37,7 @@ const UNIT = `(() => {
 
 /** Inspects a process that was started with `--inspect`, through V8's inspector. */
 export class ServiceProbe {
-  private asked = 0;
+  private lastId = 0;
   private unit: number | undefined;
 
   private constructor(private readonly socket: WebSocket) {}
@@ -95,7 +95,7 @@ export class ServiceProbe {
   }
 
   private ask(method: string, params: object = {}): Promise<Readonly<Record<string, unknown>>> {
-    const id = (this.asked += 1);
+    const id = (this.lastId += 1);
     const answered = new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
       const over = new AbortController();
       const fail = (why: string): void => {

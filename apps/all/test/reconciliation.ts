@@ -42,7 +42,7 @@ export class Reconciliation {
   readonly refused = new Set<string>();
   /** Requests that were sent, whatever their end. */
   sent = 0;
-  readonly asked = new Map<string, OperatorRequest>();
+  readonly operatorRequests = new Map<string, OperatorRequest>();
   /** The cost of each finished response, by key. */
   readonly spentByKey = new Map<string, number>();
   private readonly transfers = new Map<string, Transfer>();
@@ -70,14 +70,14 @@ export class Reconciliation {
   /** Repeats operations with an unknown outcome. */
   async askAgain(): Promise<string[]> {
     const faults: string[] = [];
-    for (const [reference, asked] of this.asked) {
-      if (asked.isConfirmed) continue;
+    for (const [reference, request] of this.operatorRequests) {
+      if (request.isConfirmed) continue;
       const { status, body } = await this.deployment().operator(
         'POST',
-        `/accounts/${this.accountId}/${asked.path}`,
-        asked.body,
+        `/accounts/${this.accountId}/${request.path}`,
+        request.body,
       );
-      if (status === 201) asked.isConfirmed = true;
+      if (status === 201) request.isConfirmed = true;
       else faults.push(`${reference} asked again is answered ${status} ${JSON.stringify(body)}`);
     }
     return faults;
@@ -86,7 +86,7 @@ export class Reconciliation {
   /** The differences to the books of this account, while no request is in progress. */
   async faults(): Promise<string[]> {
     const posted = await this.whileAtRest(() => this.readNew());
-    return [...this.answerFaults(), ...this.askedFaults(), ...this.balanceFaults(posted.balances)];
+    return [...this.answerFaults(), ...this.operatorFaults(), ...this.balanceFaults(posted.balances)];
   }
 
   /** Reads data and the matching balances; after a start a day's DIEM may be granted in between. */
@@ -135,7 +135,7 @@ export class Reconciliation {
   }
 
   /** Each transfer except grants and expiries has a cause, and each cause has its transfers once. */
-  private askedFaults(): string[] {
+  private operatorFaults(): string[] {
     const faults: string[] = [];
     const counts = new Map<string, number>();
     for (const { kind, currency, reference, at } of this.transfers.values()) {
@@ -145,11 +145,11 @@ export class Reconciliation {
       counts.set(name, (counts.get(name) ?? 0) + 1);
       // A stream can be refused in its last event.
       const isKnown = isGivenBack(reference) && !this.ended.has(reference.slice(NEVER_CHARGED.length));
-      if ((kind === 'credit' || kind === 'refund') && !this.asked.has(reference) && !isKnown)
+      if ((kind === 'credit' || kind === 'refund') && !this.operatorRequests.has(reference) && !isKnown)
         faults.push(`nobody asked for the ${name}`);
     }
     for (const [name, count] of counts) if (count > 1) faults.push(`there are ${count} transfers: ${name}`);
-    for (const [reference, { path, body, isConfirmed }] of this.asked) {
+    for (const [reference, { path, body, isConfirmed }] of this.operatorRequests) {
       const given = [...this.transfers.values()].filter(
         (transfer) => transfer.reference === reference && `${transfer.kind}s` === path,
       );

@@ -31,23 +31,23 @@ interface Turn {
   readonly messages: readonly object[];
 }
 
-const userTurn = text.map((said): Turn => ({
-  items: [{ role: 'user', content: said }],
-  messages: [{ role: 'user', content: said }],
+const userTurn = text.map((content): Turn => ({
+  items: [{ role: 'user', content: content }],
+  messages: [{ role: 'user', content: content }],
 }));
 
 const imageTurn = fc
-  .record({ said: text, detail: fc.constantFrom('low', 'high') })
-  .map(({ said, detail }): Turn => {
+  .record({ caption: text, detail: fc.constantFrom('low', 'high') })
+  .map(({ caption, detail }): Turn => {
     const url = `data:image/png;base64,${RED_PNG}`;
     const image = { type: 'input_image', image_url: url, detail };
     return {
-      items: [{ role: 'user', content: [{ type: 'input_text', text: said }, image] }],
+      items: [{ role: 'user', content: [{ type: 'input_text', text: caption }, image] }],
       messages: [
         {
           role: 'user',
           content: [
-            { type: 'text', text: said },
+            { type: 'text', text: caption },
             { type: 'image_url', image_url: { url, detail } },
           ],
         },
@@ -55,23 +55,23 @@ const imageTurn = fc
     };
   });
 
-const output = (said: string): object => ({
+const output = (reply: string): object => ({
   type: 'message',
   role: 'assistant',
   id: 'msg_1',
   status: 'completed',
-  content: [{ type: 'output_text', text: said, annotations: [] }],
+  content: [{ type: 'output_text', text: reply, annotations: [] }],
 });
 
 const assistantTurn = fc
-  .record({ thought: fc.option(text, { nil: undefined }), said: text, next: text })
-  .map(({ thought, said, next }): Turn => {
+  .record({ thought: fc.option(text, { nil: undefined }), reply: text, next: text })
+  .map(({ thought, reply, next }): Turn => {
     const content = [{ type: 'reasoning_text', text: thought }];
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], content, encrypted_content: null };
     const user = { role: 'user', content: next };
-    const message = { role: 'assistant', content: said };
+    const message = { role: 'assistant', content: reply };
     return {
-      items: [...(thought === undefined ? [] : [reasoning]), output(said), user],
+      items: [...(thought === undefined ? [] : [reasoning]), output(reply), user],
       messages: [thought === undefined ? message : { ...message, reasoning_content: thought }, user],
     };
   });
@@ -112,9 +112,9 @@ const lastTurn = fc
     fc.constant('Think [[sim think=7]]'),
     fc.constant('Think and sign [[sim think=7 reasoning-details=true]]'),
   )
-  .map((said): Turn => ({
-    items: [{ role: 'user', content: said }],
-    messages: [{ role: 'user', content: said }],
+  .map((content): Turn => ({
+    items: [{ role: 'user', content: content }],
+    messages: [{ role: 'user', content: content }],
   }));
 
 const CHOICES = {

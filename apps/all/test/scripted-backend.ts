@@ -24,7 +24,7 @@ interface Refusing {
   waitMs: number;
 }
 
-interface Asked {
+interface BackendRequest {
   readonly messages: { role: string; content: string }[];
   readonly tools?: { function: { name: string } }[];
 }
@@ -38,12 +38,12 @@ export class ScriptedBackend {
     private readonly server: TestServer,
     private readonly refusing: Refusing,
     /** The requests that it received, in order. */
-    readonly asked: readonly Asked[],
+    readonly requests: readonly BackendRequest[],
   ) {}
 
   static async start(): Promise<ScriptedBackend> {
     const refusing: Refusing = { times: 0, status: 503, body: {}, waitMs: 0 };
-    const asked: Asked[] = [];
+    const requests: BackendRequest[] = [];
     const server = await TestServer.start((request, response) => {
       if (refusing.times > 0) {
         refusing.times -= 1;
@@ -52,8 +52,8 @@ export class ScriptedBackend {
         return;
       }
       void json(request).then((body) => {
-        asked.push(body as Asked);
-        const { messages } = body as Asked;
+        requests.push(body as BackendRequest);
+        const { messages } = body as BackendRequest;
         const last = messages.findLastIndex(({ role }) => role === 'user');
         const script = JSON.parse(messages[last]?.content ?? '{}') as Script | Script[];
         const turn = messages.slice(last + 1).filter(isResult).length;
@@ -74,7 +74,7 @@ export class ScriptedBackend {
         else response.end(isUndone === true ? '' : 'data: [DONE]\n\n');
       });
     });
-    return new ScriptedBackend(server, refusing, asked);
+    return new ScriptedBackend(server, refusing, requests);
   }
 
   /** Rejects the next requests; by default as if at capacity. */

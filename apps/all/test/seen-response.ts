@@ -32,7 +32,7 @@ export async function seenOf(response: Response): Promise<SeenResponse> {
       choices: { message: Message; finish_reason: string }[];
     };
     const [choice] = whole.choices;
-    return { ...whole, raw, ...saidIn([choice?.message ?? {}]), finish: choice?.finish_reason ?? null };
+    return { ...whole, raw, ...outputIn([choice?.message ?? {}]), finish: choice?.finish_reason ?? null };
   }
   const { chunks } = await chunksOf(new Response(raw));
   const choices = chunks.flatMap((chunk) => chunk.choices ?? []);
@@ -40,12 +40,12 @@ export async function seenOf(response: Response): Promise<SeenResponse> {
   return {
     ...(chunks.at(-1) as Chunk & SeenResponse),
     raw,
-    ...saidIn(choices.map(({ delta }) => delta)),
+    ...outputIn(choices.map(({ delta }) => delta)),
     finish,
   };
 }
 
-function saidIn(messages: readonly Message[]): Pick<SeenResponse, 'content' | 'thoughts' | 'calls'> {
+function outputIn(messages: readonly Message[]): Pick<SeenResponse, 'content' | 'thoughts' | 'calls'> {
   return {
     content: messages.map(({ content }) => content ?? '').join(''),
     thoughts: messages.map(({ reasoning_content: thought }) => thought ?? '').join(''),

@@ -35,7 +35,7 @@ export class Books {
 
   /** After `closeLoad`: as many charges as completions, if every response was read to its end. */
   async closeExact(gateway, streamed) {
-    for (let asked = 0; asked < EXACT_ANSWERS; asked += 1) await prove(gateway);
+    for (let sent = 0; sent < EXACT_ANSWERS; sent += 1) await prove(gateway);
     const answers = streamed + EXACT_ANSWERS;
     const audit = await this.operator.auditAfter(this.afterLoad + answers);
     const charges = audit.charges - this.afterLoad;

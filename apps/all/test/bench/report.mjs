@@ -100,13 +100,13 @@ function timesText({ perSecond, byCpu }) {
 
 /** CPU per streamed chunk of each gateway, and whether each stream was complete. */
 export function streamText(gateways, { streams, rounds }) {
-  const rows = gateways.map(({ name, median: figures, whole, asked }) => [
+  const rows = gateways.map(({ name, median: figures, whole, opened }) => [
     name,
     fixed(figures.cpuMicros, 1),
     fixed(figures.chunksPerSecond, 0),
     fixed(figures.readsPerChunk, 2),
     fixed(figures.firstByteMs, 1),
-    `${whole} of ${asked}`,
+    `${whole} of ${opened}`,
   ]);
   const head = ['', 'CPU us/chunk', 'chunks/s', 'reads/chunk', 'first byte ms', 'whole to [DONE]'];
   return [

@@ -53,7 +53,7 @@ export async function runStreamRounds({ gateways, options, say }) {
       rounds: rounds.get(gateway),
       median: medians(rounds.get(gateway)),
       whole: sum(all, 'whole'),
-      asked: sum(all, 'asked'),
+      opened: sum(all, 'opened'),
       fault: all.find(({ fault }) => fault)?.fault,
     };
   });

@@ -29,7 +29,7 @@ export async function runStreams({ gateway, streams }) {
     const cpu = cpuMs(pid) - before;
     const used = minus(await partsCpuMs(gateway), parts);
     return {
-      asked: streams,
+      opened: streams,
       whole: answers.filter(({ fault }) => fault === undefined).length,
       fault: answers.find(({ fault }) => fault !== undefined)?.fault,
       chunksPerSecond: (chunks * 1000) / tookMs,

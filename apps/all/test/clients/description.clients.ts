@@ -84,7 +84,7 @@ describe.each(['public', 'operator'])('the served %s description', (name) => {
       const made = await python?.run('openapi-python-client', [...args, ...config], { deadlineMs: TOOL_MS });
       expect(made).toMatchObject({ code: 0 });
       expect(made?.stdout.trim()).toMatch(/^Generating [^\n]+$/);
-      const asked = await python?.run(
+      const output = await python?.run(
         'python',
         [
           'generated_client.py',
@@ -94,8 +94,8 @@ describe.each(['public', 'operator'])('the served %s description', (name) => {
         ],
         { deadlineMs: TOOL_MS },
       );
-      expect(asked).toMatchObject({ code: 0 });
-      const { models, ids } = JSON.parse(asked?.stdout ?? '') as Record<string, string[]>;
+      expect(output).toMatchObject({ code: 0 });
+      const { models, ids } = JSON.parse(output?.stdout ?? '') as Record<string, string[]>;
       expect(ids).toEqual(name === 'public' ? ['test-model'] : ['ok']);
       const { components } = parse(await readFile(fileOf(name), 'utf8')) as Document;
       const objects = Object.entries(components.schemas).filter(([, { properties }]) => properties);

@@ -109,7 +109,7 @@ interface Failure {
   readonly operation: string;
   readonly status: number;
   /** The message of the error, or the response. */
-  readonly said: string;
+  readonly message: string;
   readonly fault: string;
   readonly request: string;
 }
@@ -119,7 +119,7 @@ function covers({ check, operation, status, says }: KnownFailure, failure: Failu
     check === failure.check &&
     (operation ?? failure.operation) === failure.operation &&
     status === failure.status &&
-    (says?.test(failure.said) ?? true)
+    (says?.test(failure.message) ?? true)
   );
 }
 
@@ -174,7 +174,7 @@ function failuresOf({ cases = {}, checks = {}, interactions = {} }: Recorder): F
         check: name,
         operation: `${cases[id]?.value.method} ${cases[id]?.value.path}`,
         status: interactions[id]?.response?.status_code ?? 0,
-        said: messageOf(textOf(interactions[id]?.response?.content)),
+        message: messageOf(textOf(interactions[id]?.response?.content)),
         fault: `${info?.failure.title}: ${info?.failure.message.slice(0, 500)}`,
         request: `${interactions[id]?.request.uri} ${textOf(interactions[id]?.request.body).slice(0, 1_000)}`,
       })),

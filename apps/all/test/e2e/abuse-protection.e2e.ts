@@ -176,8 +176,8 @@ describe("what is not the caller's failure", () => {
     const before = platform.simulator.cancellations().length;
     for (let count = 0; count < 30; count += 1) {
       const leaving = new AbortController();
-      const asked = platform.chat(apiKey, simulated({ ttftMs: 60_000 }), { signal: leaving.signal });
-      const ended = asked.then(
+      const response = platform.chat(apiKey, simulated({ ttftMs: 60_000 }), { signal: leaving.signal });
+      const ended = response.then(
         () => 'a response',
         () => 'left',
       );

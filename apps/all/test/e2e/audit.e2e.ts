@@ -14,7 +14,7 @@ const audit = (query = '') => platform.operator('GET', `/ledger/audit${query}`);
 
 async function ask(count: number): Promise<void> {
   const { openai } = await platform.account('5.00');
-  for (let asked = 0; asked < count; asked += 1)
+  for (let sent = 0; sent < count; sent += 1)
     await openai.chat.completions.create({
       model: 'test-model',
       messages: [{ role: 'user', content: 'hi' }],

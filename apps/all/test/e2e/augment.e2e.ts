@@ -12,12 +12,12 @@ const RESULTS = [
 let web: TestServer;
 let platform: Platform;
 let gone = 0;
-const asked: string[] = [];
+const searches: string[] = [];
 
 beforeAll(async () => {
   web = await TestServer.start((request, response) => {
     const url = request.url ?? '';
-    asked.push(url);
+    searches.push(url);
     response.once('close', () => {
       if (!response.writableFinished) gone += 1;
     });
@@ -100,19 +100,19 @@ describe('POST /augment/search', () => {
 
   it('calls no provider for an account that cannot pay', async () => {
     const { apiKey } = await platform.account('0.049');
-    asked.length = 0;
+    searches.length = 0;
     expect((await errorOf(await post(apiKey, { query: 'x' }, { path: 'search' }))).code).toBe(
       'INSUFFICIENT_BALANCE',
     );
-    expect(asked).toEqual([]);
+    expect(searches).toEqual([]);
   });
 
   it('cancels the search and charges nothing when the client disconnects', async () => {
     const { id, apiKey } = await platform.account('1.00');
     const [before, abort] = [gone, new AbortController()];
-    asked.length = 0;
+    searches.length = 0;
     const answer = post(apiKey, { query: 'hang' }, { path: 'search', signal: abort.signal });
-    await eventually('the engine is asked', () => asked.length > 0);
+    await eventually('the engine is asked', () => searches.length > 0);
     abort.abort();
     await expect(answer).rejects.toThrow(/abort/i);
     await eventually('the engine is let go', () => gone > before);
@@ -252,11 +252,11 @@ describe('a wallet', () => {
     ['Solana', solanaWallet],
   ])('on %s without enough credit is asked to top up, and can pay after that', async (_, make) => {
     const wallet = make();
-    asked.length = 0;
+    searches.length = 0;
     const short = await asWallet(await signedInAt(platform.rootUrl, wallet));
     expect(short.status).toBe(402);
     expect(await short.json()).toMatchObject({ code: 'PAYMENT_REQUIRED', reason: 'insufficient_balance' });
-    expect(asked).toEqual([]);
+    expect(searches).toEqual([]);
     const { body } = await platform.operator('POST', '/accounts', { name: 'w', wallet: wallet.address });
     const id = String(body['id']);
     const credit = (usd: string): Promise<unknown> =>
@@ -264,7 +264,7 @@ describe('a wallet', () => {
     await credit('0.09');
     // Below the minimum for wallets, which the response mentions.
     expect((await asWallet(await signedInAt(platform.rootUrl, wallet))).status).toBe(402);
-    expect(asked).toEqual([]);
+    expect(searches).toEqual([]);
     await credit('0.91');
     const paid = await asWallet(await signedInAt(platform.rootUrl, wallet));
     expect(paid.status).toBe(200);

@@ -291,13 +291,15 @@ describe('a client that disconnects', () => {
     const poor = await platform.account('1.00');
     platform.simulator.clearLog();
     const gone = new AbortController();
-    const asked = platform.chat(poor.apiKey, ask('go [[sim tokens=8000 itl-ms=5]]'), { signal: gone.signal });
+    const response = platform.chat(poor.apiKey, ask('go [[sim tokens=8000 itl-ms=5]]'), {
+      signal: gone.signal,
+    });
     await eventually(
       'the backend is asked',
       () => wereStreamed().length === 1 || platform.simulator.stats().inFlight === 1,
     );
     gone.abort();
-    await expect(asked).rejects.toThrow(/abort/);
+    await expect(response).rejects.toThrow(/abort/);
     await eventually('the backend is let go', () => platform.simulator.cancellations().length === 1);
     await expectUntouched(poor, '1.00');
   });

@@ -72,9 +72,9 @@ describe('the request to a backend', () => {
 describe('output of a backend', () => {
   const usage = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens });
   const WORDS = 'ten words that a backend counts as ten million tokens';
-  const scriptOf = (said: object, stream: boolean) => ({
+  const scriptOf = (counts: object, stream: boolean) => ({
     model: 'scripted',
-    messages: [scriptMessage(script(WORDS, stream, said))],
+    messages: [scriptMessage(script(WORDS, stream, counts))],
     max_tokens: 20,
     stream,
   });
@@ -86,9 +86,9 @@ describe('output of a backend', () => {
     [true, usage(9, Number.MAX_SAFE_INTEGER)],
     [false, usage(50_000_000, 9)],
     [true, usage(50_000_000, 9)],
-  ])('is charged within plausible limits (stream: %s, %j), and no hold is left', async (stream, said) => {
+  ])('is charged within plausible limits (stream: %s, %j), and no hold is left', async (stream, counts) => {
     const { id, apiKey } = await platform.account('10.00');
-    const response = await platform.chat(apiKey, scriptOf(said, stream));
+    const response = await platform.chat(apiKey, scriptOf(counts, stream));
     expect(response.status).toBe(200);
     const answer = stream
       ? (await chunksOf(response)).chunks.at(-1)

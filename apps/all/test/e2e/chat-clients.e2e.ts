@@ -64,13 +64,13 @@ describe('@ai-sdk/openai-compatible', () => {
   });
 
   it.each([true, false])('calls tools until the final completion (stream: %s)', async (stream) => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const tools = {
       get_weather: tool({
         description: 'The weather of a city',
         inputSchema: z.object({ city: z.string() }),
         execute: (input) => {
-          asked.push(input);
+          inputs.push(input);
           return Promise.resolve('sunny, 21 degrees');
         },
       }),
@@ -83,7 +83,7 @@ describe('@ai-sdk/openai-compatible', () => {
     };
     const text = stream ? await streamText(options).text : (await generateText(options)).text;
     expect(text).toContain('sunny, 21 degrees');
-    expect(asked).toEqual([{ city: expect.any(String) }]);
+    expect(inputs).toEqual([{ city: expect.any(String) }]);
   });
 
   it('generates objects that match a schema, with and without streaming', async () => {
@@ -129,8 +129,8 @@ describe('@ai-sdk/openai-compatible', () => {
 });
 
 /** The error that the openai client throws. */
-async function thrownBy(client: OpenAI, asked: string = model): Promise<unknown> {
-  return client.chat.completions.create({ model: asked, messages }).then(
+async function thrownBy(client: OpenAI, modelId: string = model): Promise<unknown> {
+  return client.chat.completions.create({ model: modelId, messages }).then(
     () => {
       throw new Error('it was answered');
     },
@@ -181,8 +181,8 @@ describe('openai', () => {
 
   it('throws a RateLimitError with the time to retry', async () => {
     // More than two windows admit, wherever the minute ends.
-    const asked = Array.from({ length: 7 }, () => thrownOrAnswered(client()));
-    const error = (await Promise.all(asked)).find((outcome) => outcome instanceof OpenAI.RateLimitError);
+    const outcomes = Array.from({ length: 7 }, () => thrownOrAnswered(client()));
+    const error = (await Promise.all(outcomes)).find((outcome) => outcome instanceof OpenAI.RateLimitError);
     expect(error).toMatchObject({ status: 429, code: 'RATE_LIMIT_EXCEEDED', type: 'rate_limit_error' });
     expect(Number(error?.headers.get('retry-after'))).toBeGreaterThan(0);
   });
@@ -195,8 +195,8 @@ describe('openai', () => {
   });
 
   it('throws an error in the middle of a stream', async () => {
-    const asked = [{ role: 'user' as const, content: 'go [[sim fault=error-mid-stream after=3 itl-ms=5]]' }];
-    const stream = await client().chat.completions.create({ model, messages: asked, stream: true });
+    const faulty = [{ role: 'user' as const, content: 'go [[sim fault=error-mid-stream after=3 itl-ms=5]]' }];
+    const stream = await client().chat.completions.create({ model, messages: faulty, stream: true });
     const read = async (): Promise<void> => {
       for await (const chunk of stream) expect(chunk.choices).toEqual(expect.any(Array));
     };

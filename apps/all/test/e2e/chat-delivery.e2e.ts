@@ -303,7 +303,7 @@ describe('504', () => {
     async (fault) => {
       const { id, apiKey } = await hasty.account('1.00');
       hasty.simulator.clearLog();
-      const asked = async (): Promise<void> => {
+      const send = async (): Promise<void> => {
         const response = await hasty.chat(apiKey, ask(`go [[sim fault=${fault}]]`));
         expect(response.status).toBe(504);
         expect(await errorOf(response)).toEqual({
@@ -314,7 +314,7 @@ describe('504', () => {
       // On a busy machine the time may be over before the backend was called: then there is nothing to
       // cancel.
       await eventually('a backend was asked', async () => {
-        await asked();
+        await send();
         return hasty.simulator.requests().length + hasty.simulator.stats().inFlight > 0;
       });
       await eventually('the backend is let go', () => {

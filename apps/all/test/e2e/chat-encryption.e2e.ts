@@ -139,11 +139,11 @@ describe('an encrypted chat', () => {
     const sessions = [session, await EncryptionSession.with(other)];
     const enclaves = [enclave, other];
     const counts = [0, 0];
-    const asked = Array.from({ length: CHOICES }, (_, at) => (at % 4 === 0 ? 0 : 1));
-    for (let start = 0; start < asked.length; start += 20) {
+    const modes = Array.from({ length: CHOICES }, (_, at) => (at % 4 === 0 ? 0 : 1));
+    for (let start = 0; start < modes.length; start += 20) {
       for (const each of enclaves) each.clearLog();
       await Promise.all(
-        asked.slice(start, start + 20).map(async (at) => {
+        modes.slice(start, start + 20).map(async (at) => {
           const one = sessions[at] ?? session;
           const chat = one.chat(['Say exactly "hi"'], { model: 'two' });
           const { chunks } = await chunksOf(
@@ -162,19 +162,19 @@ describe('an encrypted chat', () => {
   });
 
   it('with the key of an enclave that was restarted is refused as stale, and free', async () => {
-    const asked = (one: EncryptionSession, { apiKey } = account): Promise<Response> => {
+    const send = (one: EncryptionSession, { apiKey } = account): Promise<Response> => {
       const chat = one.chat(['Say exactly "hi"'], { model: 'restarted' });
       return platform.chat(apiKey, chat, { headers: one.headers });
     };
     const before = await EncryptionSession.with(restarted);
-    expect((await chunksOf(await asked(before))).chunks.at(-1)?.error).toBeUndefined();
+    expect((await chunksOf(await send(before))).chunks.at(-1)?.error).toBeUndefined();
     await restarted.close();
     restarted = await startSimulator({ port: restarted.port });
     const payer = await platform.account('1.00');
-    let refusal = await errorOf(await asked(before, payer));
+    let refusal = await errorOf(await send(before, payer));
     // Until then the restarted enclave cannot be reached, or was attested less than a second ago.
     await eventually('it is stale', async () => {
-      if (refusal.code !== 'E2EE_ATTESTATION_STALE') refusal = await errorOf(await asked(before, payer));
+      if (refusal.code !== 'E2EE_ATTESTATION_STALE') refusal = await errorOf(await send(before, payer));
       return refusal.code === 'E2EE_ATTESTATION_STALE';
     });
     expect(refusal.error).toMatchObject({
@@ -183,7 +183,7 @@ describe('an encrypted chat', () => {
     });
     expect(await nanoOf(payer)).toBe(1e9);
     const after = await EncryptionSession.with(restarted);
-    expect((await chunksOf(await asked(after))).chunks.at(-1)?.error).toBeUndefined();
+    expect((await chunksOf(await send(after))).chunks.at(-1)?.error).toBeUndefined();
   });
 });
 

@@ -284,13 +284,13 @@ describe('an error of a stream that has sent nothing but keep-alives', () => {
 
   it('is the same error in the dialect of every endpoint', async () => {
     const messages = [{ role: 'user', content: 'hi' }];
-    const asked: [string, object][] = [
+    const requests: [string, object][] = [
       ['/chat/completions', { messages }],
       ['/completions', { prompt: 'hi' }],
       ['/messages', { messages, max_tokens: 20 }],
       ['/responses', { input: 'hi' }],
     ];
-    for (const [path, body] of asked) {
+    for (const [path, body] of requests) {
       scripted.refuse(1, LATE);
       const response = await post(path, { model: 'scripted', ...body, stream: true });
       const text = await response.text();

@@ -186,8 +186,8 @@ describe.each([true, false])('200 (stream: %s)', (stream) => {
     ['tags', { reasoning_effort: 'none' }, { chat_template_kwargs: { enable_thinking: false } }],
     ['effort-object', { reasoning_effort: 'high' }, { reasoning: { effort: 'high' } }],
     ['effort-template', { reasoning_effort: 'high' }, { chat_template_kwargs: { reasoning_effort: 'high' } }],
-  ])('sends the backend of %s the effort in %j as %j', async (model, asked, expected) => {
-    await ask({ model, ...asked }, stream);
+  ])('sends the backend of %s the effort in %j as %j', async (model, fields, expected) => {
+    await ask({ model, ...fields }, stream);
     const { reasoning, reasoning_effort, chat_template_kwargs } = lastSent();
     expect(JSON.parse(JSON.stringify({ reasoning, reasoning_effort, chat_template_kwargs }))).toEqual(
       expected,

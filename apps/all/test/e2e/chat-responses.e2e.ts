@@ -97,13 +97,13 @@ describe('200, to the openai client', () => {
   });
 
   it.each([true, false])('runs tools until the final completion (stream: %s)', async (stream) => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const tools = [
       zodFunction({
         name: 'get_weather',
         parameters: z.object({ city: z.string() }),
         function: (given) => {
-          asked.push(given);
+          inputs.push(given);
           return 'sunny, 21 degrees';
         },
       }),
@@ -114,7 +114,7 @@ describe('200, to the openai client', () => {
       ? completions.runTools({ model, messages, tools, stream })
       : completions.runTools({ model, messages, tools });
     expect(await runner.finalContent()).toContain('sunny, 21 degrees');
-    expect(asked).toEqual([{ city: expect.any(String) }]);
+    expect(inputs).toEqual([{ city: expect.any(String) }]);
   });
 
   it('parses structured output and arguments, with and without streaming', async () => {

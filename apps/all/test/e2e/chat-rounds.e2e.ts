@@ -79,8 +79,8 @@ describe('openai, as in its examples', () => {
 
   it('calls a tool and uses its result', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = user(ASK_WEATHER);
-    const asked = await account.openai.chat.completions.create({ model, messages, tools });
-    const [choice] = asked.choices;
+    const first = await account.openai.chat.completions.create({ model, messages, tools });
+    const [choice] = first.choices;
     const [call] = choice?.message.tool_calls ?? [];
     if (!choice || call?.type !== 'function') throw new Error('nothing was called');
     expect([choice.finish_reason, call.function.name]).toEqual(['tool_calls', 'get_weather']);
@@ -91,8 +91,8 @@ describe('openai, as in its examples', () => {
 
   it('parses a response with a given schema', async () => {
     const response_format = zodResponseFormat(Trip, 'trip');
-    const asked = { model, messages: user('Plan a trip'), response_format };
-    const { choices } = await account.openai.chat.completions.parse(asked);
+    const request = { model, messages: user('Plan a trip'), response_format };
+    const { choices } = await account.openai.chat.completions.parse(request);
     expect(Trip.parse(choices[0]?.message.parsed)).toEqual(choices[0]?.message.parsed);
   });
 
@@ -132,11 +132,11 @@ describe('@langchain/openai', () => {
       schema: z.object({ city: z.string() }),
     });
     const bound = chat().bindTools([getWeather]);
-    const asked = await bound.invoke([new HumanMessage(ASK_WEATHER)]);
-    const [call] = asked.tool_calls ?? [];
+    const turn = await bound.invoke([new HumanMessage(ASK_WEATHER)]);
+    const [call] = turn.tool_calls ?? [];
     expect(call).toMatchObject({ name: 'get_weather', args: { city: expect.any(String) } });
-    const said = new ToolMessage({ content: WEATHER, tool_call_id: call?.id ?? '' });
-    const response = await bound.invoke([new HumanMessage(ASK_WEATHER), asked, said]);
+    const result = new ToolMessage({ content: WEATHER, tool_call_id: call?.id ?? '' });
+    const response = await bound.invoke([new HumanMessage(ASK_WEATHER), turn, result]);
     expect(response.content).toContain(WEATHER);
   });
 

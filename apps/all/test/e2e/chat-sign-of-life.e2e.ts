@@ -106,10 +106,10 @@ describe('a stream whose backend sends nothing yet', () => {
 describe('a response that is not streamed', () => {
   it('keeps its HTTP status, however long it takes', async () => {
     const { apiKey } = await platform.account();
-    const asked = platform.chat(apiKey, ask(false));
+    const response = platform.chat(apiKey, ask(false));
     await eventually('a call waits', () => silent.waiting.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 400));
     await silent.answer((answer) => answer.writeHead(500).end('{}'));
-    expect((await asked).status).toBeGreaterThanOrEqual(500);
+    expect((await response).status).toBeGreaterThanOrEqual(500);
   });
 });

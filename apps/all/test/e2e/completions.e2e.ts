@@ -28,11 +28,11 @@ afterAll(() => platform.stop());
 /** The completion of a stream: its text, how it ended, and its last event. */
 async function streamed(
   client: OpenAI,
-  asked: Omit<OpenAI.CompletionCreateParamsNonStreaming, 'stream'>,
+  request: Omit<OpenAI.CompletionCreateParamsNonStreaming, 'stream'>,
 ): Promise<{ text: string; last: OpenAI.Completion & Priced }> {
   let text = '';
   let last: OpenAI.Completion | undefined;
-  for await (const chunk of await client.completions.create({ ...asked, stream: true })) {
+  for await (const chunk of await client.completions.create({ ...request, stream: true })) {
     text += chunk.choices[0]?.text ?? '';
     last = chunk;
   }
@@ -40,10 +40,10 @@ async function streamed(
   return { text, last: last as OpenAI.Completion & Priced };
 }
 
-function post(asked: object, apiKey = account.apiKey): Promise<Response> {
+function post(request: object, apiKey = account.apiKey): Promise<Response> {
   return fetch(`${platform.apiUrl}/completions`, {
     method: 'POST',
-    body: JSON.stringify(asked),
+    body: JSON.stringify(request),
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
   });
 }
@@ -72,26 +72,26 @@ describe('POST /completions', () => {
 
   it.each([1, 3])('costs what a chat completion of the same message costs (n: %i)', async (n) => {
     const messages = [{ role: 'user' as const, content: prompt }];
-    const asked = { model, messages, max_completion_tokens: 40, n };
-    const chat = await account.openai.chat.completions.create(asked);
+    const request = { model, messages, max_completion_tokens: 40, n };
+    const chat = await account.openai.chat.completions.create(request);
     const text = (await account.openai.completions.create({ ...body, n })) as OpenAI.Completion & Priced;
     expect(text.usage).toEqual(chat.usage);
     expect(text.cost).toEqual((chat as unknown as Priced).cost);
   });
 
   it('sends usage in an event of its own if the client asks for that', async () => {
-    const asked = { ...body, stream: true as const, stream_options: { include_usage: true } };
+    const request = { ...body, stream: true as const, stream_options: { include_usage: true } };
     const chunks: OpenAI.Completion[] = [];
-    for await (const chunk of await account.openai.completions.create(asked)) chunks.push(chunk);
+    for await (const chunk of await account.openai.completions.create(request)) chunks.push(chunk);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
     expect(chunks.at(-2)?.usage).toBeUndefined();
   });
 
   it.each([true, false])('repeats the prompt before each choice with `echo` (stream: %s)', async (stream) => {
-    const asked = { ...body, echo: true };
+    const request = { ...body, echo: true };
     const text = stream
-      ? (await streamed(account.openai, asked)).text
-      : (await account.openai.completions.create(asked)).choices[0]?.text;
+      ? (await streamed(account.openai, request)).text
+      : (await account.openai.completions.create(request)).choices[0]?.text;
     expect(text).toBe(`${prompt}héllo wörld 🙂`);
   });
 
@@ -102,7 +102,7 @@ describe('POST /completions', () => {
   });
 
   it.each([true, false])('places each token of `logprobs` in the text (stream: %s)', async (stream) => {
-    const asked = { ...body, logprobs: 2 };
+    const request = { ...body, logprobs: 2 };
     const tokens: string[] = [];
     const offsets: number[] = [];
     let text = '';
@@ -111,9 +111,9 @@ describe('POST /completions', () => {
       tokens.push(...(choice?.logprobs?.tokens ?? []));
       offsets.push(...(choice?.logprobs?.text_offset ?? []));
     };
-    if (!stream) read(await account.openai.completions.create(asked));
+    if (!stream) read(await account.openai.completions.create(request));
     else
-      for await (const chunk of await account.openai.completions.create({ ...asked, stream: true }))
+      for await (const chunk of await account.openai.completions.create({ ...request, stream: true }))
         read(chunk);
     expect(tokens.length).toBeGreaterThan(1);
     for (const [at, token] of tokens.entries())
@@ -177,8 +177,8 @@ describe('POST /completions', () => {
     );
     platform.simulator.setFaults({ faults: ['500'] }, 1);
     await expect(openai.completions.create(body)).rejects.toBeInstanceOf(OpenAI.InternalServerError);
-    const asked = 'go [[sim fault=error-mid-stream after=3 itl-ms=5]]';
-    await expect(streamed(openai, { ...body, prompt: asked })).rejects.toMatchObject({
+    const faulty = 'go [[sim fault=error-mid-stream after=3 itl-ms=5]]';
+    await expect(streamed(openai, { ...body, prompt: faulty })).rejects.toMatchObject({
       code: 'INFERENCE_FAILED',
     });
   });

@@ -115,8 +115,8 @@ describe('POST /crypto/rpc/{network}', () => {
   it('sends only what it has checked, and passes numbers on as they came', async () => {
     const result = '{"rentEpoch":18446744073709551615}';
     node.answer = () => ({ body: `{"id":0,"result":${result}}` });
-    const asked = `{"method":"admin_x","id":5,"extra":1,"params":[18446744073709551615, {"a":1.0}],"method":"getSlot"}`;
-    const { text } = await answered('solana', asked);
+    const request = `{"method":"admin_x","id":5,"extra":1,"params":[18446744073709551615, {"a":1.0}],"method":"getSlot"}`;
+    const { text } = await answered('solana', request);
     expect(text).toBe(`{"jsonrpc":"2.0","id":5,"result":${result}}`);
     expect(node.sent).toEqual([
       '{"jsonrpc":"2.0","id":0,"method":"getSlot","params":[18446744073709551615, {"a":1.0}]}',

@@ -111,7 +111,7 @@ describe('@anthropic-ai/sdk', () => {
   });
 
   it.each([true, false])('calls tools until the final message (stream: %s)', async (stream) => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const turns: Anthropic.MessageParam[] = [{ role: 'user', content: 'What is the weather in Oslo?' }];
     const create = (): Promise<Anthropic.Message> => {
       const params = { ...body, messages: turns, tools: [WEATHER] };
@@ -123,24 +123,24 @@ describe('@anthropic-ai/sdk', () => {
       turns.push({ role: 'assistant', content: message.content });
       const results = message.content.flatMap((block) => {
         if (block.type !== 'tool_use') return [];
-        asked.push(block.input);
+        inputs.push(block.input);
         return [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'sunny, 21 degrees' }];
       });
       turns.push({ role: 'user', content: results });
       message = await create();
     }
     expect(textOf(message)).toContain('sunny, 21 degrees');
-    expect(asked).toEqual([{ city: expect.any(String) }]);
+    expect(inputs).toEqual([{ city: expect.any(String) }]);
   });
 
   it('runs tools by itself', async () => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const tool = {
       ...WEATHER,
       input_schema: { ...WEATHER.input_schema, type: 'object' as const },
       parse: (input: unknown) => input as { city: string },
       run: (input: { city: string }) => {
-        asked.push(input);
+        inputs.push(input);
         return 'sunny, 21 degrees';
       },
     };
@@ -152,7 +152,7 @@ describe('@anthropic-ai/sdk', () => {
       max_iterations: 3,
     });
     expect(JSON.stringify(message.content)).toContain('sunny, 21 degrees');
-    expect(asked).toHaveLength(1);
+    expect(inputs).toHaveLength(1);
   });
 
   it('returns objects that match a schema, with and without streaming', async () => {
@@ -293,12 +293,14 @@ describe('@anthropic-ai/sdk', () => {
 
   it('throws a RateLimitError with the time to retry', async () => {
     const ask = { ...body, model: 'small-limit', max_tokens: 10 };
-    const asked = Array.from({ length: 7 }, () =>
+    const outcomes = Array.from({ length: 7 }, () =>
       client()
         .messages.create(ask)
         .catch((reason: unknown) => reason),
     );
-    const error = (await Promise.all(asked)).find((outcome) => outcome instanceof Anthropic.RateLimitError);
+    const error = (await Promise.all(outcomes)).find(
+      (outcome) => outcome instanceof Anthropic.RateLimitError,
+    );
     expect(error).toMatchObject({ status: 429, type: 'rate_limit_error', errorCode: 'RATE_LIMIT_EXCEEDED' });
     expect(Number(error?.headers?.get('retry-after'))).toBeGreaterThan(0);
   });

@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 /** What a message says, in the terms of chat completions. */
-function said({ content, stop_reason: stop, usage, cost }: Message): object {
+function essence({ content, stop_reason: stop, usage, cost }: Message): object {
   const textsOf = (type: string, member: 'text' | 'thinking'): string =>
     content.map((block) => (block.type === type ? (block[member] ?? '') : '')).join('');
   const { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output } = usage;
@@ -53,7 +53,7 @@ function said({ content, stop_reason: stop, usage, cost }: Message): object {
   };
 }
 
-function chatSaid({ choices: [choice], usage, cost }: Completion): object {
+function chatEssence({ choices: [choice], usage, cost }: Completion): object {
   const { message, finish_reason: finish } = choice ?? { message: undefined, finish_reason: '' };
   return {
     text: message?.content ?? '',
@@ -88,13 +88,13 @@ describe('POST /messages', () => {
       fc.asyncProperty(messageRequest, async ({ message, chat }) => {
         const completion = await chats.post('/chat/completions', chat);
         expect(completion.status).toBe(200);
-        const expected = chatSaid((await completion.json()) as Completion);
-        expect(said(await messages.whole(message))).toEqual(expected);
+        const expected = chatEssence((await completion.json()) as Completion);
+        expect(essence(await messages.whole(message))).toEqual(expected);
         const { message: live } = await messages.streamed(message);
         // The client completes the arguments of a call that was cut off.
         const compared = (value: object): object =>
           live.stop_reason === 'max_tokens' ? { ...value, calls: [] } : value;
-        expect(compared(said(live))).toEqual(compared(expected));
+        expect(compared(essence(live))).toEqual(compared(expected));
       }),
       { numRuns: repeats('MESSAGES') },
     );

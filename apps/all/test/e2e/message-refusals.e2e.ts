@@ -105,14 +105,14 @@ describe('an invalid message', () => {
   });
 
   it('is refused in the same envelope by every part of the service', async () => {
-    const asked = { model: 'plain', max_tokens: 5, messages: [HI] };
+    const request = { model: 'plain', max_tokens: 5, messages: [HI] };
     const outcomes = await Promise.all([
-      caller.post('/messages', asked, { 'x-api-key': 'wrong' }),
+      caller.post('/messages', request, { 'x-api-key': 'wrong' }),
       caller.post('/messages', '{'),
-      caller.post('/messages', asked, { 'content-type': 'text/plain' }),
+      caller.post('/messages', request, { 'content-type': 'text/plain' }),
       caller.post('/messages', `{"a":"${'x'.repeat(36_000_000)}"}`),
       caller.post('/messages', `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`),
-      caller.post('/messages/count_tokens', { ...asked, model: 'no-such' }),
+      caller.post('/messages/count_tokens', { ...request, model: 'no-such' }),
     ]);
     const found = await Promise.all(
       outcomes.map(async (response) => {

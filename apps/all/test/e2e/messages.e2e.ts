@@ -69,12 +69,12 @@ describe('POST /messages', () => {
     const shown = await caller.whole({ model: 'reasoner', thinking });
     expect(shown.content[0]).toMatchObject({ type: 'thinking', thinking: expect.stringMatching(/./) });
     expect(lastSent()).toMatchObject({ reasoning_effort: 'low' });
-    for (const asked of [
+    for (const fields of [
       {},
       { thinking: { type: 'disabled' } },
       { thinking: { ...thinking, display: 'omitted' } },
     ]) {
-      const { content, usage } = await caller.whole({ model: 'reasoner', ...asked });
+      const { content, usage } = await caller.whole({ model: 'reasoner', ...fields });
       expect(content.map(({ type }) => type)).toEqual(['text']);
       expect(usage).toMatchObject({ output_tokens_details: { thinking_tokens: expect.any(Number) } });
     }
@@ -84,9 +84,9 @@ describe('POST /messages', () => {
 
   it('returns what a model needs to resume its reasoning, and sends it back to the model', async () => {
     const thinking = { type: 'enabled', budget_tokens: 2_000 };
-    const asked = { role: 'user', content: 'go [[sim reasoning-details=true]]' };
-    const first = await caller.whole({ model: 'reasoner', thinking, messages: [asked] });
-    const { message: second } = await caller.streamed({ model: 'reasoner', thinking, messages: [asked] });
+    const question = { role: 'user', content: 'go [[sim reasoning-details=true]]' };
+    const first = await caller.whole({ model: 'reasoner', thinking, messages: [question] });
+    const { message: second } = await caller.streamed({ model: 'reasoner', thinking, messages: [question] });
     expect(second.content).toEqual(first.content);
     const detail = { type: 'reasoning.encrypted', data: 'AAAA', format: 'x', index: 0 };
     const data = `svc1.${Buffer.from(JSON.stringify({ details: [detail] })).toString('base64url')}`;
@@ -106,16 +106,16 @@ describe('POST /messages', () => {
 
   it('searches the web with the tool for it, and shows the search', async () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }];
-    const asked = { tools, tool_choice: { type: 'tool', name: 'web_search' } };
+    const fields = { tools, tool_choice: { type: 'tool', name: 'web_search' } };
     const messages = [{ role: 'user', content: 'When does the lighthouse open?' }];
-    const message = await caller.whole({ ...asked, messages });
+    const message = await caller.whole({ ...fields, messages });
     expect(message.content.map(({ type }) => type)).toEqual([
       'server_tool_use',
       'web_search_tool_result',
       'text',
     ]);
     expect(message.usage['server_tool_use']).toMatchObject({ web_search_requests: 1 });
-    const { message: live } = await caller.streamed({ ...asked, messages });
+    const { message: live } = await caller.streamed({ ...fields, messages });
     expect(live.content.map(({ type }) => type)).toEqual(message.content.map(({ type }) => type));
     expect(live.cost).toEqual(message.cost);
     expect(lastSent()).not.toHaveProperty('tools');
@@ -148,14 +148,14 @@ describe('POST /messages', () => {
       { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Yes' } }] },
       { ...chunk, choices: [{ ...choice, delta: {} }], usage },
     ];
-    const asked = (script: object): object => ({
+    const request = (script: object): object => ({
       model: 'scripted',
       stop_sequences: ['STOP', 'END'],
       messages: [{ role: 'user', content: JSON.stringify(script) }],
     });
     const message = { content: [{ type: 'text', text: 'Yes' }], stop_reason: reason, ...expected };
-    expect(await caller.whole(asked({ answer }))).toMatchObject(message);
-    expect((await caller.streamed(asked({ chunks }))).message).toMatchObject(message);
+    expect(await caller.whole(request({ answer }))).toMatchObject(message);
+    expect((await caller.streamed(request({ chunks }))).message).toMatchObject(message);
   });
 
   it('takes the system prompt as a text or as blocks with marks for caches', async () => {
@@ -179,7 +179,7 @@ describe('POST /messages', () => {
   });
 
   it('preserves numbers of any size in the inputs of tools', async () => {
-    const asked = JSON.stringify({
+    const request = JSON.stringify({
       model: 'plain',
       max_tokens: 20,
       messages: [
@@ -188,7 +188,7 @@ describe('POST /messages', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x'.repeat(400_000) }] },
       ],
     }).replace('"HUGE"', '123456789012345678901234567890');
-    expect((await caller.post('/messages', asked)).status).toBe(200);
+    expect((await caller.post('/messages', request)).status).toBe(200);
     expect(backend.requests().at(-1)?.body).toContain(String.raw`{\"n\":123456789012345678901234567890}`);
   });
 
@@ -217,7 +217,7 @@ describe('POST /messages', () => {
     ['2023-01-01', 200],
     ['2024-02-30', 400],
   ])('accepts the documented versions of the API: %s', async (version, status) => {
-    const asked = { model: 'plain', max_tokens: 5, messages: [HI] };
-    expect((await caller.post('/messages', asked, { 'anthropic-version': version })).status).toBe(status);
+    const request = { model: 'plain', max_tokens: 5, messages: [HI] };
+    expect((await caller.post('/messages', request, { 'anthropic-version': version })).status).toBe(status);
   });
 });

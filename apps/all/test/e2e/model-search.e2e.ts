@@ -44,7 +44,7 @@ const ask = (message: string | { content: string }, rest: object = {}, parameter
   ...rest,
 });
 
-async function said(apiKey: string, body: object): Promise<SeenResponse> {
+async function responseTo(apiKey: string, body: object): Promise<SeenResponse> {
   const response = await platform.chat(apiKey, body);
   expect(response.status).toBe(200);
   return seenOf(response);
@@ -75,7 +75,7 @@ describe('a model that calls for a search', () => {
   ] as const)('gets the results and completes, and its call is not visible: %s', async (_, rest, credit) => {
     const { id, apiKey } = await platform.account(credit);
     const before = platform.simulator.requests().length;
-    const answer = await said(apiKey, ask(CALLS, rest));
+    const answer = await responseTo(apiKey, ask(CALLS, rest));
     expect(engine.queries.at(-1)).toBe('tower height');
     expect(answer.content).toContain('It is 330 metres tall.');
     expect(answer).toMatchObject({ finish: 'stop', calls: [] });
@@ -98,7 +98,7 @@ describe('a model that calls for a search', () => {
   it('gets them as the result of its call, after an unchanged prompt, enclosed in markers', async () => {
     const { apiKey } = await platform.account();
     const before = platform.simulator.requests().length;
-    await said(apiKey, ask(CALLS, { stream: true }));
+    await responseTo(apiKey, ask(CALLS, { stream: true }));
     const [first, second] = asksSince(before);
     expect(first?.tools).toHaveLength(1);
     expect(second?.tools).toEqual(first?.tools);
@@ -119,7 +119,7 @@ describe('a model that calls for a search', () => {
   it('returns the results if requested, before the text that is based on them', async () => {
     const { apiKey } = await platform.account();
     const shown = { include_search_results_in_stream: true, return_search_results_as_documents: true };
-    const { raw } = await said(apiKey, ask(CALLS, { stream: true }, shown));
+    const { raw } = await responseTo(apiKey, ask(CALLS, { stream: true }, shown));
     const [first, second] = raw.split('\n\n').filter((event) => event.startsWith('data: '));
     expect(first).toContain('"choices":[],"svc_parameters":{"web_search_citations":[{"title":"The Tower"');
     expect(second).toContain('svc_web_search_documents');
@@ -127,7 +127,7 @@ describe('a model that calls for a search', () => {
 
   it('may also complete at once; then nothing is searched or charged for it', async () => {
     const { id, apiKey } = await platform.account();
-    const [before, asked] = [platform.simulator.requests().length, engine.queries.length];
+    const [before, searches] = [platform.simulator.requests().length, engine.queries.length];
     const auto = ask(
       'What is the latest news? Reply exactly: none',
       { stream: true },
@@ -135,12 +135,12 @@ describe('a model that calls for a search', () => {
         include_search_results_in_stream: true,
       },
     );
-    const answer = await said(apiKey, auto);
+    const answer = await responseTo(apiKey, auto);
     expect(answer).toMatchObject({ content: 'none', finish: 'stop' });
     expect(answer.svc_parameters).toMatchObject({ enable_web_search: 'auto', web_search_citations: [] });
     expect(answer.svc_parameters.web_search_query).toBeUndefined();
     expect(asksSince(before)).toHaveLength(1);
-    expect(engine.queries.length).toBe(asked);
+    expect(engine.queries.length).toBe(searches);
     expect(answer.cost.usd).toBeLessThan(0.01);
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
   });
@@ -149,7 +149,7 @@ describe('a model that calls for a search', () => {
     const { apiKey } = await platform.account();
     const before = platform.simulator.requests().length;
     const tools = [{ type: 'function', function: { name: 'web_search', parameters: { type: 'object' } } }];
-    const answer = await said(apiKey, ask('go [[sim tool=web_search]]', { tools }));
+    const answer = await responseTo(apiKey, ask('go [[sim tool=web_search]]', { tools }));
     expect(answer).toMatchObject({ calls: [{ name: 'web_search' }], finish: 'tool_calls' });
     expect(JSON.stringify(asksSince(before)[0]?.tools)).toContain('"name":"web_search_2"');
   });
@@ -162,10 +162,10 @@ describe('a model that calls for a search', () => {
     ['leaves no room', { max_tokens: 32 }],
   ])('gets no tool if the request %s: the rule decides', async (_, rest) => {
     const { apiKey } = await platform.account();
-    const [before, asked] = [platform.simulator.requests().length, engine.queries.length];
+    const [before, searches] = [platform.simulator.requests().length, engine.queries.length];
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
-    await said(apiKey, ask('What is the latest news?', { tools, ...rest }));
-    expect(engine.queries.length).toBe(asked + 1);
+    await responseTo(apiKey, ask('What is the latest news?', { tools, ...rest }));
+    expect(engine.queries.length).toBe(searches + 1);
     expect(JSON.stringify(asksSince(before))).not.toContain('web_search');
   });
 });
@@ -263,11 +263,11 @@ const CASES: Record<string, Case> = {
 describe('a search call', () => {
   it.each(Object.entries(CASES))('%s', async (_, { script, tools, expected, query }) => {
     const { id, apiKey } = await platform.account();
-    const asked = engine.queries.length;
+    const searches = engine.queries.length;
     const body = ask(scriptMessage(script), { stream: true, ...(tools && { tools }) });
-    const answer = await said(apiKey, body);
+    const answer = await responseTo(apiKey, body);
     expect(answer).toMatchObject(expected);
-    expect(engine.queries.slice(asked)).toEqual(query === undefined ? [] : [query]);
+    expect(engine.queries.slice(searches)).toEqual(query === undefined ? [] : [query]);
     expect(answer.svc_parameters.web_search_query).toEqual(query);
     expect(answer.raw).not.toContain('"name":"web_search"');
     expect(await spentNano(id)).toBe(Math.round(answer.cost.usd * 1e9));
@@ -291,14 +291,14 @@ describe('a search call', () => {
     };
     const answer = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
     const end = { choices: [{ index: 0, message: { content: 'Done.' }, finish_reason: 'stop' }] };
-    const whole = await said(apiKey, ask(scriptMessage([{ answer }, { answer: end }])));
+    const whole = await responseTo(apiKey, ask(scriptMessage([{ answer }, { answer: end }])));
     expect(whole).toMatchObject({
       content: 'Let me look.\n\nDone.',
       thoughts: 'Hm.',
       finish: 'stop',
       calls: [],
     });
-    const { messages, tools } = scripted.asked.at(-1) ?? { messages: [] };
+    const { messages, tools } = scripted.requests.at(-1) ?? { messages: [] };
     expect(messages.at(-2)).toEqual(message);
     expect(messages.at(-1)).toMatchObject({ role: 'tool', tool_call_id: 'c' });
     expect(tools).toHaveLength(1);
@@ -332,7 +332,7 @@ describe('a search by the model', () => {
   it('does not stop the completion if it fails: the model and the client are informed', async () => {
     engine.mode = 'fails';
     const { id, apiKey } = await platform.account();
-    const answer = await said(apiKey, ask(CALLS));
+    const answer = await responseTo(apiKey, ask(CALLS));
     const why = 'Answered without a search: no search provider responded.';
     expect(answer.content).toContain(why);
     expect(answer.svc_parameters).toMatchObject({
@@ -346,9 +346,9 @@ describe('a search by the model', () => {
 
   it('is not made without money for it, and the completion continues without it', async () => {
     const { id, apiKey } = await platform.account('0.0099');
-    const asked = engine.queries.length;
-    const answer = await said(apiKey, ask(CALLS, { stream: true }));
-    expect(engine.queries.length).toBe(asked);
+    const searches = engine.queries.length;
+    const answer = await responseTo(apiKey, ask(CALLS, { stream: true }));
+    expect(engine.queries.length).toBe(searches);
     expect(answer.svc_parameters.web_search_error).toBe(
       'Answered without a search: there is too little credit for it.',
     );

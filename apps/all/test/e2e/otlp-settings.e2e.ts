@@ -28,7 +28,7 @@ const FAST = {
 
 let receiver: OtlpReceiver;
 let telemetry: RunningTelemetry | undefined;
-const said: (readonly [message: string, members: object])[] = [];
+const warnings: (readonly [message: string, members: object])[] = [];
 
 beforeEach(async () => {
   receiver = await OtlpReceiver.start();
@@ -39,7 +39,7 @@ afterEach(async () => {
   telemetry = undefined;
   receiver.close();
   vi.unstubAllEnvs();
-  said.length = 0;
+  warnings.length = 0;
 });
 
 /** Starts the telemetry of a process with these settings in its environment. */
@@ -47,8 +47,8 @@ async function start(env: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries({ ...FAST, ...env })) vi.stubEnv(name, value);
   const log = {
     debug: () => undefined,
-    info: (members: object, message: string) => void said.push([message, members]),
-    warn: (members: object, message: string) => void said.push([message, members]),
+    info: (members: object, message: string) => void warnings.push([message, members]),
+    warn: (members: object, message: string) => void warnings.push([message, members]),
   };
   const config = loadConfig(telemetryConfig('unit'), process.env);
   telemetry = await startTelemetry({ config, env: process.env, version: '1', log });
@@ -111,7 +111,7 @@ describe.each(protocols)('telemetry by %s', (protocol, url) => {
         const isHidden = protocol === 'grpc' || how === 'none';
         expect(headers['content-encoding']).toBe(isHidden ? undefined : 'gzip');
       }
-      expect(said.filter(([message]) => /no effect|takes no/.test(message))).toEqual([]);
+      expect(warnings.filter(([message]) => /no effect|takes no/.test(message))).toEqual([]);
     },
   );
 });
@@ -140,7 +140,7 @@ describe('the settings of one signal', () => {
     request();
     await eventually('metrics have come', () => receiver.requests.length > 2);
     expect(receiver.spans).toEqual([]);
-    expect(said).toEqual([
+    expect(warnings).toEqual([
       [
         'some OTEL_ settings have no effect',
         { settings: expect.arrayContaining(['OTEL_TRACES_SAMPLER: no traces are sent']) as string[] },
@@ -254,8 +254,8 @@ describe('a receiver that takes nothing', () => {
         scrapedMetrics().text,
       )?.[1],
     );
-  const linesSaying = (message: string) =>
-    said.filter(([text]) => text === message).map(([, members]) => members);
+  const linesWith = (message: string) =>
+    warnings.filter(([text]) => text === message).map(([, members]) => members);
 
   it('shows in the metrics, and in one line of the log until it takes telemetry again', async () => {
     let status = 400;
@@ -270,13 +270,10 @@ describe('a receiver that takes nothing', () => {
       OTEL_TRACES_EXPORTER: 'none',
     });
     await eventually('several exports have failed', () => failures('metrics') > before + 2);
-    expect(linesSaying('the OTLP receiver takes no telemetry')).toMatchObject([{ signal: 'metrics' }]);
+    expect(linesWith('the OTLP receiver takes no telemetry')).toMatchObject([{ signal: 'metrics' }]);
     status = 200;
-    await eventually(
-      'it works again',
-      () => linesSaying('the OTLP receiver takes telemetry again').length > 0,
-    );
-    expect(linesSaying('the OTLP receiver takes no telemetry')).toHaveLength(1);
+    await eventually('it works again', () => linesWith('the OTLP receiver takes telemetry again').length > 0);
+    expect(linesWith('the OTLP receiver takes no telemetry')).toHaveLength(1);
     server.close();
     server.closeAllConnections();
   });
@@ -294,7 +291,7 @@ describe('a receiver that takes nothing', () => {
     await eventually('all have failed', () =>
       ['traces', 'metrics', 'logs'].every((signal, index) => failures(signal) > (before[index] ?? 0)),
     );
-    const reasons = linesSaying('the OTLP receiver takes no telemetry') as {
+    const reasons = linesWith('the OTLP receiver takes no telemetry') as {
       signal: string;
       reason: string;
     }[];

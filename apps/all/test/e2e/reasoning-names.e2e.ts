@@ -70,15 +70,15 @@ describe.each(NAMES)('reasoning that a server sends as %s', (_, place) => {
   });
 
   it('is a thinking block of a message', async () => {
-    const asked = { max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } };
-    const whole = await post('messages', { ...asked, messages: [script(place, false)] });
+    const fields = { max_tokens: 2_000, thinking: { type: 'enabled', budget_tokens: 1_024 } };
+    const whole = await post('messages', { ...fields, messages: [script(place, false)] });
     expect(JSON.parse(whole)).toMatchObject({
       content: [
         { type: 'thinking', thinking: REASONING },
         { type: 'text', text: 'Calm.' },
       ],
     });
-    const streamed = await post('messages', { ...asked, messages: [script(place, true)], stream: true });
+    const streamed = await post('messages', { ...fields, messages: [script(place, true)], stream: true });
     expect(inEvents(streamed, /"thinking_delta","thinking":"([^"]*)"/g)).toBe(REASONING);
   });
 

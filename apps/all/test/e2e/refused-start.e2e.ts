@@ -34,8 +34,8 @@ describe('a failed start', () => {
     expect(fault).toContain('it ended with 1:');
     // A busy database may be in the log.
     const lines = fault.trimEnd().split('\n').slice(1);
-    const said = lines.filter((line) => line.trim() !== '' && !line.startsWith('{'));
-    expect(said).toEqual([expect.stringMatching(`^Port ${port} is taken\\.`)]);
+    const plain = lines.filter((line) => line.trim() !== '' && !line.startsWith('{'));
+    expect(plain).toEqual([expect.stringMatching(`^Port ${port} is taken\\.`)]);
   });
 
   it('reports every error in the catalogue', async () => {

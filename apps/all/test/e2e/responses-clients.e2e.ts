@@ -47,13 +47,13 @@ describe('@ai-sdk/openai, which uses responses by default', () => {
   });
 
   it.each([true, false])('calls tools until the final text (stream: %s)', async (stream) => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const tools = {
       get_weather: tool({
         description: 'The weather of a city',
         inputSchema: z.object({ city: z.string() }),
         execute: (given) => {
-          asked.push(given);
+          inputs.push(given);
           return Promise.resolve('sunny, 21 degrees');
         },
       }),
@@ -67,7 +67,7 @@ describe('@ai-sdk/openai, which uses responses by default', () => {
     };
     const text = stream ? await streamText(options).text : (await generateText(options)).text;
     expect(text).toContain('sunny, 21 degrees');
-    expect(asked).toEqual([{ city: expect.any(String) }]);
+    expect(inputs).toEqual([{ city: expect.any(String) }]);
   });
 
   it('generates objects that match a schema, with and without streaming', async () => {
@@ -126,13 +126,13 @@ describe('@openai/agents', () => {
   });
 
   it.each([true, false])('calls tools until the final output (stream: %s)', async (stream) => {
-    const asked: unknown[] = [];
+    const inputs: unknown[] = [];
     const weather = agentTool({
       name: 'get_weather',
       description: 'The weather of a city',
       parameters: z.object({ city: z.string() }),
       execute: (given) => {
-        asked.push(given);
+        inputs.push(given);
         return 'sunny, 21 degrees';
       },
     });
@@ -142,7 +142,7 @@ describe('@openai/agents', () => {
       ? await streamedOutput(runner(), agent, question)
       : (await runner().run(agent, question)).finalOutput;
     expect(output).toContain('sunny, 21 degrees');
-    expect(asked).toEqual([{ city: expect.any(String) }]);
+    expect(inputs).toEqual([{ city: expect.any(String) }]);
   });
 
   it('returns an object that matches a schema', async () => {

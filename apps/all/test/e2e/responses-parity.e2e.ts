@@ -45,8 +45,8 @@ afterAll(async () => {
   await backend.close();
 });
 
-async function chat(asked: object): Promise<Seen> {
-  const response = await platform.chat(chatting.apiKey, { model, ...asked });
+async function chat(request: object): Promise<Seen> {
+  const response = await platform.chat(chatting.apiKey, { model, ...request });
   expect(response.status).toBe(200);
   const answer = (await response.json()) as ChatCompletion & Priced;
   const [choice] = answer.choices;
@@ -68,9 +68,9 @@ async function chat(asked: object): Promise<Seen> {
   };
 }
 
-async function respond(asked: object, stream: boolean): Promise<Seen> {
+async function respond(request: object, stream: boolean): Promise<Seen> {
   const { responses } = responding.openai;
-  const body = { model, ...asked } as ResponseCreateParamsNonStreaming;
+  const body = { model, ...request } as ResponseCreateParamsNonStreaming;
   const answer = (await (stream
     ? responses.stream({ ...body, stream: true }).finalResponse()
     : responses.create(body))) as Answer & Priced;
@@ -98,10 +98,10 @@ async function spentNano({ id }: TestAccount): Promise<number> {
 describe('a conversation', () => {
   it('says and costs the same through /responses, whole and streamed, as through /chat/completions', async () => {
     await fc.assert(
-      fc.asyncProperty(responseRequest, async (asked) => {
-        const expected = await chat(asked.chat);
-        expect(await respond(asked.response, false)).toEqual(expected);
-        expect(await respond(asked.response, true)).toEqual(expected);
+      fc.asyncProperty(responseRequest, async (request) => {
+        const expected = await chat(request.chat);
+        expect(await respond(request.response, false)).toEqual(expected);
+        expect(await respond(request.response, true)).toEqual(expected);
       }),
       { numRuns: repeats('RESPONSES') },
     );

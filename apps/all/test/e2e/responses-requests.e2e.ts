@@ -18,10 +18,10 @@ afterEach(() => platform.simulator.setFaults({}));
 
 afterAll(() => platform.stop());
 
-function post(asked: object | string): Promise<Response> {
+function post(request: object | string): Promise<Response> {
   return fetch(`${platform.apiUrl}/responses`, {
     method: 'POST',
-    body: typeof asked === 'string' ? asked : JSON.stringify({ model, input, ...asked }),
+    body: typeof request === 'string' ? request : JSON.stringify({ model, input, ...request }),
     headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
   });
 }

@@ -16,7 +16,7 @@ interface Event {
 }
 
 /** The fields of a request, whose items may be those of a response. */
-type Asked = Omit<ResponseCreateParamsNonStreaming, 'model' | 'input'> & {
+type Fields = Omit<ResponseCreateParamsNonStreaming, 'model' | 'input'> & {
   readonly input: string | readonly object[];
 };
 
@@ -32,17 +32,17 @@ afterEach(() => platform.simulator.setFaults({}));
 
 afterAll(() => platform.stop());
 
-function post(asked: object): Promise<Response> {
+function post(request: object): Promise<Response> {
   return fetch(`${platform.apiUrl}/responses`, {
     method: 'POST',
-    body: JSON.stringify({ model, input, ...asked }),
+    body: JSON.stringify({ model, input, ...request }),
     headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
   });
 }
 
 /** The events of a stream, as their names and data. */
-async function eventsOf(asked: object): Promise<Event[]> {
-  const text = await (await post({ ...asked, stream: true })).text();
+async function eventsOf(request: object): Promise<Event[]> {
+  const text = await (await post({ ...request, stream: true })).text();
   const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
   expect(frames.pop()).toBe('data: [DONE]');
   return frames.map((frame) => {
@@ -54,8 +54,8 @@ async function eventsOf(asked: object): Promise<Event[]> {
 }
 
 /** The response whole, or as the client assembles it from a stream. */
-function answered(asked: Asked, stream: boolean): Promise<Answer> {
-  const body = { model, ...asked } as ResponseCreateParamsNonStreaming;
+function answered(fields: Fields, stream: boolean): Promise<Answer> {
+  const body = { model, ...fields } as ResponseCreateParamsNonStreaming;
   return stream
     ? account.openai.responses.stream({ ...body, stream: true }).finalResponse()
     : account.openai.responses.create(body);
@@ -114,12 +114,12 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
 
   it('calls a custom tool with a text, of a model that knows only functions', async () => {
     const tool = { type: 'custom' as const, name: 'run', description: 'Runs a script' };
-    const asked = {
+    const fields = {
       input: [{ role: 'user' as const, content: 'Run it' }],
       tools: [tool],
       tool_choice: { type: 'custom' as const, name: 'run' },
     };
-    const first = await answered(asked, stream);
+    const first = await answered(fields, stream);
     const call = first.output.find((item) => item.type === 'custom_tool_call');
     expect(call).toMatchObject({ name: 'run', call_id: expect.any(String), input: expect.any(String) });
     expect(sent()).toMatchObject({
@@ -131,10 +131,10 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
       call_id: call?.call_id ?? '',
       output: 'it ran well',
     };
-    const last = await answered({ input: [...asked.input, ...first.output, output], tools: [tool] }, stream);
+    const last = await answered({ input: [...fields.input, ...first.output, output], tools: [tool] }, stream);
     expect(last.output_text).toContain('it ran well');
-    const [, , said] = sent()['messages'] as { tool_calls?: { function: { arguments: string } }[] }[];
-    expect(JSON.parse(said?.tool_calls?.[0]?.function.arguments ?? '')).toEqual({ input: call?.input });
+    const [, , reply] = sent()['messages'] as { tool_calls?: { function: { arguments: string } }[] }[];
+    expect(JSON.parse(reply?.tool_calls?.[0]?.function.arguments ?? '')).toEqual({ input: call?.input });
   });
 
   it('calls the tools of a namespace, whose names may also be used outside of it', async () => {
@@ -205,16 +205,16 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
   });
 
   it('shows reasoning as an item, as a summary if the client asks for one, and takes it back', async () => {
-    const asked = { input: [{ role: 'user' as const, content: 'hi [[sim think=6]]' }] };
-    const plain = await answered(asked, stream);
+    const fields = { input: [{ role: 'user' as const, content: 'hi [[sim think=6]]' }] };
+    const plain = await answered(fields, stream);
     const [thought, message] = plain.output;
     expect(thought).toMatchObject({ type: 'reasoning', content: [{ type: 'reasoning_text' }], summary: [] });
     expect(message?.type).toBe('message');
-    const { output } = await answered({ ...asked, reasoning: { summary: 'auto' } }, stream);
+    const { output } = await answered({ ...fields, reasoning: { summary: 'auto' } }, stream);
     expect(output[0]).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text' }] });
-    await answered({ input: [...asked.input, ...plain.output, ...asked.input] }, stream);
-    const [, , said] = sent()['messages'] as { reasoning_content?: string; content?: unknown }[];
-    expect(said).toMatchObject({ role: 'assistant', reasoning_content: expect.any(String) });
+    await answered({ input: [...fields.input, ...plain.output, ...fields.input] }, stream);
+    const [, , reply] = sent()['messages'] as { reasoning_content?: string; content?: unknown }[];
+    expect(reply).toMatchObject({ role: 'assistant', reasoning_content: expect.any(String) });
   });
 
   it('returns the signatures of reasoning as encrypted_content, and sends them back to the model', async () => {
@@ -229,12 +229,12 @@ describe.each([false, true])('POST /responses (stream: %s)', (stream) => {
       encrypted_content: expect.stringMatching(/./),
     });
     await answered({ input: [question, ...first.output, question] }, stream);
-    const [, , said] = sent()['messages'] as { reasoning_details?: object[] }[];
+    const [, , reply] = sent()['messages'] as { reasoning_details?: object[] }[];
     const given = await platform.chat(account.apiKey, { model, messages: [question] });
     const { choices } = (await given.json()) as {
       choices: { message: { reasoning_details: object[] } }[];
     };
-    expect(said?.reasoning_details).toEqual(choices[0]?.message.reasoning_details);
+    expect(reply?.reasoning_details).toEqual(choices[0]?.message.reasoning_details);
     const unsigned = await answered({ input: 'hi [[sim think=6]]' }, stream);
     expect(unsigned.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: null });
   });
@@ -310,8 +310,8 @@ describe('a stream of POST /responses', () => {
   });
 
   it('keeps reasoning, text and calls apart', async () => {
-    const asked = { model, input: 'What is the weather in Oslo? [[sim think=5]]', tools: [weather] };
-    const { output } = await account.openai.responses.stream(asked).finalResponse();
+    const request = { model, input: 'What is the weather in Oslo? [[sim think=5]]', tools: [weather] };
+    const { output } = await account.openai.responses.stream(request).finalResponse();
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
   });
 });

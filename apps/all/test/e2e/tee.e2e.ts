@@ -140,13 +140,16 @@ describe('GET /tee/attestation', () => {
 
 describe('GET /tee/signature', () => {
   it('refuses a completion that no enclave has signed, and other algorithms', async () => {
-    const asked = { model: 'encrypted', request_id: 'chatcmpl-0' };
-    expect(await refusalOf('signature', asked)).toMatchObject({ status: 502, code: 'TEE_SIGNATURE_FAILED' });
+    const request = { model: 'encrypted', request_id: 'chatcmpl-0' };
+    expect(await refusalOf('signature', request)).toMatchObject({
+      status: 502,
+      code: 'TEE_SIGNATURE_FAILED',
+    });
     const faulty: [string, Record<string, string>][] = [
-      ['signing_algo', { ...asked, signing_algo: 'rsa' }],
-      ['request_id', { ...asked, request_id: '../attestation/report' }],
+      ['signing_algo', { ...request, signing_algo: 'rsa' }],
+      ['request_id', { ...request, request_id: '../attestation/report' }],
       ['request_id', { model: 'encrypted' }],
-      ['model', { ...asked, model: 'test-model' }],
+      ['model', { ...request, model: 'test-model' }],
     ];
     for (const [param, query] of faulty)
       expect(await refusalOf('signature', query)).toMatchObject({ status: 400, error: { param } });

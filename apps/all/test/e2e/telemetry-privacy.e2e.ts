@@ -57,16 +57,16 @@ function messages(): object[] {
 /** Completes, and at times fails with an error that quotes the request and unique words. */
 function startBackend(): Promise<TestServer> {
   return TestServer.start((request, response) => {
-    let asked = '';
-    request.on('data', (bytes: Buffer) => (asked += bytes.toString()));
+    let body = '';
+    request.on('data', (bytes: Buffer) => (body += bytes.toString()));
     request.on('end', () => {
-      const status = Number(/fail-(\d+)/.exec(asked)?.[1] ?? 200);
+      const status = Number(/fail-(\d+)/.exec(body)?.[1] ?? 200);
       const choice = {
         index: 0,
         message: { role: 'assistant', content: MARK.answer },
         finish_reason: 'stop',
       };
-      const error = { message: `${MARK.backend}: ${asked}`, type: MARK.backend, code: MARK.backend };
+      const error = { message: `${MARK.backend}: ${body}`, type: MARK.backend, code: MARK.backend };
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(status === 200 ? { id: 'x', choices: [choice] } : { error }));
     });

@@ -62,8 +62,8 @@ afterAll(async () => {
 
 describe('a rail that is one file and one row', () => {
   it('is offered beside the others, by its network and its name', async () => {
-    const asked = await fetch(topUpUrl(platform), { method: 'POST' });
-    const { accepts } = (await asked.json()) as { accepts: { network: string; payTo: string }[] };
+    const response = await fetch(topUpUrl(platform), { method: 'POST' });
+    const { accepts } = (await response.json()) as { accepts: { network: string; payTo: string }[] };
     expect(accepts.map(({ network }) => network)).toEqual(['eip155:8453', POLYGON]);
     expect(accepts[1]?.payTo).toBe(seller.address);
     const refused = await chat(platform, onPolygon.wallet);

@@ -125,7 +125,7 @@ describe.skipIf(isClustered())('the metrics of one process', () => {
       ended: 'svc_payments_ended_total{svc_payments_rail="base",svc_payments_state="CREDITED"}',
       letIn: 'svc_payments_sign_ins_total{svc_problem=""}',
       refused: 'svc_payments_sign_ins_total{svc_problem="X402_SIGN_IN_INVALID_SIGNATURE"}',
-      asked:
+      requests:
         'svc_payments_chain_call_duration_seconds_count{svc_payments_rail="base",svc_payments_peer="node",error_type=""}',
       failing: 'svc_payments_chain_failing_ratio{svc_payments_rail="base"}',
       block: 'svc_payments_chain_time_seconds{svc_payments_rail="base"}',
@@ -146,7 +146,7 @@ describe.skipIf(isClustered())('the metrics of one process', () => {
     const now = await all();
     const more = (name: string): number => (now[name] ?? NaN) - (before[name] ?? NaN);
     expect([more('credited'), more('ended'), more('letIn'), more('refused')]).toEqual([12, 1, 1, 1]);
-    expect(more('asked')).toBeGreaterThan(0);
+    expect(more('requests')).toBeGreaterThan(0);
     expect(now).toMatchObject({ failing: 0, unknown: 0 });
     // The signer of the test chain is rich, and its last block is the payment's.
     await eventually('the node and the signer are watched', async () => {

@@ -34,13 +34,13 @@ const INJECTIONS = Array.from({ length: 50 }, (_, n) => ({
 let server: TestServer;
 let platform: Platform;
 let base: string;
-const asked: string[] = [];
+const paths: string[] = [];
 let gone = 0;
 
 beforeAll(async () => {
   server = await TestServer.start((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://x');
-    asked.push(pathname);
+    paths.push(pathname);
     response.once('close', () => {
       if (!response.writableFinished) gone += 1;
     });
@@ -94,7 +94,7 @@ function lastPrompt(): { role: string; content: string }[] {
 describe('pages whose URLs are in a message', () => {
   it('are read instead of a search, and each one read is a part of the cost', async () => {
     const { id, apiKey } = await platform.account();
-    asked.length = 0;
+    paths.length = 0;
     const text = `Compare ${base}/good/1, ${base}/good/2 and ${base}/none/3. Reply exactly: same[REF]1[/REF][REF]2[/REF]`;
     const answer = await answered(apiKey, ask(text, { enable_web_search: 'on', enable_web_citations: true }));
     expect(answer.choices[0]?.message.content).toBe('same[REF]1[/REF]');
@@ -107,7 +107,7 @@ describe('pages whose URLs are in a message', () => {
       { url: `${base}/none/3`, error: 'the URL did not respond with success' },
     ]);
     expect(echo.web_search_error).toBeUndefined();
-    expect(asked).not.toContain('/search');
+    expect(paths).not.toContain('/search');
     const costNano = Math.round(answer.cost.usd * 1e9);
     expect(costNano).toBeGreaterThan(20_000_000);
     expect(costNano).toBeLessThan(30_000_000);
@@ -132,10 +132,10 @@ describe('pages whose URLs are in a message', () => {
 
   it('that differ only in their fragment are one page, fetched and charged once', async () => {
     const { id, apiKey } = await platform.account();
-    asked.length = 0;
+    paths.length = 0;
     const fragments = ['#a', '#b', '', '#c', '#d'].map((fragment) => `${base}/good/1${fragment}`).join(' ');
     const answer = await answered(apiKey, ask(`${fragments} ${base}/good/2`));
-    expect(asked.filter((path) => path.startsWith('/good/'))).toEqual(['/good/1', '/good/2']);
+    expect(paths.filter((path) => path.startsWith('/good/'))).toEqual(['/good/1', '/good/2']);
     expect(answer.svc_parameters.web_search_citations.map(({ title }) => title)).toEqual([
       'Page 1',
       'Page 2',
@@ -167,19 +167,19 @@ describe('pages whose URLs are in a message', () => {
 
   it('are not read before their cost is held', async () => {
     const { apiKey } = await platform.account('0.019');
-    asked.length = 0;
+    paths.length = 0;
     const refused = await errorOf(await platform.chat(apiKey, ask(`${base}/good/1 ${base}/good/2`)));
     expect(refused.code).toBe('INSUFFICIENT_BALANCE');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 
   it('are cancelled when the client disconnects, and nothing is charged', async () => {
     const { id, apiKey } = await platform.account();
-    asked.length = 0;
+    paths.length = 0;
     const before = gone;
     const abort = new AbortController();
     const answer = platform.chat(apiKey, ask(`${base}/hang/1`), { signal: abort.signal });
-    await eventually('the page is asked for', () => asked.includes('/hang/1'));
+    await eventually('the page is asked for', () => paths.includes('/hang/1'));
     abort.abort();
     await expect(answer).rejects.toThrow(/abort/i);
     await eventually('the page is let go', () => gone > before);

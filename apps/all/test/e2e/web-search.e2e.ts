@@ -141,10 +141,10 @@ describe('a completion with a web search', () => {
     const { apiKey } = await platform.account();
     const text = 'Reply exactly: Tall.[REF]0[/REF] So they say.[REF]7[/REF] Both.[REF]0,1[/REF]';
     const response = await platform.chat(apiKey, ask(text, { enable_web_citations: true }, { stream }));
-    const said = stream
+    const content = stream
       ? (await chunksOf(response)).text
       : ((await response.json()) as Answered).choices[0]?.message.content;
-    expect(said).toBe('Tall.[REF]0[/REF] So they say. Both.[REF]0[/REF][REF]1[/REF]');
+    expect(content).toBe('Tall.[REF]0[/REF] So they say. Both.[REF]0[/REF][REF]1[/REF]');
   });
 
   it('returns the echo at the end of a stream, and charges it the same', async () => {
@@ -248,10 +248,10 @@ describe('auto with a model without tools', () => {
   it('searches for recent topics, and not for general knowledge', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account();
-    const asked = engine.queries.length;
+    const before = engine.queries.length;
     const auto = (content: string) => ask(content, { enable_web_search: 'auto' }, { model: 'toolless' });
     const known = await answered(apiKey, auto('What is the capital of France?'));
-    expect(engine.queries.length).toBe(asked);
+    expect(engine.queries.length).toBe(before);
     expect(known.svc_parameters).toMatchObject({ enable_web_search: 'auto', web_search_citations: [] });
     expect(known.svc_parameters.web_search_error).toBeUndefined();
     expect(known.cost.usd).toBeLessThan(0.01);
@@ -284,10 +284,10 @@ describe('a search that fails', () => {
   it('is cancelled when the client disconnects, and nothing is charged', async () => {
     engine.mode = 'hangs';
     const { id, apiKey } = await platform.account();
-    const [asked, gone] = [engine.queries.length, engine.gone];
+    const [before, gone] = [engine.queries.length, engine.gone];
     const abort = new AbortController();
     const answer = platform.chat(apiKey, ask('anything new?'), { signal: abort.signal });
-    await eventually('the engine is asked', () => engine.queries.length > asked);
+    await eventually('the engine is asked', () => engine.queries.length > before);
     abort.abort();
     await expect(answer).rejects.toThrow(/abort/i);
     await eventually('the engine is let go', () => engine.gone > gone);
@@ -300,10 +300,10 @@ describe('money for a search', () => {
   it('is held before the search: an account that cannot pay is refused before any provider is called', async () => {
     engine.mode = 'answers';
     const { id, apiKey } = await platform.account('0.0099');
-    const asked = engine.queries.length;
+    const before = engine.queries.length;
     const answer = await errorOf(await platform.chat(apiKey, ask('What is new?')));
     expect(answer.code).toBe('INSUFFICIENT_BALANCE');
-    expect(engine.queries.length).toBe(asked);
+    expect(engine.queries.length).toBe(before);
     expect(await spentNano(id, '0.0099')).toBe(0);
   });
 

@@ -14,13 +14,13 @@ const CITATIONS = ['https://x.com/a/status/1', 'https://news.example/x', 'javasc
 
 let backend: TestServer;
 let platform: Platform;
-const asked: Record<string, unknown>[] = [];
+const bodies: Record<string, unknown>[] = [];
 
 beforeAll(async () => {
   backend = await TestServer.start((request, response) => {
     void json(request).then((body) => {
       const sent = body as Record<string, unknown>;
-      asked.push(sent);
+      bodies.push(sent);
       const text = 'They say [so](https://x.com/a/status/1).';
       if (sent['stream'] !== true) {
         const message = { role: 'assistant', content: text };
@@ -73,7 +73,7 @@ describe('a search by the model provider', () => {
       const response = await platform.chat(apiKey, body);
       expect(response.status).toBe(200);
       const answer = (stream ? (await chunksOf(response)).chunks.at(-1) : await response.json()) as Answered;
-      expect(asked.at(-1)).toMatchObject({
+      expect(bodies.at(-1)).toMatchObject({
         search_parameters: { mode: 'on', return_citations: true, sources: [{ type: 'web' }, { type: 'x' }] },
       });
       expect(answer.svc_parameters).toMatchObject({ enable_x_search: true });
@@ -91,8 +91,8 @@ describe('a search by the model provider', () => {
   it('is requested as the catalogue specifies', async () => {
     const { apiKey } = await platform.account();
     await platform.chat(apiKey, ask('other-way', { enable_x_search: true }));
-    expect(asked.at(-1)).toMatchObject({ plugins: [{ id: 'web' }] });
-    expect(asked.at(-1)).not.toHaveProperty('search_parameters');
+    expect(bodies.at(-1)).toMatchObject({ plugins: [{ id: 'web' }] });
+    expect(bodies.at(-1)).not.toHaveProperty('search_parameters');
   });
 
   it("keeps the caller's own search_parameters, except those that enable it and return its citations", async () => {
@@ -107,11 +107,11 @@ describe('a search by the model provider', () => {
     const body = ask('native', { enable_x_search: true }, { search_parameters: own });
     expect((await platform.chat(apiKey, body)).status).toBe(200);
     const expected = { ...own, mode: 'on', return_citations: true };
-    expect(asked.at(-1)?.['search_parameters']).toEqual(expected);
+    expect(bodies.at(-1)?.['search_parameters']).toEqual(expected);
     expect(await spentNano(id)).toBeGreaterThan(10_000_000);
     for (const odd of ['on', null, [1]]) {
       await platform.chat(apiKey, ask('native', { enable_x_search: true }, { search_parameters: odd }));
-      expect(asked.at(-1)?.['search_parameters']).toMatchObject({ mode: 'on', return_citations: true });
+      expect(bodies.at(-1)?.['search_parameters']).toMatchObject({ mode: 'on', return_citations: true });
     }
   });
 
@@ -119,7 +119,7 @@ describe('a search by the model provider', () => {
     const { id, apiKey } = await platform.account();
     const response = await platform.chat(apiKey, ask('native', {}, { search_parameters: { mode: 'on' } }));
     const answer = (await response.json()) as Answered;
-    expect(asked.at(-1)).not.toHaveProperty('search_parameters');
+    expect(bodies.at(-1)).not.toHaveProperty('search_parameters');
     expect(answer.svc_parameters.web_search_citations).toEqual([]);
     expect(await spentNano(id)).toBeLessThan(10_000_000);
   });

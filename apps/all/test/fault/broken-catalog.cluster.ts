@@ -34,7 +34,7 @@ afterAll(async () => {
 const pathOf = (name: string): string => join(platform.folder, name);
 
 /** The number of times that a process has said so. */
-async function said(name: string): Promise<number> {
+async function warningsOf(name: string): Promise<number> {
   return (await readFile(pathOf(`${name}.log`), 'utf8')).split(SAYS).length - 1;
 }
 
@@ -71,7 +71,7 @@ describe('a cluster whose files are broken', () => {
     ['every process', READERS],
   ] as const)('responds after a restart of %s, which says what is in force', TEST, async (_, kinds) => {
     const names = kinds.flatMap((kind) => platform.cluster.replicas(kind)).map(({ name }) => name);
-    const before = await Promise.all(names.map(said));
+    const before = await Promise.all(names.map(warningsOf));
     const inForce = unique(await metrics('svc_catalog_info'));
     expect(inForce).toEqual([expect.stringMatching(/^svc_catalog_info\{hash="\w{16}"\} 1$/)]);
     await writeFile(pathOf('catalog.yaml'), 'models: [');
@@ -80,7 +80,7 @@ describe('a cluster whose files are broken', () => {
     await platform.cluster.ready();
     expect(await answers()).toBe(200);
     const silent = async (): Promise<string[]> => {
-      const counts = await Promise.all(names.map(said));
+      const counts = await Promise.all(names.map(warningsOf));
       return names.filter((__, at) => counts[at] === before[at]);
     };
     await expect.poll(silent, SOON).toEqual([]);

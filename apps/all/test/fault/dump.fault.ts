@@ -24,7 +24,7 @@ const ask = ({ openai }: TestAccount): Promise<unknown> =>
   openai.chat.completions.create({ model: 'test-model', messages: [{ role: 'user', content: 'hi' }] });
 
 async function askTimes(account: TestAccount, count: number): Promise<void> {
-  for (let asked = 0; asked < count; asked += 1) await ask(account);
+  for (let sent = 0; sent < count; sent += 1) await ask(account);
 }
 
 /** Sends requests until it is stopped; returns the number of responses. */

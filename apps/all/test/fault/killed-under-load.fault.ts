@@ -67,7 +67,7 @@ interface Counts {
   readonly ended: number;
   readonly refused: number;
   readonly unseen: number;
-  readonly asked: number;
+  readonly operatorRequests: number;
 }
 
 /** The outcomes of all requests, as seen by the clients. */
@@ -77,16 +77,22 @@ function countsOf({ payers }: Run): Counts {
   const sent = count((reconciliation) => reconciliation.sent);
   const ended = count((reconciliation) => reconciliation.ended.size);
   const refused = count((reconciliation) => reconciliation.refused.size);
-  return { sent, ended, refused, unseen: sent - ended - refused, asked: count(({ asked }) => asked.size) };
+  return {
+    sent,
+    ended,
+    refused,
+    unseen: sent - ended - refused,
+    operatorRequests: count(({ operatorRequests }) => operatorRequests.size),
+  };
 }
 
 function report(run: Run): void {
-  const { sent, ended, refused, unseen, asked } = countsOf(run);
+  const { sent, ended, refused, unseen, operatorRequests } = countsOf(run);
   const sorted = run.startMs.toSorted((a, b) => a - b);
   const median = sorted[sorted.length >> 1] ?? 0;
   const words = [
     `${sorted.length} kills (seed ${SEED}): ${sent} requests, ${ended} seen to their end, ${refused} refused,`,
-    `${unseen} neither; ${asked} credits and refunds; a start took ${median.toFixed(0)} ms,`,
+    `${unseen} neither; ${operatorRequests} credits and refunds; a start took ${median.toFixed(0)} ms,`,
     `at most ${(sorted.at(-1) ?? 0).toFixed(0)} ms\n`,
   ];
   process.stderr.write(words.join(' '));

@@ -120,22 +120,22 @@ export class Load {
     }
     const reference = `${name}-${(this.operations += 1)}`;
     const refundable = random.chance(0.3) ? this.refundable(payer) : undefined;
-    const asked: OperatorRequest =
+    const request: OperatorRequest =
       refundable === undefined
         ? { path: 'credits', body: { reference, usd: payer.creditUsd }, isConfirmed: false }
         : { path: 'refunds', body: { reference, requestId: refundable }, isConfirmed: false };
-    payer.reconciliation.asked.set(reference, asked);
+    payer.reconciliation.operatorRequests.set(reference, request);
     const { status } = await this.deployment.operator(
       'POST',
-      `/accounts/${accountId}/${asked.path}`,
-      asked.body,
+      `/accounts/${accountId}/${request.path}`,
+      request.body,
     );
-    if (status === 201) asked.isConfirmed = true;
+    if (status === 201) request.isConfirmed = true;
   }
 
   /** A response that had a cost and that has not been refunded. */
   private refundable({ reconciliation }: Payer): string | undefined {
-    const taken = new Set([...reconciliation.asked.values()].map(({ body }) => body.requestId));
+    const taken = new Set([...reconciliation.operatorRequests.values()].map(({ body }) => body.requestId));
     const paid = [...reconciliation.ended].filter(
       ([requestId, { usd, diem }]) => usd + diem > 0 && !taken.has(requestId),
     );

@@ -98,7 +98,7 @@ async function admitsOf75(limiter: HttpLimiter): Promise<number> {
   const user = { requestsPerMinute: 75, tokensPerMinute: 1_000_000 };
   const like = admitRequest({ limits: { user }, windowMs: WINDOW_MS });
   let admits = 0;
-  for (let asked = 0, after = 0; asked < 3_000 && after < 100; asked += 10) {
+  for (let sent = 0, after = 0; sent < 3_000 && after < 100; sent += 10) {
     if (admits >= 75) after += 10;
     const all = await Promise.all(
       Array.from({ length: 10 }, () => limiter.admit({ ...like, requestId: randomUUID() })),

@@ -31,9 +31,9 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
   };
 
   /** Sends this number of equal requests concurrently, distributed over the processes. */
-  const spread = (three: readonly LimiterProcess[], like: AdmitRequest, count: number): Promise<Asked[]> =>
+  const spread = (three: readonly LimiterProcess[], like: AdmitRequest, count: number): Promise<Outcome[]> =>
     Promise.all(
-      Array.from({ length: count }, async (_, index): Promise<Asked> => {
+      Array.from({ length: count }, async (_, index): Promise<Outcome> => {
         const request = { ...like, requestId: randomUUID() };
         return { request, admission: await at(three, index).limiter.admit(request) };
       }),
@@ -98,22 +98,22 @@ describe.skipIf(skipped)(`three limiter processes on one Redis${note}`, () => {
     it('across window boundaries no window admits more than N, and each admits N', async () => {
       const user = { requestsPerMinute: N, tokensPerMinute: AMPLE };
       const like = admitRequest({ limits: { user }, windowMs: 500 });
-      const windows = new Map<number, { asked: number; admitted: number }>();
-      const isFull = ({ asked }: { asked: number }): boolean => asked > N;
+      const windows = new Map<number, { requests: number; admitted: number }>();
+      const isFull = ({ requests }: { requests: number }): boolean => requests > N;
       const load = async (limiter: LimiterProcess['limiter']): Promise<void> => {
         while (windows.size < 6 || ![...windows.values()].some(isFull)) {
           const { endsAtMs, admitted } = await limiter.admit({ ...like, requestId: randomUUID() });
           const end = endsAtMs[0] ?? 0;
-          const window = windows.get(end) ?? { asked: 0, admitted: 0 };
+          const window = windows.get(end) ?? { requests: 0, admitted: 0 };
           windows.set(end, window);
-          window.asked += 1;
+          window.requests += 1;
           if (admitted) window.admitted += 1;
         }
       };
       // Twelve callers each, without a pause, so that there are requests on either side of every boundary,
       // until a window was full.
       await Promise.all(three.flatMap(({ limiter }) => Array.from({ length: 12 }, () => load(limiter))));
-      for (const { asked, admitted } of windows.values()) expect(admitted).toBe(Math.min(N, asked));
+      for (const { requests, admitted } of windows.values()) expect(admitted).toBe(Math.min(N, requests));
     });
 
     it('the slot of a request expires some time after its process was killed, and is kept for a live one', async () => {
@@ -145,17 +145,18 @@ function at(three: readonly LimiterProcess[], index: number): LimiterProcess {
   return one;
 }
 
-interface Asked {
+interface Outcome {
   readonly request: AdmitRequest;
   readonly admission: Admission;
 }
 
-const admittedOf = (asked: readonly Asked[]): Asked[] => asked.filter(({ admission }) => admission.admitted);
+const admittedOf = (results: readonly Outcome[]): Outcome[] =>
+  results.filter(({ admission }) => admission.admitted);
 
 /** Repeats the action if a window boundary came in between. */
-async function untilOneWindow(ask: () => Promise<Asked[]>): Promise<Asked[]> {
+async function untilOneWindow(ask: () => Promise<Outcome[]>): Promise<Outcome[]> {
   for (;;) {
-    const asked = await ask();
-    if (new Set(asked.map(({ admission }) => admission.endsAtMs[0])).size === 1) return asked;
+    const results = await ask();
+    if (new Set(results.map(({ admission }) => admission.endsAtMs[0])).size === 1) return results;
   }
 }

@@ -39,7 +39,7 @@ async function askOn(account: TestAccount, signal: AbortSignal): Promise<number>
 }
 
 async function askTimes(account: TestAccount, count: number): Promise<void> {
-  for (let asked = 0; asked < count; asked += 1) await ask(account);
+  for (let sent = 0; sent < count; sent += 1) await ask(account);
 }
 
 /** Writes a file into the data of a server, with the server's ownership. */

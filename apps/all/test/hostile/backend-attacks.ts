@@ -41,12 +41,12 @@ export const sends =
     body: string | Buffer = stream,
     headers: Record<string, string> = {},
   ): Behaviour =>
-  ({ body: asked, response }) => {
+  ({ body: request, response }) => {
     response.writeHead(200, {
-      'content-type': isStream(asked) ? 'text/event-stream' : 'application/json',
+      'content-type': isStream(request) ? 'text/event-stream' : 'application/json',
       ...headers,
     });
-    response.end(isStream(asked) ? stream : body);
+    response.end(isStream(request) ? stream : body);
   };
 
 export const streams = (text: string | Buffer): Behaviour => sends(text, '{}');

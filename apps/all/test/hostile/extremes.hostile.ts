@@ -53,8 +53,8 @@ interface Answered {
 async function send({ method, path, body, beyond }: ExtremeRequest): Promise<Answered> {
   if (path === '/chat/completions') {
     const isNamed = beyond.includes('body.model');
-    const asked = (isNamed ? body : body?.replace(/"model":"[^"]*"/, `"model":"${MODEL}"`)) ?? '';
-    const { status, headers, text, cut } = await harness.ask(asked);
+    const request = (isNamed ? body : body?.replace(/"model":"[^"]*"/, `"model":"${MODEL}"`)) ?? '';
+    const { status, headers, text, cut } = await harness.ask(request);
     return { status, type: headers.get('content-type') ?? '', text: cut ? 'cut' : text };
   }
   const response = await fetch(harness.platform.apiUrl + path, {

@@ -60,7 +60,7 @@ const TEXTS: readonly (readonly [string, (size: number) => string])[] = [
 ];
 
 const SIGNATURE_CHARACTERS = 65_500;
-const asked = { role: 'user', content: 'hi' };
+const question = { role: 'user', content: 'hi' };
 
 /** Texts of this many bytes in all, as signatures of the longest size. */
 function signatures(text: (size: number) => string, bytes: number): string[] {
@@ -86,7 +86,7 @@ const PLACES: readonly (readonly [string, Place])[] = [
         { type: 'thinking', thinking: 'a', signature: `svc1.${signature}` },
         { type: 'redacted_thinking', data: `svc1.${signature}` },
       ]);
-      const messages = [asked, { role: 'assistant', content }, asked];
+      const messages = [question, { role: 'assistant', content }, question];
       return ['messages', { model: 'able', max_tokens: 5, messages }];
     },
   ],
@@ -98,7 +98,7 @@ const PLACES: readonly (readonly [string, Place])[] = [
         summary: [],
         encrypted_content: signature,
       }));
-      return ['responses', { model: 'able', max_output_tokens: 5, input: [...items, asked] }];
+      return ['responses', { model: 'able', max_output_tokens: 5, input: [...items, question] }];
     },
   ],
 ];

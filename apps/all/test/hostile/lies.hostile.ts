@@ -25,7 +25,7 @@ afterAll(async () => {
 const part = { type: 'text', text: 'a' };
 const image = { type: 'image_url', image_url: { url: 'data:,' } };
 const user = { role: 'user', content: 'hi' };
-const said = (...messages: object[]): Fields => ({ messages });
+const withMessages = (...messages: object[]): Fields => ({ messages });
 
 /** A known name in another case, which decoders that ignore case treat as the same. */
 const otherCases = (name: string): string[] => [
@@ -55,13 +55,16 @@ describe('names that differ from a known one only in case', () => {
   });
 
   it.each([
-    said({ ...user, Role: 'system' }),
-    said({ ...user, Content: 'other' }),
-    said({ role: 'user', content: [{ ...part, Text: 'other' }] }),
-    said({ role: 'user', content: [{ ...image, image_url: { url: 'data:,', URL: 'http://10.0.0.1' } }] }),
-    { ...said(user), tools: [{ type: 'function', function: { name: 'f', NAME: 'g' } }] },
-    { ...said(user), reasoning: { effort: 'low', Effort: 'high' } },
-    { ...said(user), response_format: { type: 'text', TYPE: 'json_object' } },
+    withMessages({ ...user, Role: 'system' }),
+    withMessages({ ...user, Content: 'other' }),
+    withMessages({ role: 'user', content: [{ ...part, Text: 'other' }] }),
+    withMessages({
+      role: 'user',
+      content: [{ ...image, image_url: { url: 'data:,', URL: 'http://10.0.0.1' } }],
+    }),
+    { ...withMessages(user), tools: [{ type: 'function', function: { name: 'f', NAME: 'g' } }] },
+    { ...withMessages(user), reasoning: { effort: 'low', Effort: 'high' } },
+    { ...withMessages(user), response_format: { type: 'text', TYPE: 'json_object' } },
   ])('reach no backend inside: %j', async (body) => {
     expect((await harness.ask(body)).status).toBe(400);
     expect(sent).toEqual([]);
@@ -75,7 +78,7 @@ describe('names that differ from a known one only in case', () => {
       image_url: { url },
       content: [{ ...part, image_url: { url }, uuid: 'x' }],
     };
-    expect((await harness.ask(said(message))).status).toBe(200);
+    expect((await harness.ask(withMessages(message))).status).toBe(200);
     expect(sent[0]?.['messages']).toEqual([{ role: 'user', content: [part] }]);
   });
 });
@@ -105,7 +108,7 @@ describe('the limit of output', () => {
     'is not sent to a backend as %s',
     async (name) => {
       const escaped = name.replace(/^./, (first) => `\\u00${first.charCodeAt(0).toString(16)}`);
-      const request = JSON.stringify({ model: 'able', ...said(user), max_tokens: 1 }).slice(0, -1);
+      const request = JSON.stringify({ model: 'able', ...withMessages(user), max_tokens: 1 }).slice(0, -1);
       for (const written of [name, escaped])
         expect((await harness.ask(`${request},"${written}":4000}`)).status).toBe(200);
       expect(sent.map((members) => members[name])).toEqual([undefined, undefined]);

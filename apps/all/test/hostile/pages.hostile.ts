@@ -81,7 +81,7 @@ function scrape(apiKey: string, path: string, signal?: AbortSignal): Promise<Res
 }
 
 /** Requests this number of pages, one soon after the other, and returns the results. */
-async function askedFor(apiKey: string, pathOf: (index: number) => string): Promise<Set<number>> {
+async function statusesFor(apiKey: string, pathOf: (index: number) => string): Promise<Set<number>> {
   const statuses = await Promise.all(
     Array.from({ length: PAGES }, async (_, index) => {
       // Two hundred requests that arrive in one turn make it long, whatever their content.
@@ -100,10 +100,10 @@ it(
   async () => {
     const { apiKey } = await harness.platform.account('100.00');
     const read = async (): Promise<void> =>
-      expect(await askedFor(apiKey, (index) => `/${index}`)).toEqual(new Set([200]));
+      expect(await statusesFor(apiKey, (index) => `/${index}`)).toEqual(new Set([200]));
     // The baseline: the same requests and holds, for pages that are not read.
     const refused = async (): Promise<void> =>
-      expect(await askedFor(apiKey, (index) => `https://x.com/${index}`)).toEqual(new Set([400]));
+      expect(await statusesFor(apiKey, (index) => `https://x.com/${index}`)).toEqual(new Set([400]));
     await refused();
     const added: number[] = [];
     const isDisturbed = (units: number): boolean => units > ADDED_UNITS && units < HOPELESS_UNITS;
@@ -126,12 +126,12 @@ it(
   async () => {
     const { id, apiKey } = await harness.platform.account('1.00');
     const leaving = new AbortController();
-    const asked = Array.from({ length: PAGES / 2 }, () =>
+    const responses = Array.from({ length: PAGES / 2 }, () =>
       scrape(apiKey, '/hang', leaving.signal).catch((error: unknown) => error),
     );
     await eventually('some are under way', () => underWay > 0);
     leaving.abort();
-    await Promise.all(asked);
+    await Promise.all(responses);
     await eventually('all are let go', () => underWay === 0);
     // The next page is read at once, so the queue is empty.
     const response = await scrape(apiKey, '/0');

@@ -3,11 +3,11 @@ import { type Socket, connect } from 'node:net';
 
 /** Raw requests that no HTTP client would send. */
 export class RawRequest {
-  private said = '';
+  private received = '';
 
   private constructor(private readonly socket: Socket) {
     socket.setEncoding('latin1');
-    socket.on('data', (text: string) => (this.said += text));
+    socket.on('data', (text: string) => (this.received += text));
     // Some tests make the service cut connections.
     socket.on('error', () => undefined);
   }
@@ -25,18 +25,18 @@ export class RawRequest {
 
   /** The status of the response, once its head has arrived; 0 if the connection ends before. */
   async status(): Promise<number> {
-    while (!this.said.includes('\r\n\r\n') && !this.socket.closed)
+    while (!this.received.includes('\r\n\r\n') && !this.socket.closed)
       await new Promise<unknown>((resolve) => {
         this.socket.once('data', resolve);
         this.socket.once('close', resolve);
       });
-    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.said)?.[1] ?? 0);
+    return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.received)?.[1] ?? 0);
   }
 
   /** The full response, once the connection has ended. */
   async response(): Promise<string> {
     if (!this.socket.closed) await new Promise<unknown>((resolve) => this.socket.once('close', resolve));
-    return this.said;
+    return this.received;
   }
 
   close(): void {

@@ -190,10 +190,10 @@ async function rowOf({ name, away, back }) {
     for (const alert of awaited) if (!now.has(alert) && !quiet.has(alert)) quiet.set(alert, seconds(backMs));
     await sleep(500);
   }
-  const said = (alert) => (quiet.has(alert) ? `${quiet.get(alert)} s` : 'later');
+  const firedAfter = (alert) => (quiet.has(alert) ? `${quiet.get(alert)} s` : 'later');
   const rows = [...first].map(
     ([alert, after], at) =>
-      `| ${at === 0 ? name : ''} | ${at === 0 ? answers : ''} | ${alert} | ${after} s | ${said(alert)} |`,
+      `| ${at === 0 ? name : ''} | ${at === 0 ? answers : ''} | ${alert} | ${after} s | ${firedAfter(alert)} |`,
   );
   return rows.length > 0 ? rows.join('\n') : `| ${name} | ${answers} | none | | |`;
 }

@@ -13,12 +13,12 @@ const TEST_MS = 600_000;
 const note = hasPrometheus ? '' : ' (SKIPPED: there is no prometheus on the PATH)';
 
 /** The faults that `ask.mjs` finds with a Prometheus that scrapes a deployment under load. */
-async function askedUnderLoad(
+async function checkUnderLoad(
   shape: 'all' | 'cluster',
   prometheus: Prometheus,
-  asked: PlatformAddresses,
+  addresses: PlatformAddresses,
 ): Promise<string> {
-  const load = await TroubledLoad.start(asked);
+  const load = await TroubledLoad.start(addresses);
   try {
     return await new Promise((resolve) => {
       execFile(process.execPath, [ASK, prometheus.url, shape], (_error, stdout, stderr) =>
@@ -40,8 +40,8 @@ describe.skipIf(!hasPrometheus)(`every query of every panel and every alert${not
       const harness = await start();
       const { apiUrl, operatorUrl, chain, prometheus } = harness;
       try {
-        const asked = { apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain };
-        expect(await askedUnderLoad(shape, prometheus, asked)).toMatch(/^\d+ queries, 0 faults\n$/);
+        const addresses = { apiUrl, operatorUrl, operatorToken: OPERATOR_TOKEN, chain };
+        expect(await checkUnderLoad(shape, prometheus, addresses)).toMatch(/^\d+ queries, 0 faults\n$/);
       } finally {
         await harness.stop();
       }

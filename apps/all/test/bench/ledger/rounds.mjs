@@ -95,10 +95,10 @@ export async function paceHolds({ hold, charge, drained }, { perSecond, seconds 
   };
   const fromMs = performance.now();
   const total = perSecond * seconds;
-  for (let asked = 0; asked < total;) {
+  for (let sent = 0; sent < total;) {
     const now = performance.now();
-    for (; asked < total; asked += 1) {
-      const dueMs = fromMs + (asked * 1_000) / perSecond;
+    for (; sent < total; sent += 1) {
+      const dueMs = fromMs + (sent * 1_000) / perSecond;
       if (dueMs > now) break;
       if (underWay.size >= MOST_UNDER_WAY) {
         leftOut += 1;

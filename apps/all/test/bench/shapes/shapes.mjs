@@ -72,7 +72,7 @@ export async function benchShapes(place, { options, say }) {
   for (const { books } of shapes) await books.closeLoad();
   const streams = withParts(await runStreamRounds({ gateways: shapes, options, say }));
   console.log(`${chunksText(streams)}\n`);
-  let isGood = streams.every(({ whole, asked }) => whole === asked);
+  let isGood = streams.every(({ whole, opened }) => whole === opened);
   for (const [at, { name, books, ...shape }] of shapes.entries()) {
     const money = await books.closeExact(shape, streams[at].whole);
     console.log(`${name}: ${moneyText(money)}`);
