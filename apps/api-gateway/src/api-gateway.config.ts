@@ -8,15 +8,7 @@ import { mediaJobsClientConfig } from '@svc/media-jobs';
 import { paymentsClientConfig } from '@svc/payments';
 import { retrievalClientConfig } from '@svc/retrieval';
 import { routerClientConfig } from '@svc/router';
-import {
-  SECRET_LENGTH,
-  databaseConnections,
-  databaseUrl,
-  internalTokens,
-  port,
-  processConfig,
-  redisUrl,
-} from '@svc/runtime';
+import { SECRET_LENGTH, internalTokens, poolSettings, port, processConfig, redisUrl } from '@svc/runtime';
 import { z } from 'zod';
 
 /** Settings of the process that serves the public API and the operator's. */
@@ -40,8 +32,7 @@ export const apiGatewayConfig = {
     sends: ['LEDGER', 'LIMITER', 'RETRIEVAL', 'ROUTER'],
     maySend: ['MEDIA_JOBS', 'PAYMENTS'],
   }),
-  DATABASE_URL: databaseUrl.describe('The URL of the PostgreSQL database with accounts and keys'),
-  DATABASE_CONNECTIONS: databaseConnections,
+  ...poolSettings('accounts and keys'),
   REDIS_URL: redisUrl,
 };
 

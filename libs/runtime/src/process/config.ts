@@ -43,15 +43,18 @@ export const databaseStartWaitMs = durationMs
   .default(60_000)
   .describe('How long a starting process waits for a PostgreSQL server that does not respond yet');
 
-/** At least three: some work holds a connection while other work has to go on. */
-export const databaseConnections = whole(3, 1_000)
-  .default(10)
-  .describe('The maximum number of connections to PostgreSQL');
-
-/** The database of a process, with this in it. */
-export const databaseSettings = (content: string) => ({
+/** The pool of a process, in a database with this content. */
+export const poolSettings = (content: string) => ({
   DATABASE_URL: databaseUrl.describe(`The URL of the PostgreSQL database with ${content}`),
-  DATABASE_CONNECTIONS: databaseConnections,
+  // At least three: some work holds a connection while other work has to go on.
+  DATABASE_CONNECTIONS: whole(3, 1_000)
+    .default(10)
+    .describe('The maximum number of connections to PostgreSQL'),
+});
+
+/** The same of a process whose start waits for the database. */
+export const databaseSettings = (content: string) => ({
+  ...poolSettings(content),
   DATABASE_START_WAIT_MS: databaseStartWaitMs,
 });
 
