@@ -33,6 +33,8 @@ export interface ObservedCluster {
   readonly prometheus: Prometheus;
   readonly apiUrl: string;
   readonly operatorUrl: string;
+  /** The pattern of the paths of its processes' logs. */
+  readonly logs: string;
   stop(): Promise<void>;
 }
 
@@ -90,7 +92,8 @@ export async function startObservedCluster(
     });
     ends.push(() => prometheus.stop());
     const [apiUrl, operatorUrl] = [`${cluster.url}/api/v1`, `${cluster.operatorUrl}/operator/v1`];
-    return { cluster, infra, chain, prometheus, apiUrl, operatorUrl, stop };
+    const logs = join(folder, 'cluster', '*.log');
+    return { cluster, infra, chain, prometheus, apiUrl, operatorUrl, logs, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPERATOR_TOKEN } from '../platform.js';
+import { Deployment, OPERATOR_TOKEN } from '../deployment.js';
+import { startObservedCluster } from './harness.js';
 import { hasPrometheus, startObservedPlatform } from './observed-platform.js';
+import { troubledCatalog } from './troubled-load.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -29,18 +31,51 @@ const [, TERMINAL = ''] =
 /** What an answer may leave empty: nothing has happened that it would list. */
 const MAY_BE_EMPTY = /payments/;
 
-describe.skipIf(!hasPrometheus)('docs/on-call.md', { timeout: 120_000 }, () => {
-  let observed: Awaited<ReturnType<typeof startObservedPlatform>>;
+class Observed extends Deployment {
+  override readonly fate = undefined;
+
+  constructor(
+    override readonly apiUrl: string,
+    override readonly operatorUrl: string,
+  ) {
+    super();
+  }
+}
+
+it('docs/on-call.md has 22 questions, and commands for half of them', () => {
+  expect(read('docs/on-call.md').match(/^\| \d+\. /gm)).toHaveLength(22);
+  expect(new Set(COMMANDS.map(([number]) => number)).size).toBeGreaterThanOrEqual(9);
+});
+
+/** Each with the paths of its logs, for which it may write a file in the folder. */
+const SHAPES = {
+  'one process': async (folder: string) => {
+    const { platform, ...harness } = await startObservedPlatform();
+    const path = join(folder, 'logs.jsonl');
+    const logs = async (): Promise<string> => {
+      await writeFile(path, await platform.log());
+      return path;
+    };
+    return { ...harness, logs };
+  },
+  'a cluster': async () => {
+    const { logs, ...harness } = await startObservedCluster(troubledCatalog(), OPERATOR_TOKEN);
+    return { ...harness, logs: () => Promise.resolve(logs) };
+  },
+};
+
+describe.skipIf(!hasPrometheus).each(Object.entries(SHAPES))('docs/on-call.md with %s', (_name, start) => {
+  let observed: Awaited<ReturnType<typeof start>>;
   let folder: string;
   let known: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
-    observed = await startObservedPlatform();
     folder = await mkdtemp(join(tmpdir(), 'svc-on-call-'));
-    const { platform } = observed;
-    const { id, apiKey } = await platform.account('1.00');
+    observed = await start(folder);
+    const deployment = new Observed(observed.apiUrl, observed.operatorUrl);
+    const { id, apiKey } = await deployment.account('1.00');
     const messages = [{ role: 'user', content: 'hi' }];
-    const refused = await platform.chat(apiKey, { model: 'missing', messages });
+    const refused = await deployment.chat(apiKey, { model: 'missing', messages });
     await refused.text();
     const today = new Date().toISOString().slice(0, 10);
     known = { ID: refused.headers.get('x-request-id') ?? '', ACCOUNT: id, DAY: today };
@@ -51,14 +86,7 @@ describe.skipIf(!hasPrometheus)('docs/on-call.md', { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('has 22 questions, and commands for half of them', () => {
-    expect(read('docs/on-call.md').match(/^\| \d+\. /gm)).toHaveLength(22);
-    expect(new Set(COMMANDS.map(([number]) => number)).size).toBeGreaterThanOrEqual(9);
-  });
-
   it.each(COMMANDS)('question %s is answered by %s', async (_number, command) => {
-    const logs = join(folder, 'logs.jsonl');
-    await writeFile(logs, await observed.platform.log());
     const filled = command.replaceAll(/\b(ID|ACCOUNT|DAY)\b/g, (name) => known[name] ?? name);
     const svcctl = `svcctl() { "${process.execPath}" "${join(ROOT, 'tools/svcctl.mjs')}" "$@"; }`;
     const env = {
@@ -68,7 +96,7 @@ describe.skipIf(!hasPrometheus)('docs/on-call.md', { timeout: 120_000 }, () => {
       OPERATOR_URL: new URL(observed.operatorUrl).origin,
       SVC_OPERATOR_TOKEN: OPERATOR_TOKEN,
       SERIES: 'release="svc"',
-      LOGS: logs,
+      LOGS: await observed.logs(),
     };
     const script = ['set -eo pipefail', TERMINAL, svcctl, filled].join('\n');
     await expect
