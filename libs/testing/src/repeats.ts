@@ -4,6 +4,8 @@
 const REPEATS = {
   /** `kill -9` under load. */
   KILLS: { short: 2, long: 100 },
+  /** `kill -9` while requests with a key are made. */
+  KILLS_OF_REPEATED: { short: 1, long: 50 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 200, long: 10_000 },
   /** Random histories of the ledger over several months, for accounting. */

@@ -117,6 +117,22 @@ describe('an encrypted chat', () => {
     expect(signed.text).not.toContain(hashOf(stream.pieces.toReversed()));
   });
 
+  it('with an Idempotency-Key is made and charged once, and its response is not stored', async () => {
+    const own = await platform.account('1.00');
+    const headers = { ...session.headers, 'idempotency-key': 'order-1' };
+    const chat = session.chat(['Say exactly "once"']);
+    expect((await ask(chat, own, headers)).text).toBe('once');
+    const spent = await nanoOf(own);
+    const again = async (): Promise<Response> => platform.chat(own.apiKey, chat, { headers });
+    let repeated = await again();
+    await eventually('the first is over', async () => {
+      if (repeated.headers.has('retry-after')) repeated = await again();
+      return !repeated.headers.has('retry-after');
+    });
+    expect([repeated.status, (await errorOf(repeated)).code]).toEqual([409, 'REQUEST_ALREADY_MADE']);
+    expect(await nanoOf(own)).toBe(spent);
+  });
+
   it('is claimed by the echo only if texts were encrypted', async () => {
     const plain = {
       model: 'encrypted',
