@@ -90,10 +90,10 @@ export const stillRoutes = {
     summary: 'Makes stills',
     access: 'key-or-wallet',
     status: 200,
-    admitted: true,
+    admitted: 'once',
     body: Stills,
     reply: StillsReply,
-    headers: ['limits', 'balances', 'idempotency'],
+    headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT_EXCEEDED'],
   },
 } as const satisfies Record<string, RouteDefinition>;

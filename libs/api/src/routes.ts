@@ -67,7 +67,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     status: 200,
     // The request id is also the `id` of the completion, so it looks like OpenAI's.
     idPrefix: 'chatcmpl-',
-    admitted: true,
+    admitted: 'once',
     mayBeEncrypted: true,
     body: ChatRequest,
     passesBody: true,
@@ -75,7 +75,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     bodyLimitBytes: 35_000_000,
     reply: ChatCompletion,
     event: ChatCompletionChunk,
-    headers: ['model', 'limits', 'balances', 'encoding', 'idempotency'],
+    headers: ['model', 'balances', 'encoding'],
     refusals: ['E2EE_ATTESTATION_STALE', ...COMPLETION_REFUSALS],
   },
   models: {

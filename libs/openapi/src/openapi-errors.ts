@@ -125,7 +125,7 @@ export function refusalsByStatus(route: RouteDefinition): Map<number, ProblemCod
         'TOO_MUCH_AT_ONCE',
       ]
     : [];
-  const ofKeys: readonly ProblemCode[] = route.headers?.includes('idempotency') ? OF_IDEMPOTENCY : [];
+  const ofKeys: readonly ProblemCode[] = route.admitted === 'once' ? OF_IDEMPOTENCY : [];
   const codes = new Set([...route.refusals, ...ofBodies, ...ofKeys, ...ALWAYS[route.access]]);
   const inOrder = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.has(code));
   const byStatus = new Map<number, ProblemCode[]>();

@@ -13,6 +13,8 @@ type When =
   | 'stream'
   | 'file'
   | 'own id'
+  | 'limits'
+  | 'idempotency'
   | HeaderGroup;
 
 interface HeaderRow {
@@ -177,9 +179,11 @@ const OF_SUCCESS: ReadonlySet<When> = new Set([
 
 /** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {
-  const { access, csv, errors, event, payment, replyType, headers = [] } = route;
+  const { access, admitted, csv, errors, event, payment, replyType, headers = [] } = route;
   const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
   if (access === 'key-or-wallet') groups.add('wallet');
+  if (admitted) groups.add('limits');
+  if (admitted === 'once') groups.add('idempotency');
   if (errors?.idHeader !== undefined) groups.add('own id');
   if (status < 400) {
     if (payment) groups.add('paid');

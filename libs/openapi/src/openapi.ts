@@ -171,37 +171,37 @@ function descriptionOf({ access, description, scope = 'read' }: RouteDefinition)
   return `${description === undefined ? '' : `${description}\n\n`}Needs a token with the scope \`${scope}\`.`;
 }
 
-function parametersOf({ params, query, headers }: RouteDefinition, schemas: OpenApiSchemas): JsonObject[] {
+function parametersOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject[] {
   const found = (['path', 'query'] as const).flatMap((place) => {
-    const schema = place === 'path' ? params : query;
+    const schema = place === 'path' ? route.params : route.query;
     return (schema ? schemas.properties(schema) : []).map(({ name, schema: property, required }) => {
       const { description, ...rest } = property;
       return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
     });
   });
-  const accepted = REQUEST_HEADERS.filter(({ group }) => headers?.includes(group));
+  const accepted = REQUEST_HEADERS.filter(({ isTaken }) => isTaken(route));
   return [
     ...found,
-    ...accepted.map(({ group: _, ...header }) => ({ ...header, in: 'header', required: false })),
+    ...accepted.map(({ isTaken: _, ...header }) => ({ ...header, in: 'header', required: false })),
   ];
 }
 
-/** The headers of requests, by the group of response headers of routes that have them. */
+/** The headers of requests, and the routes that take them. */
 const REQUEST_HEADERS = [
   {
-    group: 'encoding',
+    isTaken: ({ headers }: RouteDefinition) => headers?.includes('encoding') === true,
     name: 'Accept-Encoding',
     description: '`gzip` or `br`: compress the response, unless it is a stream.',
     schema: { type: 'string', examples: ['gzip, br'] },
   },
   {
-    group: 'idempotency',
+    isTaken: ({ admitted }: RouteDefinition) => admitted === 'once',
     name: 'Idempotency-Key',
     description:
       'A name of the request, chosen by the client. For a day the same request with this key gets the same response, and costs nothing; another one is refused.',
     schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['order-8f14e45f'] },
   },
-] as const;
+];
 
 function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<string, JsonObject> {
   const responses: Record<string, JsonObject> = {

@@ -183,6 +183,10 @@ const keyed = ({ apiKey }: TestAccount, key: string): Record<string, string> => 
 });
 
 describe('a request with an Idempotency-Key', () => {
+  it.each(NAMES)('is made once by every route that takes payment: %s', (name) => {
+    expect(routeNamed(name).admitted).toBe('once');
+  });
+
   it.each(CHARGED)('gets its first response again, and is charged once: %s', async (name) => {
     const account = await platform.account('5.00');
     const headers = keyed(account, 'order-1');

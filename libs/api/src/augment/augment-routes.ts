@@ -13,8 +13,8 @@ const terms = {
   tag: 'Web',
   access: 'key-or-wallet',
   status: 200,
-  admitted: true,
-  headers: ['limits', 'balances', 'idempotency'],
+  admitted: 'once',
+  headers: ['balances'],
   refusals: [
     'INVALID_JSON',
     'INVALID_REQUEST',

@@ -18,9 +18,9 @@ const terms = {
   tag: 'Image',
   access: 'key-or-wallet',
   status: 200,
-  admitted: true,
+  admitted: 'once',
   passesBody: true,
-  headers: ['model', 'limits', 'balances', 'content', 'idempotency'],
+  headers: ['model', 'balances', 'content'],
   refusals: [
     'INVALID_JSON',
     'INVALID_REQUEST',

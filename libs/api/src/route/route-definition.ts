@@ -20,17 +20,7 @@ export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
 
 /** Headers that a response may have in addition to those of every response. */
 export type HeaderGroup =
-  | 'model'
-  | 'limits'
-  | 'balances'
-  | 'encoding'
-  | 'content'
-  | 'pagination'
-  | 'cursor'
-  | 'idempotency'
-  | 'media'
-  | 'rpc'
-  | 'window';
+  'model' | 'balances' | 'encoding' | 'content' | 'pagination' | 'cursor' | 'media' | 'rpc' | 'window';
 
 /** The errors of a route whose clients expect another body than OpenAI's. */
 export interface ErrorShape {
@@ -56,8 +46,12 @@ export interface RouteDefinition {
    */
   readonly scope?: OperatorScope;
   readonly status: number;
-  /** Whether its requests are rate limited; the limiter then also reports whether their caller is blocked. */
-  readonly admitted?: true;
+  /**
+   * That its requests are rate limited; the limiter then also reports whether their caller is blocked.
+   * - `once`: those with the same `Idempotency-Key` are made and charged once;
+   * - `always`: each is made, because it only reads.
+   */
+  readonly admitted?: 'once' | 'always';
   /** The prefix of its request ids; default: `req-`. */
   readonly idPrefix?: `${string}${'-' | '_'}`;
   readonly params?: z.ZodObject;

@@ -56,5 +56,5 @@ export class FailureGate {
  * Routes with `admitted` call the limiter anyway, and its admission reports whether the caller is blocked.
  */
 function isAdmitted(request: FastifyRequest): boolean {
-  return request.caller !== undefined && routeOf(request)?.admitted === true;
+  return request.caller !== undefined && routeOf(request)?.admitted !== undefined;
 }

@@ -51,7 +51,7 @@ export class RepeatHooks implements OnModuleInit {
 
   private async claimed(request: FastifyRequest, reply: FastifyReply): Promise<StoredResponse | undefined> {
     const { caller, headers } = request;
-    if (!caller || routeOf(request)?.headers?.includes('idempotency') !== true) return undefined;
+    if (!caller || routeOf(request)?.admitted !== 'once') return undefined;
     const key = idempotencyKey(headers['idempotency-key']);
     if (key === undefined) return undefined;
     const claim = await this.requests.claim({
