@@ -142,9 +142,9 @@ export const rooms = {
   router: {
     '.': ['router.config'],
     dialects: [],
-    enclaves: ['dialects'],
-    backends: ['dialects', 'enclaves'],
-    nodes: ['backends'],
+    backends: ['dialects'],
+    enclaves: ['dialects', 'backends'],
+    nodes: ['dialects', 'backends'],
     api: ['backends'],
   },
   runtime: {

@@ -8,25 +8,33 @@ import {
 } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import type { BackendCalls } from './backend-calls.js';
 import type { LiveBackend } from './backends/backend-pool.js';
 import { bytesOf } from './backends/call-body.js';
-import type { StreamStart } from './backends/call-mode.js';
-import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
+import type { ModelCalls, StreamPlan } from './model-calls.js';
+import type { ChatDialect } from './dialects/dialect.js';
+import { attestedKeyOf } from './enclaves/attested-key.js';
 import { CompletionIds } from './enclaves/completion-ids.js';
+import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
 
 /** For all callers that wait for the report of a backend. */
 const ATTESTATION_TIMEOUT_MS = 15_000;
 
+/** How the beginning of a chat is read at a backend; `undefined` if it must not be called. */
+export type ChatBeginning = (chat: ChatDialect, live: LiveBackend) => StreamPlan['first'] | undefined;
+
 /** Streams a chat from a backend. */
-type ChatStreams = (call: InferenceCall, signal: AbortSignal, start: StreamStart) => Promise<ChunkStream>;
+type ChatStreams = (
+  call: InferenceCall,
+  signal: AbortSignal,
+  beginning: ChatBeginning,
+) => Promise<ChunkStream>;
 
 /** Chats whose texts are encrypted, and what enclaves say about themselves and about them. */
 export class EncryptedCalls extends EnclaveReports {
   private readonly completionIds = new CompletionIds();
 
   constructor(
-    private readonly calls: BackendCalls,
+    private readonly calls: ModelCalls,
     private readonly streamed: ChatStreams,
   ) {
     super();
@@ -35,22 +43,22 @@ export class EncryptedCalls extends EnclaveReports {
   /** Calls only backends that hold the key. Throws E2EE_ATTESTATION_STALE if none of them does. */
   async stream(call: InferenceCall, modelKey: string, signal: AbortSignal): Promise<ChunkStream> {
     const { model, requestId } = call;
-    const holdsKey = ({ attested, backend }: LiveBackend): boolean => attested.isKnown(backend.tee, modelKey);
+    const holdsKey = (live: LiveBackend): boolean => attestedKeyOf(live).isKnown(live.backend.tee, modelKey);
     await this.findKey(model, holdsKey);
     try {
-      return await this.streamed(call, signal, {
-        serves: holdsKey,
-        first: async (exchange, { dialect, name }) => {
-          const bytes = await dialect.firstEvent(exchange);
-          this.completionIds.keep(requestId, name, bytes);
+      return await this.streamed(call, signal, (chat, live) => {
+        if (!holdsKey(live)) return undefined;
+        return async (exchange) => {
+          const bytes = await chat.firstEvent(exchange);
+          this.completionIds.keep(requestId, live.name, bytes);
           return bytes;
-        },
+        };
       });
     } catch (error) {
       const { code } = Problem.from(error);
       if (signal.aborted || code === 'MODEL_AT_CAPACITY') throw error;
       // A backend that was restarted holds another key.
-      for (const live of this.enclavesOf(model)) if (holdsKey(live)) live.attested.invalidate();
+      for (const live of this.enclavesOf(model)) if (holdsKey(live)) attestedKeyOf(live).invalidate();
       if (code === 'INVALID_REQUEST') await this.findKey(model, holdsKey);
       throw error;
     }
@@ -58,7 +66,7 @@ export class EncryptedCalls extends EnclaveReports {
 
   override report({ nonce, ...call }: ReportCall, signal: AbortSignal): Promise<Served<EnclaveReport>> {
     const routed = { ...call, kind: 'tee-attestation' as const, body: () => bytesOf({ nonce }) };
-    return this.calls.firstAvailable(routed, signal, attestationMode(nonce));
+    return this.calls.first(routed, signal, attestationMode(nonce));
   }
 
   override signature(
@@ -67,14 +75,14 @@ export class EncryptedCalls extends EnclaveReports {
   ): Promise<Served<EnclaveSignature>> {
     const { id, ...only } = this.completionIds.find(signed.requestId);
     const routed = { ...call, ...only, kind: 'tee-signature' as const, body: () => bytesOf(signed) };
-    return this.calls.firstAvailable(routed, signal, signatureMode(id, signed.algorithm));
+    return this.calls.first(routed, signal, signatureMode(id, signed.algorithm));
   }
 
   /** Attests the backends that have not reported lately, unless one is known to hold the key. */
   private async findKey(model: string, holdsKey: (live: LiveBackend) => boolean): Promise<void> {
     const enclaves = this.enclavesOf(model);
     if (enclaves.some(holdsKey)) return;
-    const isKnown = ({ attested, backend }: LiveBackend): boolean => attested.isKnown(backend.tee);
+    const isKnown = (live: LiveBackend): boolean => attestedKeyOf(live).isKnown(live.backend.tee);
     const unknown = enclaves.filter((live) => !isKnown(live));
     const results = await Promise.allSettled(unknown.map((live) => this.attest(model, live)));
     if (enclaves.some(holdsKey)) return;
@@ -86,11 +94,11 @@ export class EncryptedCalls extends EnclaveReports {
   private attest(model: string, live: LiveBackend): Promise<void> {
     const call = ownAttestation(model, live);
     const signal = AbortSignal.timeout(ATTESTATION_TIMEOUT_MS);
-    return live.attested.learn(() => this.report(call, signal));
+    return attestedKeyOf(live).learn(() => this.report(call, signal));
   }
 
   private enclavesOf(model: string): LiveBackend[] {
-    const { catalog, pool } = this.calls;
-    return pool.candidates(catalog.backendsOf(model)).filter(isEnclave);
+    const { catalog, backends } = this.calls;
+    return backends.pool.candidates(catalog.backendsOf(model)).filter(isEnclave);
   }
 }

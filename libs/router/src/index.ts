@@ -1,6 +1,7 @@
 export {
   type RouterClientConfig,
   type RouterConfig,
+  type RouterSettings,
   routerClientConfig,
   routerConfig,
 } from './router.config.js';
@@ -8,4 +9,3 @@ export { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
 export { RouterApiModule } from './router-api.module.js';
 export { RouterClientModule } from './router-client.module.js';
 export { RouterModule } from './router.module.js';
-export { type RouterSettings } from './backend-calls.js';

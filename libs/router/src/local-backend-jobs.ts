@@ -8,83 +8,86 @@ import {
   type Served,
   type ServedBy,
 } from '@svc/contracts/inference';
-import type { BackendCalls } from './backend-calls.js';
 import { bytesOf, passing } from './backends/call-body.js';
-import type { CallMode, RoutedCall } from './backends/call-mode.js';
 import { forClients, refuseUnended } from './backends/job-calls.js';
+import type { ModelCall, ModelCalls } from './model-calls.js';
 import { ResponseBytes } from './backends/response-bytes.js';
-import type { Dialect, JobResponse } from './dialects/dialect.js';
+import type { PlannedRequest } from './dialects/planned-request.js';
+import type { JobResponse, JobsDialect } from './dialects/dialect.js';
 
 /** Enough for the object of any job. */
 const RESPONSE_BYTES = 1_048_576;
 
 /** A short call about a job: how it is made, and how its response is read. */
-interface ShortCall<Part> extends Pick<Required<CallMode<never>>, 'job'> {
-  readonly read: (response: JobResponse, dialect: Dialect) => Part;
+interface ShortCall<Part> {
+  readonly request: (jobs: JobsDialect, model: string) => PlannedRequest;
+  readonly read: (response: JobResponse, jobs: JobsDialect) => Part;
 }
 
 /** Jobs of backends that make videos and music. */
 export class LocalBackendJobs extends BackendJobs {
-  constructor(private readonly calls: BackendCalls) {
+  constructor(private readonly calls: ModelCalls) {
     super();
   }
 
   override submit({ order, ...origin }: JobOrderCall, signal: AbortSignal): Promise<Served<BackendJob>> {
     const call = { ...origin, kind: 'job-submit' as const, body: () => bytesOf(order) };
-    const pass = passing(call, this.calls.catalog);
+    const pass = passing(call.model, this.calls.catalog);
     return this.short(call, signal, {
-      job: (live) =>
-        live.dialect.submitJob(live.backend.model, { ...order, others: pass(order.others, live) }),
-      read: (response, dialect) => ({ result: dialect.readSubmitted(response) }),
+      request: (jobs, model) => jobs.submit(model, { ...order, others: pass(order.others, jobs) }),
+      read: (response, jobs) => ({ result: jobs.readSubmitted(response) }),
     });
   }
 
   override status({ job, ...origin }: JobCall, signal: AbortSignal): Promise<Served<BackendJobStatus>> {
     const call = { ...origin, kind: 'job-status' as const, body: () => bytesOf({ job }) };
     return this.short(call, signal, {
-      job: ({ dialect }) => dialect.aboutJob('job-status', { job }),
-      read: (response, dialect) => ({ result: forClients(dialect.readJobStatus(response)) }),
+      request: (jobs) => jobs.status(job),
+      read: (response, jobs) => ({ result: forClients(jobs.readStatus(response)) }),
     });
   }
 
   override cancel({ job, ...origin }: JobCall, signal: AbortSignal): Promise<ServedBy> {
     const call = { ...origin, kind: 'job-cancel' as const, body: () => bytesOf({ job }) };
-    return this.short(call, signal, {
-      job: ({ dialect }) => dialect.aboutJob('job-cancel', { job }),
-      read: (response) => refuseUnended(response),
-    });
+    return this.short(call, signal, { request: (jobs) => jobs.cancel(job), read: refuseUnended });
   }
 
   /** It may be long: its bytes are passed on as they arrive. */
   override content({ job, ...origin }: JobCall, signal: AbortSignal): Promise<ChunkStream> {
     const { settings } = this.calls;
     const call = { ...origin, kind: 'job-content' as const, body: () => bytesOf({ job }) };
-    return this.calls.firstAvailable(call, signal, {
+    return this.calls.first(call, signal, {
       deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
       pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
       isStream: false,
-      job: ({ dialect }) => dialect.aboutJob('job-content', { job }),
-      take: (exchange) => {
-        exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
-        const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
-        return Promise.resolve({ bytes: new ResponseBytes(exchange, { limitBytes }) });
-      },
+      at: ({ jobs }) =>
+        jobs && {
+          request: () => jobs.content(job),
+          take: (exchange) => {
+            exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
+            const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
+            return Promise.resolve({ bytes: new ResponseBytes(exchange, { limitBytes }) });
+          },
+        },
     });
   }
 
   private short<Part>(
-    call: RoutedCall,
+    call: ModelCall,
     signal: AbortSignal,
-    { job, read }: ShortCall<Part>,
+    { request, read }: ShortCall<Part>,
   ): Promise<Part & ServedBy> {
-    return this.calls.firstAvailable(call, signal, {
+    return this.calls.first(call, signal, {
       ...this.calls.whole,
-      job,
       anyStatus: true,
-      take: async (exchange, { dialect }) => {
-        const body = await exchange.text(RESPONSE_BYTES);
-        return read({ status: exchange.status, body }, dialect);
-      },
+      at: ({ jobs }, { backend }) =>
+        jobs && {
+          request: () => request(jobs, backend.model),
+          take: async (exchange) => {
+            const body = await exchange.text(RESPONSE_BYTES);
+            return read({ status: exchange.status, body }, jobs);
+          },
+        },
     });
   }
 }

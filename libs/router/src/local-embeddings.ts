@@ -5,14 +5,13 @@ import {
   type Served,
   type ServedBy,
 } from '@svc/contracts/inference';
-import type { BackendCalls } from './backend-calls.js';
 import { bytesOf } from './backends/call-body.js';
-import type { RoutedCall } from './backends/call-mode.js';
 import { BATCHES_AT_ONCE, batchesOf, joined, servedByOf } from './backends/embedding-batches.js';
+import type { ModelCall, ModelCalls } from './model-calls.js';
 
 /** Calls of embedding models. */
 export class LocalEmbeddings extends Embeddings {
-  constructor(private readonly calls: BackendCalls) {
+  constructor(private readonly calls: ModelCalls) {
     super();
   }
 
@@ -27,7 +26,7 @@ export class LocalEmbeddings extends Embeddings {
     const failing = new AbortController();
     const together = AbortSignal.any([signal, failing.signal]);
     // All batches prefer the same backend: vectors of two builds of a model may differ slightly.
-    const batchCall: RoutedCall = {
+    const batchCall: ModelCall = {
       ...origin,
       kind: 'embeddings',
       cacheKey: call.requestId,
@@ -37,11 +36,14 @@ export class LocalEmbeddings extends Embeddings {
     const work = async (): Promise<void> => {
       for (let batch = batches.next(); batch.done !== true; batch = batches.next()) {
         const { at, texts: some } = batch.value;
-        parts[at] = await this.calls.firstAvailable(batchCall, together, {
+        parts[at] = await this.calls.first(batchCall, together, {
           ...whole,
-          body: ({ backend, dialect }) => dialect.embeddingsBody(backend.model, some),
-          take: async (exchange, { dialect }) =>
-            dialect.readEmbeddings(await exchange.text(settings.ROUTER_RESPONSE_LIMIT_BYTES), some),
+          at: ({ embeddings }, { backend }) =>
+            embeddings && {
+              request: () => embeddings.request(backend.model, some),
+              take: async (exchange) =>
+                embeddings.read(await exchange.text(settings.ROUTER_RESPONSE_LIMIT_BYTES), some),
+            },
         });
       }
     };

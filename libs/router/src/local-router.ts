@@ -11,17 +11,21 @@ import type {
   Transcriptions,
 } from '@svc/contracts/inference';
 import { RouterPorts } from './api/router-ports.js';
-import { BackendCalls, type RouterSettings } from './backend-calls.js';
-import type { BackendPool } from './backends/backend-pool.js';
-import type { StreamStart } from './backends/call-mode.js';
-import { EncryptedCalls } from './encrypted-calls.js';
+import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
+import { ModelCalls } from './model-calls.js';
+import { ownMembers } from './own-members.js';
+import type { PlannedRequest } from './dialects/planned-request.js';
+import type { ChatDialect } from './dialects/dialect.js';
+import { BackendCalls } from './backends/backend-calls.js';
+import { type ChatBeginning, EncryptedCalls } from './encrypted-calls.js';
 import { LocalBackendJobs } from './local-backend-jobs.js';
 import { LocalEmbeddings } from './local-embeddings.js';
 import { LocalImageOrders } from './local-image-orders.js';
-import { LocalNodes } from './local-nodes.js';
 import { LocalSpeech } from './local-speech.js';
 import { LocalTranscriptions } from './local-transcriptions.js';
-import type { CheckSettings, NodeChecks } from './nodes/node-checks.js';
+import { LocalNodes } from './nodes/local-nodes.js';
+import { type CheckSettings, NodeChecks } from './nodes/node-checks.js';
+import type { RouterSettings } from './router.config.js';
 
 /** Calls the backends of the catalogue one after the other until one begins to respond. */
 export class LocalRouter extends RouterPorts {
@@ -33,44 +37,68 @@ export class LocalRouter extends RouterPorts {
   override readonly speech: Speech;
   override readonly transcriptions: Transcriptions;
   readonly nodeChecks: NodeChecks;
-  private readonly calls: BackendCalls;
+  private readonly calls: ModelCalls;
 
-  constructor(catalog: Catalog, pool: BackendPool, settings: RouterSettings & CheckSettings) {
+  constructor(
+    catalog: Catalog,
+    pool: BackendPool,
+    private readonly settings: RouterSettings & CheckSettings,
+  ) {
     super();
-    this.calls = new BackendCalls(catalog, pool, settings);
-    this.nodeChecks = this.calls.nodes;
-    this.nodes = new LocalNodes(this.calls);
+    const backends = new BackendCalls(pool, settings);
+    this.nodeChecks = new NodeChecks(catalog, backends, settings);
+    catalog.onReplaced(() => pool.keep(catalog.backends()));
+    this.nodes = new LocalNodes(backends, this.nodeChecks, {
+      catalog,
+      limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES,
+    });
+    this.calls = new ModelCalls(catalog, backends, settings);
     this.jobs = new LocalBackendJobs(this.calls);
     this.speech = new LocalSpeech(this.calls);
     this.transcriptions = new LocalTranscriptions(this.calls);
     this.embeddings = new LocalEmbeddings(this.calls);
     this.images = new LocalImageOrders(this.calls);
-    this.enclaves = new EncryptedCalls(this.calls, (call, signal, mode) =>
-      this.chatStream(call, signal, mode),
+    this.enclaves = new EncryptedCalls(this.calls, (call, signal, beginning) =>
+      this.chatStream(call, signal, beginning),
     );
   }
 
   override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
-    return this.calls.firstAvailable(call, signal, {
+    return this.calls.first(call, signal, {
       ...this.calls.whole,
-      body: (live) => this.calls.requests.chatBody(live, call),
-      take: async (exchange, { dialect }) => {
-        const body = await exchange.text(this.calls.settings.ROUTER_RESPONSE_LIMIT_BYTES);
-        dialect.checkCompletion(body);
-        return { body };
-      },
+      at: ({ chat }, live) =>
+        chat && {
+          request: () => this.chatRequest(chat, live, call),
+          take: async (exchange) => {
+            const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
+            chat.checkCompletion(body);
+            return { body };
+          },
+        },
     });
   }
 
   override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
     if (call.encryption) return this.enclaves.stream(call, call.encryption.modelKey, signal);
-    return this.chatStream(call, signal, { first: (exchange, { dialect }) => dialect.firstEvent(exchange) });
+    return this.chatStream(call, signal, ({ firstEvent }) => firstEvent);
   }
 
-  private chatStream(call: InferenceCall, signal: AbortSignal, start: StreamStart): Promise<ChunkStream> {
-    return this.calls.streamed(call, signal, {
-      ...start,
-      body: (live) => this.calls.requests.chatBody(live, call),
+  private chatStream(
+    call: InferenceCall,
+    signal: AbortSignal,
+    beginning: ChatBeginning,
+  ): Promise<ChunkStream> {
+    return this.calls.streamed(call, signal, ({ chat }, live) => {
+      const first = chat && beginning(chat, live);
+      return first && { request: () => this.chatRequest(chat, live, call), first };
     });
+  }
+
+  private chatRequest(
+    { request }: ChatDialect,
+    { backend }: LiveBackend,
+    { accountId, body }: InferenceCall,
+  ): PlannedRequest {
+    return request(ownMembers(backend, accountId, this.settings.secret), body);
   }
 }

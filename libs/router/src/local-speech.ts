@@ -1,22 +1,27 @@
 import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
 import { type ChunkStream, Speech, type SpeechCall } from '@svc/contracts/inference';
-import type { BackendCalls } from './backend-calls.js';
 import { bytesOf, passing } from './backends/call-body.js';
 import { firstAudio } from './backends/first-audio.js';
+import type { ModelCalls } from './model-calls.js';
 
 /** Calls of models that speak. */
 export class LocalSpeech extends Speech {
-  constructor(private readonly calls: BackendCalls) {
+  constructor(private readonly calls: ModelCalls) {
     super();
   }
 
   override async speak({ text, ...origin }: SpeechCall, signal: AbortSignal): Promise<ChunkStream> {
     const call = { ...origin, kind: 'speech' as const, body: () => bytesOf(text) };
-    const pass = passing(call, this.calls.catalog);
-    const stream = await this.calls.streamed(call, signal, {
-      body: (live) => live.dialect.speechBody(live.backend, { ...text, others: pass(text.others, live) }),
-      first: (exchange) => firstAudio(exchange, text.format),
-    });
+    const pass = passing(call.model, this.calls.catalog);
+    const stream = await this.calls.streamed(
+      call,
+      signal,
+      ({ speech }, { backend }) =>
+        speech && {
+          request: () => speech.request(backend, { ...text, others: pass(text.others, speech) }),
+          first: (exchange) => firstAudio(exchange, text.format),
+        },
+    );
     return { ...stream, contentType: SPEECH_MEDIA_TYPES[text.format] };
   }
 }

@@ -4,19 +4,15 @@ import {
   type TranscriptionCall,
   Transcriptions,
 } from '@svc/contracts/inference';
-import type { BackendCalls } from './backend-calls.js';
 import { bytesOf, passing } from './backends/call-body.js';
-import {
-  isRefusedFormat,
-  readsAudio,
-  transcriptionModes,
-  unreadable,
-} from './backends/transcription-call.js';
+import type { ModelCalls } from './model-calls.js';
+import { isRefusedFormat, readsAudio, unreadable } from './backends/transcription-call.js';
 import type { TranscribedFile } from './dialects/dialect.js';
+import { dialectOf } from './dialects/dialects.js';
 
 /** Calls of models that transcribe. */
 export class LocalTranscriptions extends Transcriptions {
-  constructor(private readonly calls: BackendCalls) {
+  constructor(private readonly calls: ModelCalls) {
     super();
   }
 
@@ -25,17 +21,39 @@ export class LocalTranscriptions extends Transcriptions {
    * plain one, and refuse the other by name.
    */
   override async transcribe(call: TranscriptionCall, signal: AbortSignal): Promise<Served<Transcript>> {
-    const { catalog, pool, settings } = this.calls;
-    const { audio, file, ...routed } = call;
-    const backends = pool.candidates(catalog.backendsOf(call.model));
-    if (backends.length > 0 && !backends.some((live) => readsAudio(live, file))) throw unreadable(file);
-    const modeIn = transcriptionModes(call, settings, passing(call, catalog));
-    const body = (): Uint8Array[] => bytesOf(audio);
-    const inFormat = (format: TranscribedFile['format']): Promise<Served<Transcript>> =>
-      this.calls.firstAvailable({ ...routed, body }, signal, modeIn(format));
-    return inFormat('verbose_json').catch((error: unknown) => {
+    const { catalog, backends } = this.calls;
+    const live = backends.pool.candidates(catalog.backendsOf(call.model));
+    if (live.length > 0 && !live.some((each) => readsAudio(dialectOf(each.backend), each, call.file)))
+      throw unreadable(call.file);
+    return this.inFormat('verbose_json', call, signal).catch((error: unknown) => {
       if (!isRefusedFormat(error)) throw error;
-      return inFormat('json');
+      return this.inFormat('json', call, signal);
+    });
+  }
+
+  private inFormat(
+    format: TranscribedFile['format'],
+    { audio, file, ...call }: TranscriptionCall,
+    signal: AbortSignal,
+  ): Promise<Served<Transcript>> {
+    const { catalog, settings } = this.calls;
+    const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
+    const pass = passing(call.model, catalog);
+    return this.calls.first({ ...call, body: () => bytesOf(audio) }, signal, {
+      deadlineMs: limitMs,
+      pauseMs: limitMs,
+      isStream: false,
+      at: (dialect, live) => {
+        const { transcriptions } = dialect;
+        if (!transcriptions || !readsAudio(dialect, live, file)) return undefined;
+        return {
+          request: () => {
+            const passed = { ...audio, others: pass(audio.others, transcriptions) };
+            return transcriptions.request(live.backend, passed, { kind: call.kind, file, format });
+          },
+          take: async (exchange) => ({ result: transcriptions.read(await exchange.text(limitBytes)) }),
+        };
+      },
     });
   }
 }

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { InternalToken } from '@svc/runtime';
 import { InferenceController } from './api/inference.controller.js';
-import type { RouterSettings } from './backend-calls.js';
+import type { RouterSettings } from './router.config.js';
 import { RouterModule } from './router.module.js';
 
 /** Serves the router to other processes. Requires the global catalogue module. */

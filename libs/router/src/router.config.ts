@@ -48,6 +48,11 @@ export const routerConfig = {
 
 export type RouterConfig = z.infer<z.ZodObject<typeof routerConfig>>;
 
+export interface RouterSettings extends RouterConfig {
+  /** Returns the environment variable that a backend's `apiKeyEnv` or `cacheSaltEnv` names. */
+  readonly secret: (name: string) => string | undefined;
+}
+
 /** The settings of a process that calls a router in another process. */
 export const routerClientConfig = {
   ROUTER_URL: neighbourUrl.describe(

@@ -12,11 +12,11 @@ import { InferenceRouter, nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
-import type { RouterSettings } from './backend-calls.js';
 import { LocalRouter } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PORTS, portProviders } from './port-providers.js';
+import type { RouterSettings } from './router.config.js';
 
 type ValueOf = (live: LiveBackend) => number;
 

@@ -7,7 +7,7 @@ import type { ChunkStream } from '@svc/contracts/inference';
 import { createLogger } from '@svc/runtime';
 import { expect } from 'vitest';
 import { BackendPool, type PodSlots } from '../src/backends/backend-pool.js';
-import type { RouterSettings } from '../src/backend-calls.js';
+import type { RouterSettings } from '../src/router.config.js';
 import { LocalRouter } from '../src/local-router.js';
 import type { CheckSettings } from '../src/nodes/node-checks.js';
 

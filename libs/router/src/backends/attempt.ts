@@ -1,9 +1,17 @@
 import type { CallKind } from '@svc/contracts/inference';
 import { ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
-import { isImageCall } from './image-call.js';
-import { isJobCall } from './job-calls.js';
-import type { Place } from './places.js';
+import type { LiveBackend } from './backend-pool.js';
+import { isImageCall } from './backend-refusal.js';
+
+/** The slot in which a backend is called. */
+interface CallSlot {
+  readonly live: LiveBackend;
+  /** Called once, when the call has ended. */
+  readonly giveBack: () => void;
+  /** Whether the backend works on after its response, so that its slot is not free. */
+  readonly isQueued: boolean;
+}
 
 /** The purpose of a call to a backend. */
 interface AttemptedCall {
@@ -22,34 +30,30 @@ export class Attempt {
   private readonly startMs = performance.now();
   readonly step: Step | undefined;
   private error = '';
-  /** Whether the backend works on after its response, so that its slot is not free. */
-  private readonly isQueued: boolean;
   private isOver = false;
   /**
    * To be called when the exchange has ended. Frees the backend's slot, unless the backend goes on working.
    * The exchange keeps this function until then, so it is not made where it would keep the body of the call.
    */
   readonly ended = (failure: Error | undefined): void => {
-    if (failure || !this.isQueued) this.end(failure);
+    if (failure || !this.slot.isQueued) this.end(failure);
   };
 
   constructor(
-    private readonly place: Place,
+    private readonly slot: CallSlot,
     private readonly call: AttemptedCall,
   ) {
     const { kind, model, isStream, number } = call;
-    this.isQueued = isImageCall(kind) && place.live.dialect.queuedImages !== undefined;
     this.step = beginStep(`${kind} ${model}`);
     if (!this.step) return;
     this.step.kind = SPAN_KIND.client;
     this.step.set({
       ...genAi,
-      // The semantic convention has no name for jobs, nodes and enclaves.
       'gen_ai.operation.name': operationOf(kind),
       'gen_ai.request.model': model,
       // The semantic convention requires it for streams only.
       'gen_ai.request.stream': isStream || undefined,
-      'svc.backend': place.live.name,
+      'svc.backend': slot.live.name,
       'svc.attempt': number,
     });
   }
@@ -58,25 +62,25 @@ export class Attempt {
   began(): void {
     const { kind, model, isStream } = this.call;
     this.step?.note('first chunk');
-    if (this.isQueued) this.end(undefined);
+    if (this.slot.isQueued) this.end(undefined);
     if (!isStream) return;
     const seconds = this.seconds;
     this.step?.set({ 'gen_ai.response.time_to_first_chunk': seconds });
     if (kind !== 'chat') return;
-    router.firstChunk.with(model, this.place.live.name).record(seconds, this.step?.trace.measured);
+    router.firstChunk.with(model, this.slot.live.name).record(seconds, this.step?.trace.measured);
   }
 
   /** The call has failed, and is about to end. */
   failed(error: unknown): void {
     this.error = errorType(error);
     this.step?.fail(error);
-    if (this.isQueued) this.end(undefined);
+    if (this.slot.isQueued) this.end(undefined);
   }
 
   private end(failure: Error | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { live, giveBack } = this.place;
+    const { live, giveBack } = this.slot;
     giveBack();
     // An aborted call has delivered what its reader wanted, so it is not a failure.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
@@ -92,14 +96,11 @@ export class Attempt {
   }
 }
 
+/** The kinds for which the semantic convention has no name: jobs, nodes and enclaves. */
+const isUnnamed = (kind: CallKind): kind is Extract<CallKind, `${'job' | 'rpc' | 'tee'}${string}`> =>
+  /^(?:job|rpc|tee)/.test(kind);
+
 function operationOf(kind: CallKind) {
-  if (
-    isJobCall(kind) ||
-    kind === 'tee-attestation' ||
-    kind === 'tee-signature' ||
-    kind === 'rpc' ||
-    kind === 'rpc-send'
-  )
-    return undefined;
+  if (isUnnamed(kind)) return undefined;
   return isImageCall(kind) ? 'image' : kind;
 }

@@ -1,6 +1,5 @@
-import { type Connections, Exchange } from '@svc/runtime';
 import type { BackendImage } from '../dialects/dialect.js';
-import type { LiveBackend } from './backend-pool.js';
+import type { BackendPool, LiveBackend } from './backend-pool.js';
 
 /** How long an image that a backend names by URL may take. */
 const FETCH_MS = 60_000;
@@ -11,7 +10,7 @@ const DATA_URL = /^data:[^,]*;base64,/i;
 const DATA_URL_HEAD_CHARS = 256;
 
 interface ImageSource {
-  readonly connections: Connections;
+  readonly pool: BackendPool;
   readonly live: LiveBackend;
   readonly signal: AbortSignal;
   readonly limitBytes: number;
@@ -29,10 +28,7 @@ export async function fetchedImages(images: readonly BackendImage[], source: Ima
   return fetched;
 }
 
-async function base64At(
-  text: string,
-  { connections, live, signal, limitBytes }: ImageSource,
-): Promise<string> {
+async function base64At(text: string, { pool, live, signal, limitBytes }: ImageSource): Promise<string> {
   if (/^data:/i.test(text)) return text;
   const url = URL.parse(text, live.origin);
   if (url?.origin !== live.origin) throw new Error('an image of the response is at another host');
@@ -44,15 +40,8 @@ async function base64At(
     pauseMs: FETCH_MS,
     deadlineMs: FETCH_MS,
   };
-  const exchange = await Exchange.start(connections.kept, request, {
-    signal,
-    onEnd: () => undefined,
-    fresh: connections.fresh,
-  });
-  try {
+  return pool.callApart(request, { signal, mayRepeat: true }, async (exchange) => {
     if (exchange.status !== 200) throw new Error(`an image of the response has status ${exchange.status}`);
     return (await exchange.bytes(limitBytes)).toString('base64');
-  } finally {
-    exchange.abort();
-  }
+  });
 }

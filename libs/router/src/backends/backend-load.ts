@@ -1,4 +1,3 @@
-import { AttestedKey } from '../enclaves/attested-key.js';
 import { BackendCooldown } from './backend-cooldown.js';
 
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
@@ -35,7 +34,6 @@ export interface Waiter {
  */
 export class BackendLoad {
   readonly cooldown = new BackendCooldown();
-  readonly attested = new AttestedKey();
   private runningCount = 0;
   private waitingCount = 0;
   private readonly running = new Map<string, number>();

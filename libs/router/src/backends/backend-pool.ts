@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Backend } from '@svc/contracts/catalog';
-import type { InferenceCall } from '@svc/contracts/inference';
-import { type Connections, connections } from '@svc/runtime';
-import type { Dialect } from '../dialects/dialect.js';
-import { dialectOf } from '../dialects/dialects.js';
+import type { WireCall } from '@svc/contracts/inference';
+import { type Connections, Exchange, type ExchangeRequest, connections } from '@svc/runtime';
 import { BackendLoad, type Waiter } from './backend-load.js';
-import type { AttestedKey } from '../enclaves/attested-key.js';
 import type { BackendCooldown } from './backend-cooldown.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
@@ -17,11 +14,11 @@ export class LiveBackend {
   readonly origin: string;
   /** The prefix of each call's path. */
   readonly basePath: string;
-  readonly dialect: Dialect;
 
   constructor(
     readonly backend: Backend,
-    private readonly load: BackendLoad,
+    /** The same for all entries with this URL and model, and after reloads of the catalogue. */
+    readonly load: BackendLoad,
     { url, name }: { readonly url: URL; readonly name: string },
   ) {
     const { host, origin, pathname } = url;
@@ -29,7 +26,6 @@ export class LiveBackend {
     this.host = host;
     this.origin = origin;
     this.basePath = pathname.replace(/\/$/, '');
-    this.dialect = dialectOf(backend);
   }
 
   get inFlight(): number {
@@ -44,10 +40,6 @@ export class LiveBackend {
   /** Waits for a slot; the returned function ends the wait. */
   join(waiter: Omit<Waiter, 'maxInFlight'>): () => void {
     return this.load.join({ ...waiter, maxInFlight: this.backend.maxInFlight });
-  }
-
-  get attested(): AttestedKey {
-    return this.load.attested;
   }
 
   get cooldown(): BackendCooldown {
@@ -68,7 +60,10 @@ interface Resolved {
   readonly live: ReadonlyMap<string, LiveBackend>;
 }
 
-/** The backends of all models. A load survives catalogue reloads; backend entries do not. */
+/** By whom and how a backend is chosen, and which may be. */
+type BackendChoice = Partial<Pick<WireCall, 'accountId' | 'backend' | 'cacheKey' | 'exceptBackend'>>;
+
+/** All backends. A load survives catalogue reloads; backend entries do not. */
 export class BackendPool {
   private readonly loads = new Map<string, BackendLoad>();
   private readonly resolved = new WeakMap<Backend, Resolved>();
@@ -87,12 +82,14 @@ export class BackendPool {
     this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000 });
   }
 
-  /** The usable backends of a model, in the order in which to call them. */
+  /** The usable ones of these backends, in the order in which to call them. */
   candidates(
     backends: readonly Backend[],
-    { cacheKey, accountId }: Partial<Pick<InferenceCall, 'cacheKey' | 'accountId'>> = {},
+    { cacheKey, accountId, backend, exceptBackend }: BackendChoice = {},
   ): LiveBackend[] {
-    const all = backends.flatMap((backend, position) => [...this.resolve(backend, position)]);
+    const all = backends
+      .flatMap((entry, position) => [...this.resolve(entry, position)])
+      .filter(({ name }) => name === (backend ?? name) && name !== exceptBackend);
     if (all.length < 2) return all;
     return all
       .map((live) => ({ live, rank: rank(live, cacheKey), isCooling: live.cooldown.isOn(accountId) }))
@@ -104,6 +101,25 @@ export class BackendPool {
   keep(backends: readonly Backend[]): void {
     const named = new Set(backends.flatMap((backend) => this.placesOf(backend).map(({ key }) => key)));
     for (const [key, load] of this.loads) if (load.isIdle && !named.has(key)) this.loads.delete(key);
+  }
+
+  /** A call to one backend outside of its slots, for which no other one is called. */
+  async callApart<Result>(
+    request: ExchangeRequest,
+    { signal, mayRepeat }: { readonly signal?: AbortSignal; readonly mayRepeat: boolean },
+    take: (exchange: Exchange) => Promise<Result>,
+  ): Promise<Result> {
+    const { kept, fresh } = this.connections;
+    const exchange = await Exchange.start(kept, request, {
+      signal,
+      onEnd: () => undefined,
+      fresh: mayRepeat ? fresh : undefined,
+    });
+    try {
+      return await take(exchange);
+    } finally {
+      exchange.abort();
+    }
   }
 
   close(): Promise<void> {

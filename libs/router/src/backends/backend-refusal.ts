@@ -2,7 +2,6 @@ import type { CallKind } from '@svc/contracts/inference';
 import { ChatRequest } from '@svc/api/chat';
 import { PROBLEMS, Problem } from '@svc/contracts/problems';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
-import { isImageCall } from './image-call.js';
 import type { CooldownScope } from './backend-cooldown.js';
 import { BackendError } from '../dialects/backend-error.js';
 import { type UpstreamError, readError } from '../dialects/openai-errors.js';
@@ -26,6 +25,10 @@ export interface SentRequest {
   /** What clients must not see even if the backend repeats it: its host, its key. */
   readonly secrets: readonly string[];
 }
+
+/** Whether the response to calls of a kind is images. */
+export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${string}`> =>
+  kind.startsWith('image');
 
 /** Translates a backend's failure for the client. */
 export function refusalOf(error: unknown, sent: SentRequest): Refusal {

@@ -1,18 +1,34 @@
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
-import type { JobRequest } from '../dialects/dialect.js';
+import type { PlannedRequest, CallHead } from '../dialects/planned-request.js';
 import type { LiveBackend } from './backend-pool.js';
 
 /** A call of backends, of whatever kind. */
 export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
   /** What is sent, or makes it: what a backend says about it is cleaned of it. */
   readonly body: readonly Uint8Array[] | (() => readonly Uint8Array[]);
-  /** Those of which one is called; default: those of the model. */
-  readonly backends?: readonly Backend[];
+  /** Those of which one is called. */
+  readonly backends: readonly Backend[];
 }
 
-/** How a response is read, and how long its parts may take. */
+/** How a call is made at one backend. */
+export interface CallPlan<Part> {
+  readonly headers: (head: CallHead) => Record<string, string>;
+  /** Throws if the call cannot be made there. */
+  readonly request: () => PlannedRequest;
+  /** Reads the response. Throws errors that another backend might not produce. */
+  readonly take: (exchange: Exchange) => Promise<Part>;
+  /** Whether the backend works on after its response, until `take` has ended. */
+  readonly isQueued?: boolean | undefined;
+}
+
+/** A backend that can be called. */
+export interface Candidate {
+  readonly live: LiveBackend;
+}
+
+/** At which backends a call is made, and how long its parts may take. */
 export interface CallMode<Part> {
   /** For all backends together, to the first event of a stream or the end of a complete response. */
   readonly deadlineMs: number;
@@ -20,24 +36,10 @@ export interface CallMode<Part> {
   readonly attemptMs?: number;
   readonly pauseMs: number;
   readonly isStream: boolean;
-  /** Default: that of JSON. */
-  readonly contentType?: string;
-  /** Whether this backend can be called; default: yes. */
-  readonly serves?: (live: LiveBackend) => boolean;
-  /** Which of the backends to call, in this order; default: all, as they are. */
-  readonly order?: (able: readonly LiveBackend[]) => Promise<readonly LiveBackend[]>;
-  /** The body for this backend. */
-  readonly body?: (live: LiveBackend) => readonly Uint8Array[];
-  /** For calls about jobs and enclaves: the whole request. */
-  readonly job?: (live: LiveBackend) => JobRequest;
   /** The caller reads the status. Default: all but 200 are failures. */
   readonly anyStatus?: true;
-  /** Throws errors that another backend might not produce. */
-  readonly take: (exchange: Exchange, live: LiveBackend) => Promise<Part>;
-}
-
-/** How a stream begins, and at which backends. */
-export interface StreamStart extends Pick<CallMode<never>, 'serves'> {
-  /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
-  readonly first: CallMode<readonly Buffer[]>['take'];
+  /** `undefined` for a backend that cannot do it. */
+  readonly at: (live: LiveBackend) => CallPlan<Part> | undefined;
+  /** Which of those that can do it to call, in this order; default: all, as they are. */
+  readonly order?: <Able extends Candidate>(able: readonly Able[]) => Promise<readonly Able[]>;
 }

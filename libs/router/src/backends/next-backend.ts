@@ -1,13 +1,9 @@
-import { type CallKind, type WireCall, isMadeOnce } from '@svc/contracts/inference';
-import type { LiveBackend } from './backend-pool.js';
+import { type CallKind, isMadeOnce } from '@svc/contracts/inference';
+import { BackendError } from '../dialects/backend-error.js';
 import type { Refusal } from './backend-refusal.js';
-import { isRefusedWhole } from './job-calls.js';
 
-/** Whether the caller allows this backend. */
-export const mayBeCalled = (
-  { name }: LiveBackend,
-  { backend = name, exceptBackend }: Pick<WireCall, 'backend' | 'exceptBackend'>,
-): boolean => name === backend && name !== exceptBackend;
+/** The backend has given up, maybe after it had accepted the call. */
+const TIMED_OUT = 408;
 
 /** Whether the next backend is called after a failure of this one. */
 export function goesElsewhere(kind: CallKind, error: unknown, refusal: Refusal): boolean {
@@ -17,12 +13,18 @@ export function goesElsewhere(kind: CallKind, error: unknown, refusal: Refusal):
   return kind === 'rpc' || refusal.elsewhere;
 }
 
+/** Whether a backend has certainly not accepted a job or a transaction. */
+function isRefusedWhole(error: unknown, { problem }: Refusal): boolean {
+  if (error instanceof BackendError && error.status < 500) return error.status !== TIMED_OUT;
+  return problem.code === 'MODEL_OFFLINE' || problem.code === 'MODEL_AT_CAPACITY';
+}
+
 /**
  * Whether a backend that closed a kept connection is called once more, on a new one. A read of a blockchain
  * goes to another node instead, if there is one: nodes have nothing in memory that would favour the same.
  */
-export const mayRepeat = (kind: CallKind, candidates: readonly LiveBackend[]): boolean =>
-  !isMadeOnce(kind) && (kind !== 'rpc' || candidates.length === 1);
+export const mayRepeat = (kind: CallKind, candidates: number): boolean =>
+  !isMadeOnce(kind) && (kind !== 'rpc' || candidates === 1);
 
 /** The outcome of a failed attempt, for metrics. */
 export function outcomeOf({ elsewhere, cooldown }: Refusal, signal: AbortSignal): string {

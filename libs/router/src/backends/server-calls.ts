@@ -1,14 +1,15 @@
-import { type Connections, Exchange, ExchangeAborted, ExchangeTimedOut } from '@svc/runtime';
-import type { BackendImage, Dialect, JobRequest, ServerCalls } from '../dialects/dialect.js';
+import { ExchangeAborted, ExchangeTimedOut, type Exchange } from '@svc/runtime';
+import type { PlannedRequest } from '../dialects/planned-request.js';
+import type { BackendImage, ImagesDialect, ServerCalls } from '../dialects/dialect.js';
 import { fetchedImages } from './backend-images.js';
-import type { LiveBackend } from './backend-pool.js';
+import type { BackendPool, LiveBackend } from './backend-pool.js';
 import { refuseFailure } from './refuse-failure.js';
 
 /** How long a call may take that is not for the images themselves. */
 const CLEAN_UP_MS = 5_000;
 
 interface CallSource {
-  readonly connections: Connections;
+  readonly pool: BackendPool;
   readonly live: LiveBackend;
   /** Those of every call of this request. */
   readonly headers: Record<string, string>;
@@ -19,61 +20,52 @@ interface CallSource {
   readonly limitBytes: number;
 }
 
-/** The images of a response in base64, or those that its server makes afterwards; at most `count`. */
-export async function imagesIn(
-  exchange: Exchange,
-  source: CallSource & { readonly count: number },
-): Promise<string[]> {
-  const { dialect } = source.live;
-  const body = await exchange.bytes(source.limitBytes);
-  const found = dialect.queuedImages
-    ? await queuedImages(dialect.queuedImages, body, source)
-    : dialect.readImages(body);
+interface ImageSource extends CallSource {
+  readonly images: ImagesDialect;
+  /** The most images. */
+  readonly count: number;
+}
+
+/** The images of a response in base64, or those that its server makes afterwards. */
+export async function imagesIn(exchange: Exchange, source: ImageSource): Promise<string[]> {
+  const found = await readImages(await exchange.bytes(source.limitBytes), source);
   return fetchedImages(found.slice(0, source.count), source);
 }
 
-/** Waits for images that a server makes after its response. Throws ExchangeTimedOut after the deadline. */
-async function queuedImages(
-  wait: NonNullable<Dialect['queuedImages']>,
-  body: Buffer,
-  source: CallSource,
-): Promise<BackendImage[]> {
+/** Throws ExchangeTimedOut if images that a server makes after its response are too late. */
+async function readImages(body: Buffer, source: ImageSource): Promise<BackendImage[]> {
   const deadline = AbortSignal.timeout(Math.ceil(source.limitMs));
   const signal = AbortSignal.any([source.signal, deadline]);
   const server: ServerCalls = {
     signal,
-    call: (request) => answered(request, { ...source, signal }),
+    call: (request) => responseTo(request, { ...source, signal }),
     cleanUp: (request) =>
-      answered(request, { ...source, signal: AbortSignal.timeout(CLEAN_UP_MS), limitMs: CLEAN_UP_MS }),
+      responseTo(request, { ...source, signal: AbortSignal.timeout(CLEAN_UP_MS), limitMs: CLEAN_UP_MS }),
   };
   try {
-    return await wait(body, server);
+    return await source.images.read(body, server);
   } catch (error) {
     if (source.signal.aborted) throw new ExchangeAborted('left while the images were made');
     throw deadline.aborted ? new ExchangeTimedOut(source.limitMs) : error;
   }
 }
 
-async function answered(
-  { method, path, headers, body }: JobRequest,
-  { connections, live, headers: ofAll, signal, limitMs, limitBytes }: CallSource,
+function responseTo(
+  { path, headers, ...request }: PlannedRequest,
+  { pool, live, headers: ofAll, signal, limitMs, limitBytes }: CallSource,
 ): Promise<Buffer> {
-  // All others change something at the server.
-  const fresh = method === 'GET' ? connections.fresh : undefined;
-  const request = {
-    method,
+  const whole = {
+    ...request,
     origin: live.origin,
     path: `${live.basePath}${path}`,
     headers: { ...ofAll, ...headers },
     pauseMs: limitMs,
     deadlineMs: limitMs,
-    ...(body && { body }),
   };
-  const exchange = await Exchange.start(connections.kept, request, { signal, onEnd: () => undefined, fresh });
-  try {
+  // All others change something at the server.
+  const mayRepeat = request.method === 'GET';
+  return pool.callApart(whole, { signal, mayRepeat }, async (exchange) => {
     await refuseFailure(exchange);
-    return await exchange.bytes(limitBytes);
-  } finally {
-    exchange.abort();
-  }
+    return exchange.bytes(limitBytes);
+  });
 }

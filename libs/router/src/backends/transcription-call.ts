@@ -1,40 +1,16 @@
 import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
-import type { CallFile, Transcript, TranscriptionCall } from '@svc/contracts/inference';
+import type { CallFile } from '@svc/contracts/inference';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import type { TranscribedFile } from '../dialects/dialect.js';
-import { formWriter } from '../dialects/form-body.js';
-import type { RouterConfig } from '../router.config.js';
+import type { Dialect } from '../dialects/dialect.js';
 import type { LiveBackend } from './backend-pool.js';
-import type { Passing } from './call-body.js';
-import type { CallMode } from './call-mode.js';
-
-/** How a file is sent, and the response read, in a format. */
-export function transcriptionModes(
-  { kind, audio, file }: TranscriptionCall,
-  settings: RouterConfig,
-  pass: Passing,
-): (format: TranscribedFile['format']) => CallMode<{ readonly result: Transcript }> {
-  const { ROUTER_TRANSCRIPTION_TIMEOUT_MS: limitMs, ROUTER_RESPONSE_LIMIT_BYTES: limitBytes } = settings;
-  const form = formWriter();
-  return (format) => ({
-    deadlineMs: limitMs,
-    pauseMs: limitMs,
-    isStream: false,
-    contentType: form.contentType,
-    serves: (live) => readsAudio(live, file),
-    body: (live) => {
-      const passed = { ...audio, others: pass(audio.others, live) };
-      return form.body(live.dialect.transcriptionForm(live.backend, passed, { kind, file, format }));
-    },
-    take: async (exchange, { dialect }) => ({
-      result: dialect.readTranscript(await exchange.text(limitBytes)),
-    }),
-  });
-}
 
 /** Whether a backend reads files of this type. */
-export function readsAudio({ backend, dialect }: LiveBackend, { type }: CallFile): boolean {
-  const formats = backend.audioFormats ?? dialect.audioFormats;
+export function readsAudio(
+  { transcriptions }: Dialect,
+  { backend }: LiveBackend,
+  { type }: CallFile,
+): boolean {
+  const formats = backend.audioFormats ?? transcriptions?.audioFormats;
   return formats?.some((format) => AUDIO_MEDIA_TYPES[format] === type) ?? true;
 }
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Backend, type WorkflowSlot, slotIn } from '@svc/contracts/catalog';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
-import type { BackendImage, Dialect, JobRequest, ServerCalls } from './dialect.js';
-import { openai } from './openai.js';
+import { type PlannedRequest, jsonHeaders } from './planned-request.js';
+import type { BackendImage, Dialect, ServerCalls } from './dialect.js';
 import { faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 
@@ -27,26 +27,31 @@ const FAILURES_AT_MOST = 5;
  * A workflow has no room for further fields.
  */
 export const comfyui: Dialect = {
-  ...openai,
-  paths: { image: '/prompt' },
-  fields: {},
-  imageBody: (backend, order) => [Buffer.from(JSON.stringify({ prompt: filled(backend, order) }))],
-  async queuedImages(body, server) {
-    const text = body.toString();
-    const submitted = Submitted.safeParse(jsonOf(text));
-    if (!submitted.success) throw faultOf(text, 'the response has no prompt_id');
-    const { prompt_id: id } = submitted.data;
-    try {
-      const files = await finished(id, server);
-      const images: BackendImage[] = [];
-      for (const file of files) images.push({ base64: (await server.call(viewOf(file))).toString('base64') });
-      return images;
-    } catch (error) {
-      if (!(error instanceof WorkflowFailed)) await withdraw(id, server);
-      throw error;
-    } finally {
-      await quietly(server, post('/history', { delete: [id] }));
-    }
+  headers: jsonHeaders,
+  images: {
+    make: {
+      fields: new Set(),
+      request: (backend, order) => ({ path: '/prompt', body: bodyOf({ prompt: filled(backend, order) }) }),
+    },
+    isQueued: true,
+    async read(body, server) {
+      const text = body.toString();
+      const submitted = Submitted.safeParse(jsonOf(text));
+      if (!submitted.success) throw faultOf(text, 'the response has no prompt_id');
+      const { prompt_id: id } = submitted.data;
+      try {
+        const files = await finished(id, server);
+        const images: BackendImage[] = [];
+        for (const file of files)
+          images.push({ base64: (await server.call(viewOf(file))).toString('base64') });
+        return images;
+      } catch (error) {
+        if (!(error instanceof WorkflowFailed)) await withdraw(id, server);
+        throw error;
+      } finally {
+        await quietly(server, post('/history', { delete: [id] }));
+      }
+    },
   },
 };
 
@@ -146,18 +151,16 @@ function reasonIn(messages: readonly unknown[]): string {
   return reason ? `: ${reason.exception_type} in a node ${reason.node_type}` : '';
 }
 
-const viewOf = (file: File): JobRequest => ({
+const viewOf = (file: File): PlannedRequest => ({
   method: 'GET',
   path: `/view?${new URLSearchParams(file).toString()}`,
 });
 
-const post = (path: string, body: object): JobRequest => ({
-  method: 'POST',
-  path,
-  body: [Buffer.from(JSON.stringify(body))],
-});
+const bodyOf = (value: object): Uint8Array[] => [Buffer.from(JSON.stringify(value))];
 
-const QUEUE: JobRequest = { method: 'GET', path: '/queue' };
+const post = (path: string, body: object): PlannedRequest => ({ path, body: bodyOf(body) });
+
+const QUEUE: PlannedRequest = { method: 'GET', path: '/queue' };
 
 const queueOf = async (call: () => Promise<Buffer>): Promise<z.infer<typeof Queue>> =>
   Queue.parse(jsonOf((await call()).toString()));
@@ -172,6 +175,6 @@ async function withdraw(id: string, server: ServerCalls): Promise<void> {
 const NO_JOBS: z.infer<typeof Queue> = { queue_running: [], queue_pending: [] };
 
 /** What cannot be cleaned up is left to the server. */
-async function quietly(server: ServerCalls, request: JobRequest): Promise<void> {
+async function quietly(server: ServerCalls, request: PlannedRequest): Promise<void> {
   await server.cleanUp(request).catch(() => undefined);
 }

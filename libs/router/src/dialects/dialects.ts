@@ -1,7 +1,7 @@
 import type { Backend } from '@svc/contracts/catalog';
+import { jsonHeaders } from './planned-request.js';
 import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
-import { jsonRpc } from './json-rpc.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
@@ -14,14 +14,19 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 /** The simulator has OpenAI's API and, below the same URL, the calls of others that change images. */
 const simulator: Dialect = {
   ...openai,
-  paths: { ...openai.paths, ...rembg.paths, 'image-upscale': sdapi.paths['image-upscale'] },
-  upscaleBody: (model, image, factor) => sdapi.upscaleBody(model, image, factor),
-  cutoutForm: (model, image) => rembg.cutoutForm(model, image),
-  readImages(body) {
-    if (body.subarray(0, PNG.length).equals(PNG)) return rembg.readImages(body);
-    return body.includes('"image":') ? sdapi.readImages(body) : openai.readImages(body);
+  images: {
+    ...openai.images,
+    upscale: sdapi.images.upscale,
+    cutout: rembg.images.cutout,
+    read(body) {
+      if (body.subarray(0, PNG.length).equals(PNG)) return rembg.images.read(body);
+      return body.includes('"image":') ? sdapi.images.read(body) : openai.images.read(body);
+    },
   },
 };
+
+/** A blockchain node, which serves no model. */
+const node: Dialect = { headers: jsonHeaders };
 
 export function dialectOf({ kind, tee }: Backend): Dialect {
   switch (kind) {
@@ -35,7 +40,7 @@ export function dialectOf({ kind, tee }: Backend): Dialect {
     case 'comfyui':
       return comfyui;
     case 'json-rpc':
-      return jsonRpc;
+      return node;
     case 'kokoro':
       return kokoro;
     case 'rembg':

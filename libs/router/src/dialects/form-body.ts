@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { FormMember } from './dialect.js';
+import type { CallFile } from '@svc/contracts/inference';
+import type { PlannedRequest } from './planned-request.js';
 
 const LINE = '\r\n';
 
-/** How the forms of a call are written. */
-export interface FormWriter {
-  readonly contentType: string;
-  /** The bytes of a form; those of files are not copied. */
-  readonly body: (members: readonly FormMember[]) => Uint8Array[];
-}
+/** The name and value of a member of a form. */
+export type FormMember = readonly [string, string | CallFile];
 
-/** A form (RFC 7578). */
-export function formWriter(): FormWriter {
+/** A request with a form (RFC 7578). The bytes of files are not copied. */
+export function formRequest(path: string, members: readonly FormMember[]): PlannedRequest {
   const boundary = `svc-${randomUUID()}`;
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: (members) => formBody(members, boundary),
-  };
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  return { path, headers, body: formBody(members, boundary) };
 }
 
 function formBody(members: readonly FormMember[], boundary: string): Uint8Array[] {

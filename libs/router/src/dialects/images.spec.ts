@@ -2,17 +2,20 @@ import { Backend } from '@svc/contracts/catalog';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BackendError } from './backend-error.js';
+import type { PlannedRequest } from './planned-request.js';
 import { openai } from './openai.js';
 import { withoutTags } from './prompt-tags.js';
 import { sdapi } from './sdapi.js';
 
 const BACKEND = Backend.parse({ url: 'http://127.0.0.1:1/v1', model: 'm' });
 const order = { prompt: 'a lighthouse', count: 2, width: 512, height: 768, others: {} };
-const bodyOf = (pieces: readonly Uint8Array[]): unknown => JSON.parse(Buffer.concat(pieces).toString());
+const bodyOf = ({ body = [] }: PlannedRequest): unknown => JSON.parse(Buffer.concat(body).toString());
 
 describe("an image request in OpenAI's API", () => {
   it('always asks for base64 of PNGs', () => {
-    expect(bodyOf(openai.imageBody(BACKEND, { ...order, seed: 0, steps: 4, guidance: 2.5 }))).toEqual({
+    expect(
+      bodyOf(openai.images.make.request(BACKEND, { ...order, seed: 0, steps: 4, guidance: 2.5 })),
+    ).toEqual({
       model: 'm',
       prompt: 'a lighthouse',
       n: 2,
@@ -27,7 +30,7 @@ describe("an image request in OpenAI's API", () => {
 
   it('has further members, none of which replaces ours', () => {
     const others = { n: 9, size: '1x1', num_inference_steps: 99, response_format: 'url', true_cfg_scale: 4 };
-    expect(bodyOf(openai.imageBody(BACKEND, { ...order, others, steps: 4 }))).toEqual({
+    expect(bodyOf(openai.images.make.request(BACKEND, { ...order, others, steps: 4 }))).toEqual({
       model: 'm',
       prompt: 'a lighthouse',
       n: 2,
@@ -43,22 +46,24 @@ describe("an image request in OpenAI's API", () => {
 describe('a response with images', () => {
   it('is read as base64 or as URLs', () => {
     const body = JSON.stringify({ data: [{ b64_json: 'aaaa' }, { b64_json: null, url: '/x.png' }] });
-    expect(openai.readImages(Buffer.from(body))).toEqual([{ base64: 'aaaa' }, { url: '/x.png' }]);
-    expect(sdapi.readImages(Buffer.from(JSON.stringify({ images: ['aaaa'] })))).toEqual([{ base64: 'aaaa' }]);
+    expect(openai.images.read(Buffer.from(body))).toEqual([{ base64: 'aaaa' }, { url: '/x.png' }]);
+    expect(sdapi.images.read(Buffer.from(JSON.stringify({ images: ['aaaa'] })))).toEqual([
+      { base64: 'aaaa' },
+    ]);
   });
 
   it.each(['', '<html>', '{}', '{"data":[]}', '{"data":[{}]}', '{"images":[]}', '{"data":[{"url":5}]}'])(
     'is a fault without images: %s',
     (body) => {
-      expect(() => openai.readImages(Buffer.from(body))).toThrow(/image/);
-      expect(() => sdapi.readImages(Buffer.from(body))).toThrow(/image/);
+      expect(() => openai.images.read(Buffer.from(body))).toThrow(/image/);
+      expect(() => sdapi.images.read(Buffer.from(body))).toThrow(/image/);
     },
   );
 
   it('that is an error is reported with its status', () => {
     const body = JSON.stringify({ error: { message: 'no', code: 503 } });
     for (const dialect of [openai, sdapi])
-      expect(() => dialect.readImages(Buffer.from(body))).toThrow(BackendError);
+      expect(() => dialect.images.read(Buffer.from(body))).toThrow(BackendError);
   });
 });
 
@@ -90,13 +95,15 @@ describe('a prompt for an image server', () => {
   });
 
   it('has a seed that is not random, even if it is negative', () => {
-    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, seed: -1 }))).toMatchObject({ seed: 4_294_967_295 });
-    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, seed: 0 }))).toMatchObject({ seed: 0 });
+    expect(bodyOf(sdapi.images.make.request(BACKEND, { ...order, seed: -1 }))).toMatchObject({
+      seed: 4_294_967_295,
+    });
+    expect(bodyOf(sdapi.images.make.request(BACKEND, { ...order, seed: 0 }))).toMatchObject({ seed: 0 });
   });
 
   it('is sent with further members, none of which replaces ours', () => {
     const others = { sampler_name: 'Euler', batch_size: 9 };
-    expect(bodyOf(sdapi.imageBody(BACKEND, { ...order, others, negativePrompt: 'fog' }))).toEqual({
+    expect(bodyOf(sdapi.images.make.request(BACKEND, { ...order, others, negativePrompt: 'fog' }))).toEqual({
       sampler_name: 'Euler',
       prompt: 'a lighthouse',
       negative_prompt: 'fog',

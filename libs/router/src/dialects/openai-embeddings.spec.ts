@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BackendError } from './backend-error.js';
-import { embeddingsBody, readEmbeddings } from './openai-embeddings.js';
+import { embeddings } from './openai-embeddings.js';
 
 const texts = { inputs: ['a', 'b'], dimensions: 2, isCustom: false };
 const base64 = (...numbers: number[]): string =>
@@ -12,7 +12,7 @@ const row = (index: number, embedding: unknown): object => ({ object: 'embedding
 describe('an embeddings response', () => {
   it('is read in the order of its indexes, from numbers or base64', () => {
     const body = response([row(1, base64(0.5, -1)), row(0, [1, 0])], { prompt_tokens: 3 });
-    expect(readEmbeddings(body, texts)).toEqual({
+    expect(embeddings.read(body, texts)).toEqual({
       vectors: [base64(1, 0), base64(0.5, -1)],
       promptTokens: 3,
     });
@@ -23,13 +23,13 @@ describe('an embeddings response', () => {
     [{ embedding: [1, 0], index: null }, { embedding: base64(0.5, -1) }],
     [row(0, [1, 0]), { embedding: [0.5, -1] }],
   ])('has vectors without an index in the order of the texts: %j %j', (...data) => {
-    expect(readEmbeddings(response(data), texts).vectors).toEqual([base64(1, 0), base64(0.5, -1)]);
+    expect(embeddings.read(response(data), texts).vectors).toEqual([base64(1, 0), base64(0.5, -1)]);
   });
 
   it('may lack a token count, or have an invalid one', () => {
     const data = [row(0, [1, 0]), row(1, [0, 1])];
     for (const usage of [undefined, null, {}, { prompt_tokens: -1 }, { prompt_tokens: 'many' }])
-      expect(readEmbeddings(response(data, usage), texts)).not.toHaveProperty('promptTokens');
+      expect(embeddings.read(response(data, usage), texts)).not.toHaveProperty('promptTokens');
   });
 
   it.each([
@@ -46,19 +46,19 @@ describe('an embeddings response', () => {
     ['base64 of NaN', response([row(0, [1, 0]), row(1, base64(0, Number.NaN))])],
     ['text in place of a vector', response([row(0, [1, 0]), row(1, 'not a vector')])],
   ])('is rejected with %s', (_, body) => {
-    expect(() => readEmbeddings(body, texts)).toThrow(Error);
-    expect(() => readEmbeddings(body, texts)).not.toThrow(BackendError);
+    expect(() => embeddings.read(body, texts)).toThrow(Error);
+    expect(() => embeddings.read(body, texts)).not.toThrow(BackendError);
   });
 
   it('is a backend error if a 200 contains one', () => {
     const body = '{"error":{"message":"busy","code":503}}';
-    expect(() => readEmbeddings(body, texts)).toThrow(BackendError);
+    expect(() => embeddings.read(body, texts)).toThrow(BackendError);
   });
 });
 
 describe('an embeddings call', () => {
   const bodyOf = (isCustom: boolean, others = {}): unknown =>
-    JSON.parse(Buffer.concat(embeddingsBody('m', { ...texts, isCustom, others })).toString());
+    JSON.parse(Buffer.concat(embeddings.request('m', { ...texts, isCustom, others }).body ?? []).toString());
 
   it("names the dimensions only if they differ from the model's default", () => {
     const body = { model: 'm', input: ['a', 'b'], encoding_format: 'base64' };

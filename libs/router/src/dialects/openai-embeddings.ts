@@ -2,6 +2,7 @@ import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts/inference'
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
+import type { EmbeddingsDialect } from './dialect.js';
 import { errorStatus } from './openai-errors.js';
 
 const FLOAT_BYTES = 4;
@@ -20,22 +21,23 @@ const Response = z.object({
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
 
-/** Base64 is a quarter of the size of numbers, and exact. */
-export function embeddingsBody(
-  model: string,
-  { inputs, dimensions, isCustom, others }: EmbeddingTexts,
-): Uint8Array[] {
-  const body = {
-    ...others,
-    model,
-    input: inputs,
-    encoding_format: 'base64',
-    ...(isCustom && { dimensions }),
-  };
-  return [Buffer.from(JSON.stringify(body))];
-}
+export const embeddings: EmbeddingsDialect = {
+  /** Base64 is a quarter of the size of numbers, and exact. */
+  request(model, { inputs, dimensions, isCustom, others }) {
+    const body = {
+      ...others,
+      model,
+      input: inputs,
+      encoding_format: 'base64',
+      ...(isCustom && { dimensions }),
+    };
+    return { path: '/embeddings', body: [Buffer.from(JSON.stringify(body))] };
+  },
 
-export function readEmbeddings(
+  read: readEmbeddings,
+};
+
+function readEmbeddings(
   body: string,
   { inputs, dimensions }: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>,
 ): EmbeddingVectors {

@@ -1,9 +1,8 @@
-import type { Backend } from '@svc/contracts/catalog';
-import type { ImageEdit, ImageOrder } from '@svc/contracts/inference';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
-import type { BackendImage, EditedFiles, FormMember } from './dialect.js';
+import type { BackendImage, EditingDialect, ImagesDialect, MakingDialect } from './dialect.js';
+import { formRequest } from './form-body.js';
 import { errorStatus } from './openai-errors.js';
 import { withoutTags } from './prompt-tags.js';
 
@@ -15,23 +14,29 @@ const Response = z.object({
  * OpenAI's API as implemented by vLLM-Omni, SGLang and LocalAI. Base64 is always requested, since SGLang
  * responds with URLs otherwise; PNG loses nothing, and every server makes it.
  */
-export function imageBody({ model }: Backend, order: ImageOrder): Uint8Array[] {
-  const { prompt, negativePrompt, count, width, height, quality, steps, guidance, seed, others } = order;
-  const own = {
-    model,
-    prompt: withoutTags(prompt),
-    n: count,
-    size: `${width}x${height}`,
-    response_format: 'b64_json',
-    output_format: 'png',
-    negative_prompt: negativePrompt === undefined ? undefined : withoutTags(negativePrompt),
-    quality,
-    num_inference_steps: steps,
-    guidance_scale: guidance,
-    seed,
-  };
-  return [Buffer.from(JSON.stringify({ ...others, ...defined(own) }))];
-}
+const make: MakingDialect = {
+  fields: new Set(['true_cfg_scale']),
+  request({ model }, order) {
+    const { prompt, negativePrompt, count, width, height, quality, steps, guidance, seed, others } = order;
+    const own = {
+      model,
+      prompt: withoutTags(prompt),
+      n: count,
+      size: `${width}x${height}`,
+      response_format: 'b64_json',
+      output_format: 'png',
+      negative_prompt: negativePrompt === undefined ? undefined : withoutTags(negativePrompt),
+      quality,
+      num_inference_steps: steps,
+      guidance_scale: guidance,
+      seed,
+    };
+    return {
+      path: '/images/generations',
+      body: [Buffer.from(JSON.stringify({ ...others, ...defined(own) }))],
+    };
+  },
+};
 
 /** The members that have a value. */
 export function defined(members: object): object {
@@ -42,29 +47,34 @@ export function defined(members: object): object {
  * A form as vLLM-Omni, SGLang and stable-diffusion.cpp read it. Further members are texts, since a form has
  * no other values.
  */
-export function imageEditForm(model: string, edit: ImageEdit, { images, mask }: EditedFiles): FormMember[] {
-  const { prompt, count, width, height, quality, others } = edit;
-  const texts = {
-    ...others,
-    model,
-    prompt: withoutTags(prompt),
-    n: count,
-    size: `${width}x${height}`,
-    response_format: 'b64_json',
-    output_format: 'png',
-    ...(quality !== undefined && { quality }),
-  };
-  const name = images.length === 1 ? 'image' : 'image[]';
-  return [
-    ...Object.entries(texts).map(
-      ([member, value]) => [member, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-    ),
-    ...images.map((file) => [name, file] as const),
-    ...(mask ? [['mask', mask] as const] : []),
-  ];
-}
+const edit: EditingDialect = {
+  fields: new Set('seed guidance_scale true_cfg_scale strength'.split(' ')),
+  request(model, order, { images: files, mask }) {
+    const { prompt, count, width, height, quality, others } = order;
+    const texts = {
+      ...others,
+      model,
+      prompt: withoutTags(prompt),
+      n: count,
+      size: `${width}x${height}`,
+      response_format: 'b64_json',
+      output_format: 'png',
+      ...(quality !== undefined && { quality }),
+    };
+    const name = files.length === 1 ? 'image' : 'image[]';
+    return formRequest('/images/edits', [
+      ...Object.entries(texts).map(
+        ([member, value]) => [member, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+      ),
+      ...files.map((file) => [name, file] as const),
+      ...(mask ? [['mask', mask] as const] : []),
+    ]);
+  },
+};
 
-export function readImages(bytes: Buffer): BackendImage[] {
+export const images = { make, edit, read: readImages } satisfies ImagesDialect;
+
+function readImages(bytes: Buffer): BackendImage[] {
   const body = bytes.toString();
   const parsed = Response.safeParse(jsonOf(body));
   if (!parsed.success) throw faultOf(body, 'the response has no images');

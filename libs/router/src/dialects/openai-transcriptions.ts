@@ -3,7 +3,8 @@ import type { Backend } from '@svc/contracts/catalog';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
-import type { FormMember, TranscribedFile } from './dialect.js';
+import type { TranscribedFile, TranscriptionsDialect } from './dialect.js';
+import { type FormMember, formRequest } from './form-body.js';
 import { errorStatus } from './openai-errors.js';
 
 /** A number, which vLLM sends as a text. */
@@ -31,6 +32,20 @@ const Response = z.object({
   segments: z.array(Segment).nullish(),
   words: z.array(Word).nullish(),
 });
+
+export const transcriptions: TranscriptionsDialect = {
+  fields: new Set(
+    'hotwords seed top_k top_p min_p frequency_penalty presence_penalty repetition_penalty vad_filter'.split(
+      ' ',
+    ),
+  ),
+  request: (backend, audio, transcribed) =>
+    formRequest(
+      transcribed.kind === 'transcription' ? '/audio/transcriptions' : '/audio/translations',
+      transcriptionForm(backend, audio, transcribed),
+    ),
+  read: readTranscript,
+};
 
 /**
  * OpenAI's API as implemented by vLLM, SGLang, speaches and LocalAI. The format is always sent: LocalAI's
@@ -60,7 +75,7 @@ export function transcriptionForm(
  * Reads a transcript in the verbose or the short form, without the space before the text that most servers
  * return. Throws if the body is not a transcript.
  */
-export function readTranscript(body: string): Transcript {
+function readTranscript(body: string): Transcript {
   const read = Response.safeParse(jsonOrUndefined(body, RESPONSE_JSON_LIMITS));
   if (!read.success) {
     const status = errorStatus(body);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJobStatus, readSubmitted, submitJob } from './openai-videos.js';
+import { jobs } from './openai-videos.js';
 
 const job = (status: string, more: object = {}): string => JSON.stringify({ id: 'video_1', status, ...more });
 
@@ -11,7 +11,7 @@ function formOf(body: Buffer, headers: Record<string, string>): Promise<FormData
 
 describe('a submitted job', () => {
   it('is a form with its fields and its picture, in which no field replaces ours', async () => {
-    const { headers, body = [] } = submitJob('wan', {
+    const { headers, body = [] } = jobs.submit('wan', {
       prompt: 'a "cat"\r\n--svc-x--',
       seconds: 5,
       width: 1_280,
@@ -37,7 +37,7 @@ describe('a submitted job', () => {
   });
 
   it.each([200, 201, 202])('is accepted with the status %i', (status) => {
-    expect(readSubmitted({ status, body: job('queued') })).toEqual({ job: 'video_1' });
+    expect(jobs.readSubmitted({ status, body: job('queued') })).toEqual({ job: 'video_1' });
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('a submitted job', () => {
     [429, job('queued')],
     [500, ''],
   ])('is not accepted with the status %i and the body %s', (status, body) => {
-    expect(() => readSubmitted({ status, body })).toThrow('backend responded');
+    expect(() => jobs.readSubmitted({ status, body })).toThrow('backend responded');
   });
 });
 
@@ -57,12 +57,12 @@ describe('the status of a job', () => {
     ['anything', 'running'],
     ['completed', 'completed'],
   ])('%s means %s', (status, state) => {
-    expect(readJobStatus({ status: 200, body: job(status) })).toEqual({ state });
+    expect(jobs.readStatus({ status: 200, body: job(status) })).toEqual({ state });
   });
 
   it.each([200, 422, 500])('shows a failure, whose response has the status %i', (status) => {
     const body = job('failed', { error: { code: 'server_error', message: 'CUDA out of memory' } });
-    expect(readJobStatus({ status, body })).toEqual({
+    expect(jobs.readStatus({ status, body })).toEqual({
       state: 'failed',
       isRefused: false,
       message: 'CUDA out of memory',
@@ -71,14 +71,14 @@ describe('the status of a job', () => {
 
   it.each(['content_policy_violation', 'moderation_blocked'])('shows a refusal by the code %s', (code) => {
     const body = job('failed', { error: { code, message: 'Not allowed' } });
-    expect(readJobStatus({ status: 200, body })).toMatchObject({ state: 'failed', isRefused: true });
+    expect(jobs.readStatus({ status: 200, body })).toMatchObject({ state: 'failed', isRefused: true });
   });
 
   it('is unknown if the backend does not have the job', () => {
-    expect(readJobStatus({ status: 404, body: '{"detail":"not found"}' })).toEqual({ state: 'unknown' });
+    expect(jobs.readStatus({ status: 404, body: '{"detail":"not found"}' })).toEqual({ state: 'unknown' });
   });
 
   it.each([429, 500, 503])('is no verdict with the status %i', (status) => {
-    expect(() => readJobStatus({ status, body: '{"detail":"busy"}' })).toThrow('backend responded');
+    expect(() => jobs.readStatus({ status, body: '{"detail":"busy"}' })).toThrow('backend responded');
   });
 });

@@ -1,23 +1,33 @@
-import type { BackendJob, BackendJobStatus, JobCallKind } from '@svc/contracts/inference';
+import type { BackendJob, BackendJobStatus } from '@svc/contracts/inference';
 import type { MediaOrder } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 import { BackendError } from './backend-error.js';
-import type { FormMember, JobRequest, JobResponse } from './dialect.js';
-import { formWriter } from './form-body.js';
+import type { PlannedRequest } from './planned-request.js';
+import type { JobResponse, JobsDialect } from './dialect.js';
+import { type FormMember, formRequest } from './form-body.js';
 import { readError } from './openai-errors.js';
+
+const PATH = '/videos';
+
+const pathOf = (job: string): string => `${PATH}/${encodeURIComponent(job)}`;
 
 /**
  * OpenAI's `/videos`, as implemented by vLLM-Omni, SGLang and the simulator. Servers that make music use it
  * in the same way.
  */
-const PATH = '/videos';
-
-export const jobPaths: Readonly<Record<JobCallKind, string>> = {
-  'job-submit': PATH,
-  'job-status': PATH,
-  'job-content': PATH,
-  'job-cancel': PATH,
+export const jobs: JobsDialect = {
+  fields: new Set(
+    'seed guidance_scale guidance_scale_2 true_cfg_scale flow_shift boundary_ratio temperature top_k top_p bpm key_scale time_signature'.split(
+      ' ',
+    ),
+  ),
+  submit: submitJob,
+  status: (job) => ({ method: 'GET', path: pathOf(job) }),
+  content: (job) => ({ method: 'GET', path: `${pathOf(job)}/content` }),
+  cancel: (job) => ({ method: 'DELETE', path: pathOf(job) }),
+  readSubmitted,
+  readStatus,
 };
 
 const Job = z.object({
@@ -30,42 +40,28 @@ const Job = z.object({
 const POLICY = /policy|moderation|safety|content_filter/i;
 
 /** A form, because vLLM-Omni reads nothing else here. */
-export function submitJob(model: string, order: MediaOrder): JobRequest {
+function submitJob(model: string, order: MediaOrder): PlannedRequest {
   const { prompt, seconds, width, height, fields, others, picture } = order;
   const size: Record<string, string> =
     width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
   const members = { ...others, ...fields, model, prompt, seconds: String(seconds), ...size };
-  const form = formWriter();
   const parts: FormMember[] = Object.entries(members);
   if (picture) {
     const { type, base64 } = picture;
     const name = `input.${type.slice(type.indexOf('/') + 1)}`;
     parts.push(['input_reference', { name, type, bytes: Buffer.from(base64, 'base64') }]);
   }
-  const headers = { 'content-type': form.contentType };
-  return { method: 'POST', path: PATH, headers, body: form.body(parts) };
+  return formRequest(PATH, parts);
 }
 
-export function aboutJob(kind: Exclude<JobCallKind, 'job-submit'>, { job }: BackendJob): JobRequest {
-  const path = `${PATH}/${encodeURIComponent(job)}`;
-  switch (kind) {
-    case 'job-status':
-      return { method: 'GET', path };
-    case 'job-content':
-      return { method: 'GET', path: `${path}/content` };
-    case 'job-cancel':
-      return { method: 'DELETE', path };
-  }
-}
-
-export function readSubmitted({ status, body }: JobResponse): BackendJob {
+function readSubmitted({ status, body }: JobResponse): BackendJob {
   const job = status >= 200 && status < 300 ? jobIn(body) : undefined;
   if (!job) throw new BackendError(status < 400 ? 502 : status, body);
   return { job: job.id };
 }
 
 /** vLLM-Omni's response to a question about a failed job has an error status, and the job as its body. */
-export function readJobStatus({ status, body }: JobResponse): BackendJobStatus {
+function readStatus({ status, body }: JobResponse): BackendJobStatus {
   const job = jobIn(body);
   if (job?.status === 'failed') return failed(body, job);
   if (status === 404) return { state: 'unknown' };

@@ -1,14 +1,16 @@
+import { jsonHeaders } from './planned-request.js';
 import type { Dialect } from './dialect.js';
-import { openai } from './openai.js';
+import { formRequest } from './form-body.js';
 
 /** The server of rembg, which removes backgrounds. Its response is a PNG file. */
-export const rembg: Dialect = {
-  ...openai,
-  paths: { 'image-cutout': '/api/remove' },
-  fields: {},
-  cutoutForm: (model, image) => [
-    ['model', model],
-    ['file', image],
-  ],
-  readImages: (body) => [{ base64: body.toString('base64') }],
-};
+export const rembg = {
+  headers: jsonHeaders,
+  images: {
+    cutout: (model, image) =>
+      formRequest('/api/remove', [
+        ['model', model],
+        ['file', image],
+      ]),
+    read: (body) => [{ base64: body.toString('base64') }],
+  },
+} satisfies Dialect;

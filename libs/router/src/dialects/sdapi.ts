@@ -1,7 +1,7 @@
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
+import { jsonHeaders } from './planned-request.js';
 import type { Dialect } from './dialect.js';
-import { openai } from './openai.js';
 import { defined, faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 
@@ -14,26 +14,33 @@ const Response = z.union([
  * The API of the Stable Diffusion web UI, which stable-diffusion.cpp, Forge and SD.Next have as well. It
  * serves one model, and has no field for its name, except to enlarge images.
  */
-export const sdapi: Dialect = {
-  ...openai,
-  paths: { image: '/sdapi/v1/txt2img', 'image-upscale': '/sdapi/v1/extra-single-image' },
-  // Some change the settings of the server.
-  fields: {},
-  imageBody: (_backend, order) => [
-    Buffer.from(JSON.stringify({ ...order.others, ...defined(settingsOf(order)) })),
-  ],
-  upscaleBody: (model, { bytes }, factor) => [
-    Buffer.from(`{"image":"`),
-    Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')),
-    Buffer.from(`","resize_mode":0,"upscaling_resize":${factor},"upscaler_1":${JSON.stringify(model)}}`),
-  ],
-  readImages(bytes) {
-    const body = bytes.toString();
-    const parsed = Response.safeParse(jsonOf(body));
-    if (!parsed.success) throw faultOf(body, 'the response has no images');
-    return parsed.data.images.map((base64) => ({ base64 }));
+export const sdapi = {
+  headers: jsonHeaders,
+  images: {
+    make: {
+      // Some change the settings of the server.
+      fields: new Set(),
+      request: (_backend, order) => ({
+        path: '/sdapi/v1/txt2img',
+        body: [Buffer.from(JSON.stringify({ ...order.others, ...defined(settingsOf(order)) }))],
+      }),
+    },
+    upscale: (model, { bytes }, factor) => ({
+      path: '/sdapi/v1/extra-single-image',
+      body: [
+        Buffer.from(`{"image":"`),
+        Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')),
+        Buffer.from(`","resize_mode":0,"upscaling_resize":${factor},"upscaler_1":${JSON.stringify(model)}}`),
+      ],
+    }),
+    read(bytes) {
+      const body = bytes.toString();
+      const parsed = Response.safeParse(jsonOf(body));
+      if (!parsed.success) throw faultOf(body, 'the response has no images');
+      return parsed.data.images.map((base64) => ({ base64 }));
+    },
   },
-};
+} satisfies Dialect;
 
 function settingsOf(order: ImageOrder): object {
   const { prompt, negativePrompt, count, width, height, steps, guidance, seed } = order;

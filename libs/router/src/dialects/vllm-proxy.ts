@@ -35,7 +35,6 @@ const SIGNATURE_PATH = '/signature';
  */
 export const vllmProxy: Dialect = {
   ...openai,
-  paths: { ...openai.paths, 'tee-attestation': REPORT_PATH, 'tee-signature': SIGNATURE_PATH },
 
   headers(head) {
     const { encryption } = head;

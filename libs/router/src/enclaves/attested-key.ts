@@ -1,5 +1,7 @@
 import type { EnclaveReport } from '@svc/contracts/messages';
 import type { TeeBackend } from '@svc/contracts/catalog';
+import type { BackendLoad } from '../backends/backend-load.js';
+import type { LiveBackend } from '../backends/backend-pool.js';
 import { unaccepted } from './checked-report.js';
 
 /** A report is replaced after this time. */
@@ -8,8 +10,17 @@ const KNOWN_MS = 300_000;
 /** Errors of a backend cause no new report before this time, so that clients cannot keep it busy. */
 const LEAST_KNOWN_MS = 1_000;
 
-/** What a backend's enclave last reported. */
-export class AttestedKey {
+/** By URL and model. */
+const keys = new WeakMap<BackendLoad, AttestedKey>();
+
+/** What the enclave of a backend last reported, which survives reloads of the catalogue. */
+export function attestedKeyOf({ load }: LiveBackend): AttestedKey {
+  const key = keys.get(load) ?? new AttestedKey();
+  keys.set(load, key);
+  return key;
+}
+
+class AttestedKey {
   private known: { readonly report: EnclaveReport; readonly sinceMs: number } | undefined;
   private learning: Promise<void> | undefined;
 

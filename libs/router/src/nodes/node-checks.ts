@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from '@svc/catalog';
 import type { RpcNetwork } from '@svc/contracts/catalog';
-import { boundedJson, Exchange, type Logger } from '@svc/runtime';
+import { boundedJson, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
-import type { BackendPool, LiveBackend } from '../backends/backend-pool.js';
-import type { RoutedCall } from '../backends/call-mode.js';
+import type { BackendCalls } from '../backends/backend-calls.js';
+import type { LiveBackend } from '../backends/backend-pool.js';
+import type { Candidate, RoutedCall } from '../backends/call-mode.js';
 import { refuseFailure } from '../backends/refuse-failure.js';
+import { jsonHeaders } from '../dialects/planned-request.js';
 import { CHAIN_QUERIES, FINALIZED_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
 
 const CHECK_MS = 2_000;
@@ -30,7 +32,6 @@ export interface CheckTimes {
 const TIMES: CheckTimes = { tickMs: 10_000, chainMs: 60_000, trafficMs: 60_000 };
 
 export interface CheckSettings {
-  readonly secret: (name: string) => string | undefined;
   readonly log: Logger;
   readonly times?: CheckTimes;
 }
@@ -71,7 +72,7 @@ export class NodeChecks {
 
   constructor(
     private readonly catalog: Catalog,
-    private readonly pool: BackendPool,
+    private readonly backends: BackendCalls,
     private readonly settings: CheckSettings,
   ) {
     this.times = settings.times ?? TIMES;
@@ -95,16 +96,19 @@ export class NodeChecks {
    * The candidates for an RPC call that are of the right chain, in their order, except that reads call nodes
    * last that are behind. If none is known to be of this chain, waits for the first new one to report it.
    */
-  async usable(candidates: readonly LiveBackend[], call: RoutedCall): Promise<readonly LiveBackend[]> {
-    const { kind, accountId } = call;
-    const [{ backend } = {}] = candidates;
-    const network = backend && this.networkOf(backend.model);
+  async usable<Node extends Candidate>(
+    candidates: readonly Node[],
+    { kind, accountId }: Pick<RoutedCall, 'kind' | 'accountId'>,
+  ): Promise<readonly Node[]> {
+    const name = candidates[0]?.live.backend.model ?? '';
+    const network = this.networkOf(name);
     if (!network) return candidates;
-    this.requestedMs.set(backend.model, performance.now());
-    if (!candidates.some((live) => this.isRight(live, network))) await this.firstRight(candidates, network);
-    const right = candidates.filter((live) => this.isRight(live, network));
+    this.requestedMs.set(name, performance.now());
+    const isRight = ({ live }: Node): boolean => this.isRight(live, network);
+    if (!candidates.some(isRight)) await this.firstRight(candidates, network);
+    const right = candidates.filter(isRight);
     if (kind === 'rpc-send') return right;
-    const rank = (live: LiveBackend): number =>
+    const rank = ({ live }: Node): number =>
       Number(live.cooldown.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
     return right.toSorted((a, b) => rank(a) - rank(b));
   }
@@ -157,11 +161,11 @@ export class NodeChecks {
   }
 
   /** Resolves when the first new node has reported the right chain, or all have been checked. */
-  private async firstRight(candidates: readonly LiveBackend[], network: RpcNetwork): Promise<void> {
+  private async firstRight(candidates: readonly Candidate[], network: RpcNetwork): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const checks = candidates
-      .filter((live) => this.stateOf(live).chain === undefined)
-      .map((live) =>
+      .filter(({ live }) => this.stateOf(live).chain === undefined)
+      .map(({ live }) =>
         this.checkChain(live, network).then(() => {
           if (this.isRight(live, network)) resolve();
         }),
@@ -172,7 +176,7 @@ export class NodeChecks {
   private tick(): void {
     const nowMs = performance.now();
     for (const [name, network] of Object.entries(this.catalog.cryptoRpc?.networks ?? {})) {
-      const nodes = this.pool.candidates(this.catalog.nodesOf(name));
+      const nodes = this.backends.pool.candidates(this.catalog.nodesOf(name));
       for (const live of nodes) {
         const { chainAtMs = -Infinity } = this.stateOf(live);
         // It never rejects.
@@ -248,30 +252,21 @@ export class NodeChecks {
   /** Outside the slots of the node, so that one that is busy is checked too. */
   private async valueOf<Value>(live: LiveBackend, query: NodeQuery<Value>): Promise<Value> {
     const { method, params, read } = query;
-    const { apiKeyEnv } = live.backend;
-    const key = apiKeyEnv === undefined ? undefined : this.settings.secret(apiKeyEnv);
+    const { pool, credentials } = this.backends;
     const request = {
       origin: live.origin,
       path: live.basePath || '/',
-      headers: live.dialect.headers({ requestId: randomUUID(), key }),
+      headers: jsonHeaders({ requestId: randomUUID(), key: credentials.keyOf(live) }),
       body: JSON.stringify({ jsonrpc: '2.0', id: CHECK_ID, method, params }),
       pauseMs: CHECK_MS,
       deadlineMs: CHECK_MS,
     };
-    const { kept, fresh } = this.pool.connections;
-    const exchange = await Exchange.start(kept, request, {
-      signal: undefined,
-      onEnd: () => undefined,
-      fresh,
-    });
-    try {
+    return pool.callApart(request, { mayRepeat: true }, async (exchange) => {
       await refuseFailure(exchange);
       const { result } = RpcResult.parse(boundedJson(await exchange.text(RESPONSE_BYTES)));
       const value = read(result);
       if (value === undefined) throw new Error(`the result of ${method} cannot be read`);
       return value;
-    } finally {
-      exchange.abort();
-    }
+    });
   }
 }

@@ -2,20 +2,44 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Exchange } from '@svc/runtime';
 import { type EventSourceMessage, createParser } from 'eventsource-parser';
 import { BackendError } from './backend-error.js';
+import type { ChatDialect } from './dialect.js';
 import { begins, errorStatus } from './openai-errors.js';
+
+/** The first part of a body up to this size is joined with the prefix. */
+const JOINED_BYTES = 262_144;
+
+/** Longer bodies are not errors and are not parsed. */
+const ERROR_LIMIT_BYTES = 64 * 1024;
 
 /** A stream is parsed only up to this size; errors are smaller. */
 const LOOK_LIMIT_BYTES = 64 * 1024;
 
 /** Every completion has choices; the gateway checks the rest when it reads them. */
-export const CHOICES = /"choices"\s*:\s*\[\s*\{/;
+const CHOICES = /"choices"\s*:\s*\[\s*\{/;
+
+export const chat: ChatDialect = {
+  request(own, [first = new Uint8Array(), ...others]) {
+    const head = Buffer.from(`${JSON.stringify(own).slice(0, -1)},`);
+    const rest = first.subarray(1);
+    const begin = rest.length > JOINED_BYTES ? [head, rest] : [Buffer.concat([head, rest])];
+    return { path: '/chat/completions', body: [...begin, ...others] };
+  },
+
+  checkCompletion(body) {
+    const status = body.length > ERROR_LIMIT_BYTES ? undefined : errorStatus(body);
+    if (status !== undefined) throw new BackendError(status, body);
+    if (!CHOICES.test(body)) throw new Error('the response has no choices');
+  },
+
+  firstEvent,
+};
 
 /**
  * Reads a stream up to the first event that says something, so that if a backend starts with an error, fails
  * before that, or never starts, another one can be called. Returns all bytes that arrived. Throws
  * BackendError, or Error if there is no response. A backend may also respond with a complete completion.
  */
-export async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]> {
+async function firstEvent(exchange: Exchange): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
   const look = new FirstLook();
   let size = 0;

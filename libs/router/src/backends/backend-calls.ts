@@ -1,0 +1,155 @@
+import type { ServedBy } from '@svc/contracts/inference';
+import { Problem } from '@svc/contracts/problems';
+import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
+import { OTHER, type Step, router, tracing } from '@svc/telemetry';
+import { BackendError } from '../dialects/backend-error.js';
+import { Attempt } from './attempt.js';
+import type { BackendPool, LiveBackend } from './backend-pool.js';
+import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backend-refusal.js';
+import type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
+import { Credentials } from './credentials.js';
+import { goesElsewhere, mayRepeat, outcomeOf } from './next-backend.js';
+import { places } from './places.js';
+import { refuseFailure } from './refuse-failure.js';
+
+export interface BackendCallSettings {
+  /** How long a call waits when all of its backends are full. */
+  readonly ROUTER_QUEUE_TIMEOUT_MS: number;
+  /** How long a backend that failed is called last. */
+  readonly ROUTER_COOL_DOWN_MS: number;
+  /** Returns the environment variable that a backend's `apiKeyEnv` names. */
+  readonly secret: (name: string) => string | undefined;
+  readonly log: Logger;
+}
+
+/** A backend that can be called, and how. */
+interface PlannedCall<Part> extends Candidate {
+  readonly plan: CallPlan<Part>;
+}
+
+/** Whose call it is at a backend, and its step in the trace. */
+interface CallStep {
+  readonly call: RoutedCall;
+  readonly step: Step | undefined;
+}
+
+/** Error statuses with their own metric label. */
+const COUNTED_STATUSES: ReadonlySet<number> = new Set([
+  400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504,
+]);
+
+/** Client errors that show no fault of the request or the catalogue: a timeout, a rate limit. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
+
+/** Calls of backends, of whatever kind: one after the other until one begins to respond. */
+export class BackendCalls {
+  readonly credentials: Credentials;
+
+  constructor(
+    readonly pool: BackendPool,
+    private readonly settings: BackendCallSettings,
+  ) {
+    this.credentials = new Credentials(settings.secret);
+  }
+
+  async first<Part>(call: RoutedCall, signal: AbortSignal, mode: CallMode<Part>): Promise<Part & ServedBy> {
+    const endMs = performance.now() + mode.deadlineMs;
+    let refusal: Refusal | undefined;
+    let retries = 0;
+    const { kind = 'chat', model, accountId } = call;
+    const able = this.pool.candidates(call.backends, call).flatMap((live): PlannedCall<Part>[] => {
+      const plan = mode.at(live);
+      return plan ? [{ live, plan }] : [];
+    });
+    const candidates = mode.order ? await mode.order(able) : able;
+    const { connections } = this.pool;
+    const fresh = mayRepeat(kind, candidates.length) ? connections.fresh : undefined;
+    const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
+    for await (const { to, giveBack } of places(candidates, { accountId, waitMs, signal })) {
+      const { live, plan } = to;
+      let exchange: Exchange | undefined;
+      const { isStream } = mode;
+      const number = retries + 1;
+      const isQueued = plan.isQueued === true;
+      const attempt = new Attempt({ live, giveBack, isQueued }, { kind, model, isStream, number });
+      if (retries > 0) router.retries.add(1, model);
+      try {
+        const deadlineMs = Math.max(1, Math.min(mode.attemptMs ?? Infinity, endMs - performance.now()));
+        const request = {
+          ...this.requestOf(to, { call, step: attempt.step }),
+          pauseMs: mode.pauseMs,
+          deadlineMs,
+        };
+        exchange = await Exchange.start(connections.kept, request, { signal, onEnd: attempt.ended, fresh });
+        if (!mode.anyStatus) await refuseFailure(exchange);
+        const part = await plan.take(exchange);
+        attempt.began();
+        live.cooldown.succeeded();
+        router.attempts.add(1, model, live.name, 'answered');
+        return { backend: live.name, retries, ...part };
+      } catch (error) {
+        const sent = this.sentTo(live, call);
+        refusal = refusalOf(error, sent);
+        refusal = { ...refusal, elsewhere: goesElsewhere(kind, error, refusal) };
+        if (error instanceof BackendError) this.report(error, sent, { live, call });
+        router.attempts.add(1, model, live.name, outcomeOf(refusal, signal));
+        // Recorded before the abort, since the backend's error is more telling than the abort.
+        attempt.failed(signal.aborted ? error : refusal.problem);
+        exchange?.abort();
+      }
+      retries += 1;
+      if (live.cooldown.begin(refusal.cooldown, accountId, this.settings.ROUTER_COOL_DOWN_MS))
+        router.ejections.add(1, model, live.name);
+      if (!refusal.elsewhere || signal.aborted) break;
+    }
+    if (refusal) throw refusal.problem;
+    if (signal.aborted)
+      throw new Problem('INFERENCE_FAILED', { cause: new ExchangeAborted('left while waiting') });
+    throw this.unasked(model, candidates);
+  }
+
+  private requestOf<Part>(
+    { live, plan }: PlannedCall<Part>,
+    { call: { requestId, encryption }, step }: CallStep,
+  ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
+    const headers = plan.headers({ requestId, key: this.credentials.keyOf(live), encryption });
+    if (step) tracing.toBackend(step, headers);
+    const { path, headers: own, ...request } = plan.request();
+    return {
+      ...request,
+      origin: live.origin,
+      path: `${live.basePath}${path}` || '/',
+      headers: own ? { ...headers, ...own } : headers,
+    };
+  }
+
+  /** What a backend got, for reading what it says about it. */
+  private sentTo(live: LiveBackend, call: RoutedCall): SentRequest {
+    const { kind, body, encryption } = call;
+    return {
+      kind,
+      body: typeof body === 'function' ? body() : body,
+      secrets: this.credentials.hiddenOf(live, call.model),
+      isEncrypted: encryption !== undefined,
+    };
+  }
+
+  /** The problem when no backend was called: the model has none, or no slot became free in time. */
+  private unasked(model: string, candidates: readonly Candidate[]): Problem {
+    for (const { live } of candidates) router.attempts.add(1, model, live.name, 'full');
+    return new Problem(candidates.length > 0 ? 'MODEL_AT_CAPACITY' : 'MODEL_OFFLINE');
+  }
+
+  /** Counts an error response, and logs one that shows a fault of the request or of the catalogue. */
+  private report(
+    error: BackendError,
+    sent: SentRequest,
+    { live, call: { model, requestId } }: { readonly live: LiveBackend; readonly call: RoutedCall },
+  ): void {
+    const { status } = error;
+    router.errors.add(1, model, live.name, COUNTED_STATUSES.has(status) ? String(status) : OTHER);
+    if (status >= 500 || PASSING_STATUSES.has(status)) return;
+    const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
+    this.settings.log.warn(fields, 'a backend rejected a request');
+  }
+}

@@ -1,0 +1,81 @@
+import type { Catalog } from '@svc/catalog';
+import type { ChunkStream, ServedBy } from '@svc/contracts/inference';
+import type { Exchange } from '@svc/runtime';
+import type { Dialect } from './dialects/dialect.js';
+import { dialectOf } from './dialects/dialects.js';
+import type { RouterConfig } from './router.config.js';
+import type { BackendCalls } from './backends/backend-calls.js';
+import type { LiveBackend } from './backends/backend-pool.js';
+import type { CallMode, CallPlan, RoutedCall } from './backends/call-mode.js';
+import { ResponseBytes } from './backends/response-bytes.js';
+
+/** A call of a model. */
+export type ModelCall = Omit<RoutedCall, 'backends'>;
+
+/** What is made of a call for a backend with this dialect; `undefined` if the dialect does not have it. */
+type PlanAt<Plan> = (dialect: Dialect, live: LiveBackend) => Plan | undefined;
+
+export interface ModelMode<Part> extends Omit<CallMode<Part>, 'at' | 'order'> {
+  readonly at: PlanAt<Omit<CallPlan<Part>, 'headers'>>;
+}
+
+/** How a stream is requested, and begins. */
+export interface StreamPlan extends Pick<CallPlan<never>, 'request'> {
+  /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
+  readonly first: (exchange: Exchange) => Promise<readonly Buffer[]>;
+}
+
+/** Calls of the backends of models, each by its dialect. */
+export class ModelCalls {
+  constructor(
+    readonly catalog: Catalog,
+    readonly backends: BackendCalls,
+    readonly settings: RouterConfig,
+  ) {}
+
+  /** The mode for responses that are not streamed. */
+  get whole(): Pick<CallMode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
+    const { ROUTER_COMPLETE_TIMEOUT_MS: limitMs } = this.settings;
+    return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
+  }
+
+  first<Part>(
+    call: ModelCall,
+    signal: AbortSignal,
+    { at, ...mode }: ModelMode<Part>,
+  ): Promise<Part & ServedBy> {
+    const routed = { ...call, backends: this.catalog.backendsOf(call.model) };
+    return this.backends.first(routed, signal, {
+      ...mode,
+      at: (live) => {
+        const dialect = dialectOf(live.backend);
+        const plan = at(dialect, live);
+        return plan && { ...plan, headers: dialect.headers };
+      },
+    });
+  }
+
+  /** A response that is passed on as it arrives, from its beginning on. */
+  streamed(call: ModelCall, signal: AbortSignal, at: PlanAt<StreamPlan>): Promise<ChunkStream> {
+    const { settings } = this;
+    return this.first(call, signal, {
+      deadlineMs: settings.ROUTER_FIRST_CHUNK_TIMEOUT_MS,
+      pauseMs: settings.ROUTER_STREAM_IDLE_TIMEOUT_MS,
+      isStream: true,
+      at: (dialect, live) => {
+        const plan = at(dialect, live);
+        return (
+          plan && {
+            request: plan.request,
+            take: async (exchange) => {
+              const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
+              const bytes = new ResponseBytes(exchange, { first: await plan.first(exchange), limitBytes });
+              exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
+              return { bytes };
+            },
+          }
+        );
+      },
+    });
+  }
+}

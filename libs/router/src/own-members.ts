@@ -1,0 +1,18 @@
+import { createHmac } from 'node:crypto';
+import type { Backend } from '@svc/contracts/catalog';
+import type { OwnChatMembers } from './dialects/dialect.js';
+
+/**
+ * The members of a chat that differ by backend. Throws without the secret of a backend that separates
+ * accounts in its cache.
+ */
+export function ownMembers(
+  { model, cacheSaltEnv }: Backend,
+  accountId: string,
+  secretOf: (name: string) => string | undefined,
+): OwnChatMembers {
+  if (cacheSaltEnv === undefined) return { model };
+  const secret = secretOf(cacheSaltEnv) ?? '';
+  if (secret === '') throw new Error(`${cacheSaltEnv} is not set`);
+  return { model, cache_salt: createHmac('sha256', secret).update(accountId).digest('base64url') };
+}
