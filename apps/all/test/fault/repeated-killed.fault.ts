@@ -26,7 +26,7 @@ it(
   async () => {
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const { id, apiKey } = await platform.account('5.00');
-      const keys = Array.from({ length: REQUESTS }, () => randomUUID());
+      const keys: readonly string[] = Array.from({ length: REQUESTS }, () => randomUUID());
       const send = async (key: string): Promise<Made> => {
         const content = `hi [[sim ttft-ms=${(keys.indexOf(key) + 1) * STEP_MS}]]`;
         const body = { model: 'test-model', messages: [{ role: 'user', content }] };
