@@ -104,6 +104,7 @@ const HAPPENS = [
   'a crash',
   'a crash before the book was updated',
   'a posting before its settle',
+  'a write-off',
   'extend',
   'extend a lapsed hold',
   'extend a lapsed hold: INSUFFICIENT_BALANCE',
@@ -121,7 +122,7 @@ const HAPPENS = [
   'settle what is posted',
 ];
 /** Depends on timing or on coincidences; must occur in ten times as many histories. */
-const HAPPENS_RARELY = ['a write-off', 'taken while a posting was not told'];
+const HAPPENS_RARELY = ['taken while a posting was not told'];
 
 const starts =
   ONLY === undefined ? Array.from({ length: Math.ceil(HISTORIES / TOGETHER) }, (_, at) => at * TOGETHER) : [];
