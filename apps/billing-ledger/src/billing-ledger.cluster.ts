@@ -113,7 +113,7 @@ async function spend({ accountId, requests, tries }: Spending): Promise<bigint> 
 /** Retries if the ledger can't be reached; otherwise the hold would last until its lease expires. */
 async function giveBack(ledger: Ledger, hold: Hold, tries: number): Promise<void> {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
-    const isDone = await ledger.release(hold).then(
+    const isDone = await Promise.resolve(ledger.release(hold)).then(
       () => true,
       () => false,
     );

@@ -19,9 +19,9 @@ export class LocalLedger extends Ledger {
     super();
   }
 
-  override async hold(request: HoldRequest): Promise<Hold> {
-    if (!this.earlier.arePosted) await this.earlier.posted();
-    return this.book.hold(request);
+  override hold(request: HoldRequest): Hold | Promise<Hold> {
+    if (this.earlier.arePosted) return this.book.hold(request);
+    return this.earlier.posted().then(() => this.book.hold(request));
   }
 
   override async available(accountId: string): Promise<Balances> {
@@ -41,7 +41,7 @@ export class LocalLedger extends Ledger {
     return this.settlement.settle(hold, charge);
   }
 
-  override release(hold: Hold): Promise<void> {
+  override release(hold: Hold): Promise<void> | undefined {
     return this.book.release(hold);
   }
 }

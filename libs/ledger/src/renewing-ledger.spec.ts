@@ -19,7 +19,7 @@ class LateRenewals extends Ledger {
   );
   arrive: () => void = () => undefined;
 
-  override hold(request: HoldRequest): Promise<Hold> {
+  override hold(request: HoldRequest): Hold | Promise<Hold> {
     return this.book.hold(request);
   }
 
@@ -36,11 +36,11 @@ class LateRenewals extends Ledger {
     await this.book.renew(holds);
   }
 
-  override settle(hold: Hold): Promise<void> {
-    return this.book.settle(hold, { usdNano: 1n, diemNano: 0n });
+  override async settle(hold: Hold): Promise<void> {
+    await this.book.settle(hold, { usdNano: 1n, diemNano: 0n });
   }
 
-  override release(hold: Hold): Promise<void> {
+  override release(hold: Hold): Promise<void> | undefined {
     return this.book.release(hold);
   }
 }

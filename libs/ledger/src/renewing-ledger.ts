@@ -63,13 +63,21 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     return this.live.size;
   }
 
-  override async hold(request: HoldRequest): Promise<Hold> {
-    if (this.endedMeanwhile.has(request.requestId)) await this.renewal;
-    const hold = await timed('hold', this.ledger.hold(request)).catch((error: unknown) => {
-      if (error instanceof Problem && error.status === 402 && !error.isProvisional)
-        money.refused.add(usdNumber(request.amountNano), error.code);
-      throw error;
-    });
+  override hold(request: HoldRequest): Hold | Promise<Hold> {
+    if (this.endedMeanwhile.has(request.requestId)) return this.renewal.then(() => this.hold(request));
+    const held = timed('hold', () => this.ledger.hold(request));
+    if (!(held instanceof Promise)) return this.renewed(held);
+    return held.then(
+      (hold) => this.renewed(hold),
+      (error: unknown) => {
+        if (error instanceof Problem && error.status === 402 && !error.isProvisional)
+          money.refused.add(usdNumber(request.amountNano), error.code);
+        throw error;
+      },
+    );
+  }
+
+  private renewed(hold: Hold): Hold {
     this.live.set(hold.requestId, { hold, sinceMs: performance.now() });
     return hold;
   }
@@ -79,7 +87,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   override async extend(hold: Hold, extension: Extension): Promise<Hold> {
-    const grown = await timed('extend', this.ledger.extend(hold, extension));
+    const grown = await timed('extend', () => this.ledger.extend(hold, extension));
     const live = this.live.get(hold.requestId);
     if (live) live.hold = grown;
     return grown;
@@ -92,15 +100,15 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   /** Whatever the outcome, the underlying ledger is responsible for the hold from then on. */
   override async settle(hold: Hold, charge: Charge): Promise<void> {
     try {
-      await timed('settle', this.ledger.settle(hold, charge));
+      await timed('settle', () => this.ledger.settle(hold, charge));
     } finally {
       this.forget(hold);
     }
   }
 
-  override release(hold: Hold): Promise<void> {
+  override release(hold: Hold): Promise<void> | undefined {
     this.forget(hold);
-    return timed('release', this.ledger.release(hold));
+    return timed('release', () => this.ledger.release(hold));
   }
 
   private forget(hold: Hold): void {
@@ -140,7 +148,7 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
     } finally {
       const ended = holds.flatMap(({ requestId }) => this.endedMeanwhile.get(requestId) ?? []);
       // Releasing a settled hold has no effect.
-      await Promise.all(ended.map((hold) => this.ledger.release(hold)));
+      await Promise.all(ended.map(async (hold) => this.ledger.release(hold)));
     }
   }
 
@@ -179,15 +187,17 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 }
 
-async function timed<Result>(call: string, work: Promise<Result>): Promise<Result> {
+/** Records how long a call takes. */
+function timed<Result>(call: string, work: () => Result): Result {
   const startMs = performance.now();
-  let fault = '';
-  try {
-    return await work;
-  } catch (error) {
-    fault = error instanceof Problem ? error.code : 'UNKNOWN_ERROR';
-    throw error;
-  } finally {
+  const record = (fault: string): void =>
     money.callDuration.record((performance.now() - startMs) / 1_000, call, fault);
-  }
+  const result = work();
+  if (result instanceof Promise)
+    result.then(
+      () => record(''),
+      (error: unknown) => record(error instanceof Problem ? error.code : 'UNKNOWN_ERROR'),
+    );
+  else record('');
+  return result;
 }

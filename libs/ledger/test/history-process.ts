@@ -10,7 +10,7 @@ import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { SettlementTime } from '../src/posting/settlement-time.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
 import { LEASE_MS, dayOf } from './history-holds.js';
-import type { BookReads } from '../src/holds/hold-accounts.js';
+import type { BookReads, HoldAccount } from '../src/holds/hold-accounts.js';
 import type { AccountPosting } from '../src/holds/hold-book.js';
 import { ChargeLog } from '../src/posting/charge-log.js';
 import { DiemHolds } from '../src/holds/diem-holds.js';
@@ -70,6 +70,7 @@ interface WatchedOptions {
 /** A hold book whose every operation is compared with the model. */
 class WatchedBook extends MemoryHoldBook {
   protected override readonly diemChangeWaitMs = ENDLESS_MS;
+  private readonly seenErrors = new WeakSet<Problem>();
 
   constructor(
     reads: BookReads,
@@ -80,24 +81,44 @@ class WatchedBook extends MemoryHoldBook {
     super(reads, { leaseMs: LEASE_MS, maxHolds: 1_000, maxAccounts, ...clock });
   }
 
-  override hold(request: HoldRequest): Promise<Hold> {
-    return this.seen(super.hold(request), (outcome) => this.watched.model.hold(request, outcome));
+  override hold(request: HoldRequest): Hold | Promise<Hold> {
+    const held = super.hold(request);
+    if (held instanceof Promise)
+      this.seeRefusal(held, (outcome) => this.watched.model.hold(request, outcome));
+    return held;
+  }
+
+  protected override holdNow(account: HoldAccount, request: HoldRequest): Hold {
+    return this.seen(
+      () => super.holdNow(account, request),
+      (outcome) => this.watched.model.hold(request, outcome),
+    );
   }
 
   override extend(hold: Hold, extension: Extension): Promise<Hold> {
-    return this.seen(super.extend(hold, extension), (outcome) =>
-      this.watched.model.extend(hold, extension, outcome),
+    const extended = super.extend(hold, extension);
+    this.seeRefusal(extended, (outcome) => this.watched.model.extend(hold, extension, outcome));
+    return extended;
+  }
+
+  protected override extendNow(account: HoldAccount, hold: Hold, extension: Required<Extension>): Hold {
+    return this.seen(
+      () => super.extendNow(account, hold, extension),
+      (outcome) => this.watched.model.extend(hold, extension, outcome),
     );
   }
 
-  override settle(hold: Hold, cost: Balances): Promise<void> {
-    return this.after(super.settle(hold, cost), () =>
-      this.watched.model.settle(hold, cost, this['placed'].has(hold.requestId)),
-    );
+  override settle(hold: Hold, cost: Balances): Promise<void> | undefined {
+    const tell = (): void => this.watched.model.settle(hold, cost, this['placed'].has(hold.requestId));
+    const settled = super.settle(hold, cost);
+    if (settled) return this.after(settled, tell);
+    this.compare(tell);
+    return undefined;
   }
 
-  override release(hold: Hold): Promise<void> {
-    return this.after(super.release(hold), () => this.watched.model.release(hold));
+  override release(hold: Hold): undefined {
+    super.release(hold);
+    this.compare(() => this.watched.model.release(hold));
   }
 
   override renew(holds: Iterable<Hold>): Promise<void> {
@@ -132,18 +153,27 @@ class WatchedBook extends MemoryHoldBook {
     return account !== undefined && this['isReady'](account, hold);
   }
 
-  private seen(operation: Promise<Hold>, tell: (outcome: Outcome) => void): Promise<Hold> {
-    return operation.then(
-      (hold) => {
-        this.compare(() => tell({ hold }));
-        return hold;
-      },
-      (error: unknown) => {
-        if (error instanceof Problem) this.compare(() => tell({ refused: error.code }));
-        else this.watched.fail(error);
-        throw error;
-      },
-    );
+  /** Compares a step at the moment of its outcome, since others may follow in the same turn. */
+  private seen(step: () => Hold, tell: (outcome: Outcome) => void): Hold {
+    try {
+      const hold = step();
+      this.compare(() => tell({ hold }));
+      return hold;
+    } catch (error) {
+      this.seeError(error, tell);
+      throw error;
+    }
+  }
+
+  /** Compares a refusal before the step. */
+  private seeRefusal(operation: Promise<Hold>, tell: (outcome: Outcome) => void): void {
+    operation.catch((error: unknown) => this.seeError(error, tell));
+  }
+
+  private seeError(error: unknown, tell: (outcome: Outcome) => void): void {
+    if (!(error instanceof Problem)) this.watched.fail(error);
+    else if (!this.seenErrors.has(error)) this.compare(() => tell({ refused: error.code }));
+    if (error instanceof Problem) this.seenErrors.add(error);
   }
 
   private after<Result>(operation: Promise<Result>, tell: (result: Result) => void): Promise<Result> {
@@ -223,23 +253,13 @@ export interface ProcessOptions {
   readonly fail: (error: unknown) => void;
 }
 
-class EndlessTime extends SettlementTime {
-  constructor() {
-    super(ENDLESS_MS);
-  }
-
-  override get forLog(): number {
-    return ENDLESS_MS;
-  }
-}
-
 /**
  * Gives a settlement unlimited time. Otherwise, on a slow machine, a charge whose log responds in a later
  * step would be posted earlier than the history expects.
  */
 export class PatientFallback extends SettlementFallback {
   override time(): SettlementTime {
-    return new EndlessTime();
+    return new SettlementTime(ENDLESS_MS);
   }
 }
 

@@ -32,7 +32,7 @@ export interface Scene {
   /** Waits for database work before the round continues. Its failure fails the history. */
   write(work: Promise<unknown>): void;
   /** A failure of this work fails the history. */
-  watch(work: Promise<unknown>): void;
+  watch(work: Promise<unknown> | undefined): void;
 }
 
 type StepOf<Name extends Step['do']> = Extract<Step, { do: Name }>;
@@ -158,7 +158,7 @@ export class HistoryRequests {
   }
 
   /** Takes or extends a hold. A refusal leaves the request unchanged. */
-  private grow(request: Request | undefined, ask: (request: Request) => Promise<Hold>): void {
+  private grow(request: Request | undefined, ask: (request: Request) => Hold | Promise<Hold>): void {
     if (!request) return;
     const { state } = request;
     request.state = 'busy';
@@ -171,7 +171,7 @@ export class HistoryRequests {
       request.hold = hold;
     };
     this.scene.watch(
-      ask(request).then(ended, (error: unknown) => {
+      Promise.resolve(ask(request)).then(ended, (error: unknown) => {
         if (!(error instanceof Problem)) throw error;
         ended();
       }),

@@ -30,7 +30,7 @@ export class RoutingBook extends HoldBook {
     return this.historyOf(accountId).holdRest(accountId, requestId);
   }
 
-  override release(hold: Hold): Promise<void> {
+  override release(hold: Hold): Promise<void> | undefined {
     return this.historyOf(hold.accountId).process.book.release(hold);
   }
 

@@ -81,9 +81,9 @@ export class History implements Scene {
     this.watch(this.parts.track(work));
   }
 
-  watch(work: Promise<unknown>): void {
+  watch(work: Promise<unknown> | undefined): void {
     const { process } = this;
-    work.catch((error: unknown) => {
+    work?.catch((error: unknown) => {
       if (process === this.process) this.failure ??= error;
     });
   }

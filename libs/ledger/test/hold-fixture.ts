@@ -380,7 +380,7 @@ const balancesOf = ({ usdNano, diemNano }: Balances): Balances => ({ usdNano, di
 const covers = (a: Balances, b: Balances): boolean => a.usdNano >= b.usdNano && a.diemNano >= b.diemNano;
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-async function orRefused(hold: Promise<Hold>): Promise<Hold | undefined> {
+async function orRefused(hold: Hold | Promise<Hold>): Promise<Hold | undefined> {
   try {
     return await hold;
   } catch (error) {

@@ -48,6 +48,7 @@ it('LimiterModule provides the port, counted in memory', async () => {
   const request = admitRequest({ limits: { user }, tokens: 10, concurrent: 1 });
   const admission = await limiter.admit(request);
   expect(admission).toMatchObject({ admitted: true, tightest: { tokens: { remaining: 0 } } });
+  expect(limiter.admit({ ...request, requestId: 'at once' }), 'needs no wait').toHaveProperty('admitted');
   expect((await limiter.admit({ ...request, amounts: { requests: 1 } })).refusedBy?.of).toBe('concurrent');
   await limiter.release(request, admission);
   expect((await limiter.admit(request)).admitted).toBe(true);

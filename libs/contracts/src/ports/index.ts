@@ -99,7 +99,7 @@ export {
   type SignedText,
 } from './payments.js';
 export { CALLS_AT_ONCE, PortCalls, readPortResult } from './port-calls.js';
-export { type MethodWire, Name, Nothing, type PortWire, wireText } from './port-wire.js';
+export { type MethodWire, Name, Nothing, type PortWire, type RemotePort, wireText } from './port-wire.js';
 export {
   decodeExtraction,
   decodeFile,

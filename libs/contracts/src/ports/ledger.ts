@@ -55,7 +55,8 @@ export const HOLDS_PER_RENEWAL = 1_000;
 
 /**
  * Sets money aside before a request and charges it afterwards. A hold has a lease: its caller renews it while
- * the request is in progress, so that the holds of a crashed caller expire.
+ * the request is in progress, so that the holds of a crashed caller expire. A call that waits for nothing
+ * returns its result instead of a promise; a refusal always rejects.
  */
 export abstract class Ledger {
   /**
@@ -63,7 +64,7 @@ export abstract class Ledger {
    * API_KEY_DIEM_SPEND_LIMIT_EXCEEDED if the account could pay but the key may not; UNAVAILABLE if neither
    * can be determined. A lack of money is provisional while a request that may still give some back holds it.
    */
-  abstract hold(request: HoldRequest): Promise<Hold>;
+  abstract hold(request: HoldRequest): Hold | Promise<Hold>;
 
   /** What the account can spend now: its balances minus its holds. Rejects with UNAVAILABLE. */
   abstract available(accountId: string): Promise<Balances>;
@@ -87,13 +88,13 @@ export abstract class Ledger {
   abstract settle(hold: Hold, charge: Charge): Promise<void>;
 
   /** Releases a hold. Nothing is charged. A missing hold is not an error. */
-  abstract release(hold: Hold): Promise<void>;
+  abstract release(hold: Hold): Promise<void> | undefined;
 }
 
 /** The store of holds, for processes that settle: a ledger without its charges. */
 export abstract class Holds {
   /** See `Ledger`. */
-  abstract hold(request: HoldRequest): Promise<Hold>;
+  abstract hold(request: HoldRequest): Hold | Promise<Hold>;
   /** See `Ledger`. */
   abstract available(accountId: string): Promise<Balances>;
   /** See `Ledger`. */
@@ -101,10 +102,10 @@ export abstract class Holds {
   /** See `Ledger`. */
   abstract renew(holds: readonly Hold[]): Promise<void>;
   /** See `Ledger`. */
-  abstract release(hold: Hold): Promise<void>;
+  abstract release(hold: Hold): Promise<void> | undefined;
 
   /** Shrinks a hold to the cost of its charge, which is durable. The hold ends when the charge is posted. */
-  abstract settle(hold: Hold, cost: Balances): Promise<void>;
+  abstract settle(hold: Hold, cost: Balances): Promise<void> | undefined;
 }
 
 /** The most charges in one call of `Charges.post`. */

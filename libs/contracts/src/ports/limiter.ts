@@ -136,23 +136,24 @@ export interface FailureBlock {
 
 /**
  * Counts what requests take in fixed windows, concurrent requests, and failures. Limits degrade: no call
- * rejects because a store is down, and the wait for a store is bounded.
+ * rejects because a store is down, and the wait for a store is bounded. A call that waits for nothing returns
+ * its result instead of a promise.
  */
 export abstract class Limiter {
   /**
    * Takes a request from all of its windows or from none, and from none while its caller is blocked,
    * atomically.
    */
-  abstract admit(request: AdmitRequest): Promise<Admission>;
+  abstract admit(request: AdmitRequest): Admission | Promise<Admission>;
 
   /**
    * Corrects the estimated amounts of an admitted request to those used, and ends its place among concurrent
    * requests. Units that are not given keep their estimate.
    */
-  abstract settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void>;
+  abstract settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> | undefined;
 
   /** Undoes the admission of a request that something else rejected. */
-  abstract release(request: AdmitRequest, admission: Admission): Promise<void>;
+  abstract release(request: AdmitRequest, admission: Admission): Promise<void> | undefined;
 
   /** Whether a subject (`key:<id>`, `wallet:<address>` or `ip:<address>`) is blocked for its failures. */
   abstract blocked(subject: string): Promise<FailureBlock>;

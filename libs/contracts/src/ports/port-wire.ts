@@ -15,8 +15,15 @@ export interface MethodWire<Arguments, Result> {
  * `decodeProblem`.
  */
 export type PortWire<Port> = {
-  readonly [Name in keyof Port]: Port[Name] extends (...values: infer Arguments) => Promise<infer Result>
-    ? MethodWire<Arguments, Result>
+  readonly [Name in keyof Port]: Port[Name] extends (...values: infer Arguments) => infer Result
+    ? MethodWire<Arguments, Awaited<Result>>
+    : never;
+};
+
+/** A port in another process: each call returns a promise. */
+export type RemotePort<Port> = {
+  readonly [Name in keyof Port]: Port[Name] extends (...values: infer Arguments) => infer Result
+    ? (...values: Arguments) => Promise<Awaited<Result>>
     : never;
 };
 

@@ -12,12 +12,8 @@ export class EndedHolds {
   ) {}
 
   /** Shrinks a hold to the cost of its durable charge. Posting the charge ends the rest. */
-  async shrink(hold: Hold, cost: Balances): Promise<void> {
-    try {
-      await this.book.settle(hold, cost);
-    } catch (error) {
-      this.warn(hold, error);
-    }
+  shrink(hold: Hold, cost: Balances): void {
+    this.book.settle(hold, cost)?.catch((error: unknown) => this.warn(hold, error));
   }
 
   /** Releases a whole hold, because nothing will be charged. Without this it would end with its lease. */

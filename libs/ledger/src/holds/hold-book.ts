@@ -36,7 +36,7 @@ export abstract class HoldBook extends Holds {
    * request that already has a hold keeps it. Rejects: INSUFFICIENT_BALANCE; the two codes of a key's limit;
    * UNAVAILABLE if the balance can't be read or the book is full.
    */
-  abstract override hold(request: HoldRequest): Promise<Hold>;
+  abstract override hold(request: HoldRequest): Hold | Promise<Hold>;
 
   /** What an account can spend now. Rejects: UNAVAILABLE. */
   abstract override available(accountId: string): Promise<Balances>;
@@ -55,10 +55,10 @@ export abstract class HoldBook extends Holds {
   /**
    * Shrinks a hold to its cost. From then on only `post` ends it. No effect if the cost is already posted.
    */
-  abstract override settle(hold: Hold, cost: Balances): Promise<void>;
+  abstract override settle(hold: Hold, cost: Balances): Promise<void> | undefined;
 
   /** Ends a hold that is not settled. No error if the hold is gone. */
-  abstract override release(hold: Hold): Promise<void>;
+  abstract override release(hold: Hold): Promise<void> | undefined;
 
   /** Restarts the leases of live holds. A lapsed hold is taken again if the money is still available. */
   abstract override renew(holds: readonly Hold[]): Promise<void>;

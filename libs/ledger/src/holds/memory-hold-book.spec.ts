@@ -33,7 +33,7 @@ describe('the capacity of a hold book in memory', () => {
     const book = new MemoryHoldBook(reads, { leaseMs: 60_000, maxAccounts: 3, maxHolds: 100 });
     await book.hold(request('r', 40n));
     for (let index = 0; index < 20; index += 1)
-      await book.hold(request(`i${index}`, 0n, `idle${index}`)).then((hold) => book.release(hold));
+      book.release(await book.hold(request(`i${index}`, 0n, `idle${index}`)));
     expect(book.accountCount).toBeLessThanOrEqual(4);
     expect(loads.filter((accountId) => accountId === ACCOUNT)).toHaveLength(1);
     await expect(book.available(ACCOUNT)).resolves.toEqual({ usdNano: 90n, diemNano: 0n });

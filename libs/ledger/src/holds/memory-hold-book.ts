@@ -74,12 +74,19 @@ export class MemoryHoldBook extends HoldBook {
     return this.accounts.size;
   }
 
-  override hold(request: HoldRequest): Promise<Hold> {
+  override hold(request: HoldRequest): Hold | Promise<Hold> {
     assert(request.amountNano >= 0n, 'a hold is not negative');
-    return this.whenReady(request, (account) => this.holdNow(account, request));
+    const account = this.accounts.find(request.accountId);
+    if (!account || account.diemChange || !this.isReady(account, request))
+      return this.whenReady(request, (ready) => this.holdNow(ready, request));
+    try {
+      return this.holdNow(account, request);
+    } catch (error) {
+      return refused(error);
+    }
   }
 
-  private holdNow(account: HoldAccount, request: HoldRequest): Hold {
+  protected holdNow(account: HoldAccount, request: HoldRequest): Hold {
     const now = this.sweep();
     const { requestId, accountId, keyId, keyLimit } = request;
     const known = this.placed.get(requestId);
@@ -131,7 +138,11 @@ export class MemoryHoldBook extends HoldBook {
     return this.whenReady(hold, (account) => this.extendNow(account, hold, { moreNano, atLeastNano }));
   }
 
-  private extendNow(account: HoldAccount, hold: Hold, { moreNano, atLeastNano }: Required<Extension>): Hold {
+  protected extendNow(
+    account: HoldAccount,
+    hold: Hold,
+    { moreNano, atLeastNano }: Required<Extension>,
+  ): Hold {
     const now = this.sweep();
     const placedHold = this.placed.get(hold.requestId);
     if (!placedHold) return this.takeAgain(account, hold, { moreNano, atLeastNano });
@@ -150,9 +161,14 @@ export class MemoryHoldBook extends HoldBook {
     return placedHold.hold;
   }
 
-  override async settle(hold: Hold, cost: Balances): Promise<void> {
+  override settle(hold: Hold, cost: Balances): Promise<void> | undefined {
     if (!this.placed.has(hold.requestId) && !this.accounts.has(hold.accountId))
-      await this.accounts.ensure(hold.accountId);
+      return this.accounts.ensure(hold.accountId).then(() => this.settleNow(hold, cost));
+    this.settleNow(hold, cost);
+    return undefined;
+  }
+
+  private settleNow(hold: Hold, cost: Balances): void {
     const placedHold = this.placed.get(hold.requestId);
     if (!placedHold) {
       this.settleLapsed(hold, cost);
@@ -165,10 +181,9 @@ export class MemoryHoldBook extends HoldBook {
     this.leases.remove(placedHold);
   }
 
-  override release(hold: Hold): Promise<void> {
+  override release(hold: Hold): undefined {
     const placedHold = this.placed.get(hold.requestId);
     if (placedHold && !placedHold.settled) this.remove(placedHold);
-    return Promise.resolve();
   }
 
   override renew(holds: readonly Hold[]): Promise<void> {
@@ -327,6 +342,10 @@ type Asker = Pick<HoldRequest, 'requestId' | 'accountId' | 'keyId' | 'keyLimit'>
 
 /** Key id of the hold on an account's DIEM while that is reset. No real key has it. */
 const DIEM_CHANGE_KEY = '';
+
+async function refused(error: unknown): Promise<never> {
+  throw error;
+}
 
 function endDiemChange(account: HoldAccount): void {
   account.diemChange?.resolve();

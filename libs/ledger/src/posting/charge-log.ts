@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { within } from '@svc/runtime';
+import { LOG_MS } from './settlement-time.js';
 
 /** Rejection of a charge while the log is failing. */
 const FAILING = 'the event log does not respond';
@@ -14,6 +16,8 @@ export class ChargeLog {
   private isTrying = false;
   /** Rejects the charges that wait for the log when it fails. */
   private readonly waiting = new Set<(error: Error) => void>();
+  /** The latest commit and its outcome, which all its charges share. */
+  private commit: { readonly stored: Promise<void>; readonly outcome: Promise<void> } | undefined;
 
   constructor(private readonly log: EventLog) {}
 
@@ -24,19 +28,25 @@ export class ChargeLog {
       return Promise.reject(new Error(FAILING));
     }
     const stored = this.log.publish(usageRecorded, encodeCharge(charge));
-    return new Promise((resolve, reject) => {
-      this.waiting.add(reject);
-      stored.then(
-        () => {
-          this.waiting.delete(reject);
-          this.isFailing = false;
-          resolve();
-        },
-        (error: unknown) => {
-          this.fail(error instanceof Error ? error : new Error(FAILING, { cause: error }));
-        },
-      );
+    if (stored !== this.commit?.stored) this.commit = { stored, outcome: this.outcomeOf(stored) };
+    return this.commit.outcome;
+  }
+
+  private outcomeOf(stored: Promise<void>): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.waiting.add(reject);
+    stored.then(
+      () => {
+        this.waiting.delete(reject);
+        this.isFailing = false;
+        resolve();
+      },
+      () => undefined,
+    );
+    within(LOG_MS, stored).catch((error: unknown) => {
+      this.fail(error instanceof Error ? error : new Error(FAILING, { cause: error }));
     });
+    return promise;
   }
 
   private fail(error: Error): void {

@@ -9,7 +9,6 @@ import { EndedHolds } from '../holds/ended-holds.js';
 import { chargeFault } from './charge-fault.js';
 import { ChargeLog } from './charge-log.js';
 import { SettlementFallback } from './settlement-fallback.js';
-import type { SettlementTime } from './settlement-time.js';
 
 /** Turns holds into durable charges: in the event log, or else in the books or the journal. */
 @Injectable()
@@ -29,24 +28,19 @@ export class Settlement {
     const time = this.fallback.time();
     try {
       assertFits(hold, charge);
-      await this.record(charge, time);
+      await this.log
+        .record(charge)
+        .then(countLogged, () => traced('settle without the log', () => this.fallback.take(charge, time)));
     } catch (error) {
       await within(time.forRefusal, this.ended.release(hold)).catch(() => undefined);
       throw error;
     }
     count(charge);
-    void this.ended.shrink(hold, charge.cost);
-  }
-
-  private async record(charge: Charge, time: SettlementTime): Promise<void> {
-    try {
-      await within(time.forLog, this.log.record(charge));
-      money.settlements.add(1, 'log');
-    } catch {
-      await traced('settle without the log', () => this.fallback.take(charge, time));
-    }
+    this.ended.shrink(hold, charge.cost);
   }
 }
+
+const countLogged = (): void => money.settlements.add(1, 'log');
 
 function count({ cost, model, writeOffNano }: Charge): void {
   if (cost.usdNano > 0n) money.charged.add(usdNumber(cost.usdNano), 'USD', model);

@@ -4,6 +4,7 @@ import {
   type Amounts,
   type FailureBlock,
   type Limits,
+  type RemotePort,
   LIMITS_WIRE,
   LimitsState,
   type UnderWay,
@@ -26,7 +27,7 @@ export interface LimiterAddress {
 /** Client of the limiter in another process. Concurrent calls share requests. */
 export class HttpLimiter extends SharedLimiter {
   private readonly client: InternalClient;
-  private readonly limits: Limits;
+  private readonly limits: RemotePort<Limits>;
   private readonly giveUpMs: number;
 
   constructor({ url, token, giveUpMs = GIVE_UP_MS }: LimiterAddress) {

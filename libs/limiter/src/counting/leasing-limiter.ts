@@ -1,6 +1,7 @@
 import {
   type Admission,
   type AdmitRequest,
+  type Amounts,
   Limiter,
   type Limits,
   type LimitsState,
@@ -23,6 +24,10 @@ export abstract class LeasingLimiter extends Limiter implements Limits {
 export abstract class SharedLimiter extends Limiter implements Limits {
   /** If its caller has stopped waiting when the call runs, it should count nothing. */
   abstract override admit(request: AdmitRequest, isAwaited?: () => boolean): Promise<Admission>;
+
+  abstract override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void>;
+
+  abstract override release(request: AdmitRequest, admission: Admission): Promise<void>;
 
   abstract renew(live: readonly UnderWay[]): Promise<void>;
 

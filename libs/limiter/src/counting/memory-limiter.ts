@@ -90,7 +90,7 @@ export class MemoryLimiter extends LeasingLimiter {
     this.failures = new FailureCounts({ ...this.times, elapsedMs });
   }
 
-  override admit(request: AdmitRequest): Promise<Admission> {
+  override admit(request: AdmitRequest): Admission {
     const nowMs = this.nowMs();
     const elapsedMs = this.elapsedMs();
     if (elapsedMs >= this.sweepsAtMs) this.sweep(elapsedMs);
@@ -116,19 +116,17 @@ export class MemoryLimiter extends LeasingLimiter {
     if (!refusedBy && !(isBooked && this.underWay.has(request.requestId)))
       this.take(request, counted, elapsedMs);
     const isProvisional = refusedBy !== undefined && this.mayPass(refusedBy, request, windows);
-    return Promise.resolve(admissionOf(windows, { refusedBy, isProvisional, blockedForMs }, room));
+    return admissionOf(windows, { refusedBy, isProvisional, blockedForMs }, room);
   }
 
-  override settle(request: AdmitRequest, _admission: Admission, used: Amounts): Promise<void> {
+  override settle(request: AdmitRequest, _admission: Admission, used: Amounts): undefined {
     const taken = this.end(request.requestId);
     if (taken) correct(taken, used);
-    return Promise.resolve();
   }
 
-  override release(request: AdmitRequest, _admission: Admission): Promise<void> {
+  override release(request: AdmitRequest, _admission: Admission): undefined {
     const taken = this.end(request.requestId);
     if (taken) correct(taken, NOTHING);
-    return Promise.resolve();
   }
 
   override renew(live: readonly UnderWay[]): Promise<void> {

@@ -47,8 +47,14 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     clearInterval(this.timer);
   }
 
-  override async admit(request: AdmitRequest): Promise<Admission> {
-    const admission = await this.limiter.admit(request);
+  override admit(request: AdmitRequest): Admission | Promise<Admission> {
+    const admission = this.limiter.admit(request);
+    return admission instanceof Promise
+      ? admission.then((later) => this.noted(request, later))
+      : this.noted(request, admission);
+  }
+
+  private noted(request: AdmitRequest, admission: Admission): Admission {
     if (admission.admitted && request.concurrent !== undefined) {
       const { requestId, accountId } = request;
       const { countedBy } = admission;
@@ -58,12 +64,12 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     return admission;
   }
 
-  override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
+  override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> | undefined {
     this.live.delete(request.requestId);
     return this.limiter.settle(request, admission, used);
   }
 
-  override release(request: AdmitRequest, admission: Admission): Promise<void> {
+  override release(request: AdmitRequest, admission: Admission): Promise<void> | undefined {
     this.live.delete(request.requestId);
     return this.limiter.release(request, admission);
   }

@@ -101,19 +101,19 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return response ? response.value : this.admitAlone(request);
   }
 
-  override async settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
+  override settle(request: AdmitRequest, admission: Admission, used: Amounts): Promise<void> {
     const settleShared = (counted: Admission): Promise<void> =>
       this.correct(() => this.shared.settle(request, counted, used));
     if (!this.isMine(admission)) return settleShared(admission);
-    await this.local.settle(request, admission, used);
+    this.local.settle(request, admission, used);
     return this.bookings.end(request.requestId, settleShared);
   }
 
-  override async release(request: AdmitRequest, admission: Admission): Promise<void> {
+  override release(request: AdmitRequest, admission: Admission): Promise<void> {
     const releaseShared = (counted: Admission): Promise<void> =>
       this.correct(() => this.shared.release(request, counted));
     if (!this.isMine(admission)) return releaseShared(admission);
-    await this.local.release(request, admission);
+    this.local.release(request, admission);
     return this.bookings.end(request.requestId, releaseShared);
   }
 
@@ -160,8 +160,8 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     return countedBy === this.id;
   }
 
-  private async admitAlone(request: AdmitRequest): Promise<Admission> {
-    const admission = await this.local.admit(request);
+  private admitAlone(request: AdmitRequest): Admission {
+    const admission = this.local.admit(request);
     if (admission.admitted) {
       this.localAdmits += 1;
       this.bookings.add(request, admission);

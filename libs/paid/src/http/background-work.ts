@@ -25,9 +25,11 @@ export class BackgroundWork implements BeforeApplicationShutdown {
   }
 
   /**
-   * Resolves at once, or when the work is done if too much is in progress. Failures are logged, never thrown.
+   * Returns a promise only if too much is in progress, which resolves when the work is done. Failures are
+   * logged, never thrown.
    */
-  run(what: string, requestId: string, work: Promise<void>): Promise<void> {
+  run(what: string, requestId: string, work: Promise<void> | undefined): Promise<void> | undefined {
+    if (!work) return undefined;
     this.underWay.add(work);
     const logged = work.then(
       () => void this.underWay.delete(work),
@@ -36,7 +38,7 @@ export class BackgroundWork implements BeforeApplicationShutdown {
         this.logger.log.error({ err: error, requestId }, `${what} failed`);
       },
     );
-    return this.underWay.size > AT_ONCE ? logged : Promise.resolve();
+    return this.underWay.size > AT_ONCE ? logged : undefined;
   }
 
   async beforeApplicationShutdown(): Promise<void> {

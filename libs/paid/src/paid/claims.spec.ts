@@ -174,6 +174,19 @@ describe('a burst of 300 requests over three gateways', () => {
 });
 
 describe('a request', () => {
+  it('is granted without waiting if neither the limiter nor the ledger has to wait', () => {
+    const none = { usdNano: 0n, diemNano: 0n };
+    const limiter = {
+      admit: (): Admission => ({ admitted: true, tightest: {}, endsAtMs: [], scope: 'user' }),
+    };
+    const ledger = { hold: (request: HoldRequest): Hold => ({ ...request, amount: none, before: none }) };
+    const log = { log: createLogger('silent') };
+    const claims = new Claims(limiter as unknown as Limiter, ledger as unknown as Ledger, log);
+    const names = { requestId: 'r', accountId: 'a', keyId: 'k' };
+    const needs = { request: names as AdmitRequest, hold: { ...names, amountNano: 1n } };
+    expect(claims.claim(needs)).toMatchObject({ refusal: undefined, admission: { status: 'fulfilled' } });
+  });
+
   it('makes both calls at once, and no other, if nothing was refused', async () => {
     const account = new Account({ money: 9, limits: { k: 9 }, gateways: 1 });
     expect(outcomes(await account.burst(['k'], 9))).toEqual({ begun: 9 });

@@ -40,12 +40,22 @@ export class Claims {
     private readonly pause?: ClaimPause,
   ) {}
 
-  async claim(needs: Needs): Promise<ClaimOutcome> {
-    const name = this.contentions.size > 0 ? contentionOf(needs) : undefined;
-    const known = name === undefined ? undefined : this.contentions.get(name);
-    const claim = known && !known.isOver ? await this.inOrder(needs, known) : await this.atOnce(needs);
+  /** Returns the outcome instead of a promise if it is granted and neither claim has to wait. */
+  claim(needs: Needs): ClaimOutcome | Promise<ClaimOutcome> {
+    const known = this.contentions.size > 0 ? this.contentions.get(contentionOf(needs)) : undefined;
+    if (known && !known.isOver) return this.granted(needs, this.inOrder(needs, known));
+    const admission = this.admitted(needs);
+    const held = this.held(needs);
+    if (!(admission instanceof Promise) && !(held instanceof Promise) && !refusalIn({ admission, held }))
+      return { admission, held, refusal: undefined };
+    return this.granted(needs, this.atOnce(needs, admission, held));
+  }
+
+  /** Tries again if the first attempt was refused. */
+  private async granted(needs: Needs, attempt: Promise<ClaimOutcome>): Promise<ClaimOutcome> {
+    const claim = await attempt;
     if (!claim.refusal) return claim;
-    const contention = this.contention(name ?? contentionOf(needs));
+    const contention = this.contention(contentionOf(needs));
     contention.note(claim.refusal);
     return contention.retried(claim, () => this.inOrder(needs, contention, claim));
   }
@@ -58,9 +68,13 @@ export class Claims {
     return contention;
   }
 
-  private async atOnce(needs: Needs): Promise<ClaimOutcome> {
-    const [admission, held] = await Promise.all([this.admitted(needs), this.held(needs)]);
-    return this.decided(needs, { admission, held });
+  private async atOnce(
+    needs: Needs,
+    admission: Settled<Admission>,
+    held: Settled<Hold>,
+  ): Promise<ClaimOutcome> {
+    // Neither rejects.
+    return this.decided(needs, { admission: await admission, held: await held });
   }
 
   /** Claims what was refused last, and only if that is granted the other. */
@@ -88,21 +102,21 @@ export class Claims {
     return { ...results, refusal };
   }
 
-  private admitted({ request }: Needs): Promise<PromiseSettledResult<Admission>> {
+  private admitted({ request }: Needs): Settled<Admission> {
     return settled(traced('admit', () => this.limiter.admit(request)));
   }
 
-  private held({ hold }: Needs): Promise<PromiseSettledResult<Hold>> {
+  private held({ hold }: Needs): Settled<Hold> {
     return settled(traced('hold', () => this.ledger.hold(hold)));
   }
 
   /** What cannot be given back expires. The client still gets the original refusal. */
   private async giveBack({ request }: Needs, { admission, held }: Results): Promise<void> {
-    const givings: Promise<void>[] = [];
+    const givings: (Promise<void> | undefined)[] = [];
     if (admission?.status === 'fulfilled' && admission.value.admitted)
       givings.push(this.limiter.release(request, admission.value));
     if (held?.status === 'fulfilled') givings.push(this.ledger.release(held.value));
-    for (const given of await Promise.allSettled(givings))
+    for (const given of await Promise.allSettled(givings.filter((giving) => giving !== undefined)))
       if (given.status === 'rejected')
         this.logger.log.error(
           { err: given.reason, requestId: request.requestId },
@@ -136,7 +150,13 @@ function refusedMoney({ held }: Results): ClaimRefusal | undefined {
   return { by: 'money', isProvisional: reason instanceof Problem && reason.isProvisional };
 }
 
-async function settled<Value>(work: Promise<Value>): Promise<PromiseSettledResult<Value>> {
-  const [result] = await Promise.allSettled([work]);
-  return result;
+/** The result of a call, which is a promise if the call returned one. */
+type Settled<Value> = PromiseSettledResult<Value> | Promise<PromiseSettledResult<Value>>;
+
+function settled<Value>(result: Value | Promise<Value>): Settled<Value> {
+  if (!(result instanceof Promise)) return { status: 'fulfilled', value: result };
+  return result.then(
+    (value) => ({ status: 'fulfilled', value }),
+    (reason: unknown) => ({ status: 'rejected', reason }),
+  );
 }

@@ -76,13 +76,23 @@ export class PaidOperations {
    * INSUFFICIENT_BALANCE, the codes of a key's limit, UNAVAILABLE. Throws TOO_MANY_TOKENS_PER_MINUTE. The
    * caller must settle, cancel or release the reservation.
    */
-  async begin(operation: PaidOperation, entrant: Entrant): Promise<OperationStart> {
-    const { limiter, ledger, background } = this;
+  begin(operation: PaidOperation, entrant: Entrant): OperationStart | Promise<OperationStart> {
     const { sale, amounts } = operation;
-    const { name, resource, limits } = sale;
+    const { resource, limits } = sale;
     const { requestId, caller } = entrant;
     const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
-    const claim = await this.claims.claim({ request, hold: holdRequest(operation, entrant) });
+    const claim = this.claims.claim({ request, hold: holdRequest(operation, entrant) });
+    const claimed = { name: sale.name, caller, request };
+    return claim instanceof Promise
+      ? claim.then((later) => this.begun(later, claimed))
+      : this.begun(claim, claimed);
+  }
+
+  private begun(
+    claim: ClaimOutcome,
+    { name, caller, request }: { name: string; caller: Caller; request: AdmitRequest },
+  ): OperationStart | Promise<OperationStart> {
+    const { limiter, ledger, background } = this;
     const admission = valueOf(claim.admission);
     const hold = valueOf(claim.held);
     const headers = { ...(admission && limitHeaders(admission)), ...(hold && balanceHeaders(hold.before)) };
@@ -90,13 +100,14 @@ export class PaidOperations {
     assert(admission && hold, 'a granted claim has both');
     const reservation = new Reservation(
       { limiter, ledger, background, log: this.logger.log },
-      { name, caller, request, limits: admission, repeat: this.repeats.find(requestId) },
+      { name, caller, request, limits: admission, repeat: this.repeats.find(request.requestId) },
       hold,
     );
-    if (isBelowFloor(caller, hold)) {
-      const updated = await reservation.cancel();
-      return { headers: { ...headers, ...updated }, refusal: new Problem('INSUFFICIENT_BALANCE') };
-    }
+    if (isBelowFloor(caller, hold))
+      return reservation.cancel().then((updated) => ({
+        headers: { ...headers, ...updated },
+        refusal: new Problem('INSUFFICIENT_BALANCE'),
+      }));
     return { headers: { ...headers, ...walletHeaders(caller, leftOf(hold, hold.amount)) }, reservation };
   }
 

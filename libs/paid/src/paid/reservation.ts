@@ -106,9 +106,9 @@ export class Reservation {
     }
     const total = sumNano(lines);
     if (total > this.heldNano) await this.growTo(total);
-    const charge = await this.once(
-      chargeOf(this.hold, { model: this.admitted.name, backend, usage, lines, durationMs }),
-    );
+    const { name, repeat } = this.admitted;
+    const made = chargeOf(this.hold, { model: name, backend, usage, lines, durationMs });
+    const charge = repeat ? await this.once(made, repeat) : made;
     this.isHeld = false;
     try {
       await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
@@ -116,7 +116,8 @@ export class Reservation {
       this.logError(error, 'a response could not be charged');
       throw error;
     }
-    await this.correctLimits({ tokens: usage.promptTokens + usage.completionTokens });
+    const corrected = this.correctLimits({ tokens: usage.promptTokens + usage.completionTokens });
+    if (corrected) await corrected;
     return this.settled(charge.cost);
   }
 
@@ -124,7 +125,11 @@ export class Reservation {
    * Releases the hold and the amounts counted against the limits, but not the counted request. Does nothing
    * once settled.
    */
-  async release(): Promise<void> {
+  release(): Promise<void> | undefined {
+    return this.isHeld || this.isCounted ? this.releaseAll() : undefined;
+  }
+
+  private async releaseAll(): Promise<void> {
     if (this.isHeld) await this.releaseHold();
     if (this.isCounted) await this.correctLimits(NOTHING);
   }
@@ -145,8 +150,8 @@ export class Reservation {
   }
 
   /** The charge to make, which is that of an earlier attempt at the same request. */
-  private async once(charge: Charge): Promise<Charge> {
-    const stored = await this.admitted.repeat?.charged(charge);
+  private async once(charge: Charge, repeat: Repeat): Promise<Charge> {
+    const stored = await repeat.charged(charge);
     if (!stored) return charge;
     const total = totalNano(stored.cost);
     if (total > this.heldNano) await this.growTo(total);
@@ -168,7 +173,7 @@ export class Reservation {
   }
 
   /** Runs after the response, which does not wait for it. */
-  private correctLimits(used: Amounts): Promise<void> {
+  private correctLimits(used: Amounts): Promise<void> | undefined {
     const { request, limits } = this.admitted;
     const { limiter, background } = this.neighbours;
     this.isCounted = false;

@@ -2,6 +2,7 @@ import {
   CALLS_AT_ONCE,
   type MethodWire,
   type PortWire,
+  type RemotePort,
   readPortResult,
   wireText,
 } from '@svc/contracts/ports';
@@ -68,7 +69,7 @@ const REFUSAL_BYTES = 200;
  */
 export class PortClient<Port extends object> {
   /** The port to call. */
-  readonly port: Port;
+  readonly port: RemotePort<Port>;
   private readonly methods: ReadonlyMap<string, AnyMethod>;
   private queue: WaitingCall[] = [];
   private lanes = 0;
@@ -90,7 +91,7 @@ export class PortClient<Port extends object> {
       name,
       (...values: unknown[]): Promise<unknown> => this.begin(name, values),
     ]);
-    this.port = Object.fromEntries(begun) as Port;
+    this.port = Object.fromEntries(begun) as RemotePort<Port>;
   }
 
   private begin(method: string, values: readonly unknown[]): Promise<unknown> {

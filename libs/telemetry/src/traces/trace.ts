@@ -229,13 +229,21 @@ export const untraced = <T>(work: () => T): T => current.run(undefined, work);
 /** Begins a step without children. The caller must end it. */
 export const beginStep = (name: string): Step | undefined => currentStep()?.begin(name);
 
-/** Runs work as a new step, with its own steps as children. */
-export function traced<T>(name: string, work: (step?: Step) => Promise<T>): Promise<T> {
+/** Runs work as a new step, with its own steps as children. Returns a promise if the work or a step does. */
+export function traced<Result>(name: string, work: (step?: Step) => Promise<Result>): Promise<Result>;
+export function traced<Result>(
+  name: string,
+  work: (step?: Step) => Result,
+): Result | Promise<Awaited<Result>>;
+export function traced<Result>(
+  name: string,
+  work: (step?: Step) => Result,
+): Result | Promise<Awaited<Result>> {
   const step = beginStep(name);
   return step ? tracedIn(step, work) : work();
 }
 
-async function tracedIn<T>(step: Step, work: (step: Step) => Promise<T>): Promise<T> {
+async function tracedIn<Result>(step: Step, work: (step: Step) => Result): Promise<Awaited<Result>> {
   try {
     return await current.run(step, work, step);
   } catch (error) {
