@@ -30,10 +30,10 @@ const relativeImports = (path, text) =>
     .filter(({ target }) => target.startsWith('.'))
     .map(({ target }) => posix.join(dirname(path), target).replace(/\.js$/, '.ts'));
 
-/** The file behind the name of a room of another library, such as `@svc/paid/json`. */
-const doorOf = (target) => target.replace(/^@svc\/([\w-]+)\/([\w-]+)$/, 'libs/$1/src/$2/index.ts');
+/** The file behind the name of another library or a room of it, such as `@svc/paid/json`. */
+const doorOf = (target) => target.replace(/^@svc\/([\w-]+)((?:\/[\w-]+)?)$/, 'libs/$1/src$2/index.ts');
 
-/** The named files that other named files import, or what the rooms that they import let out. */
+/** The named files that other named files import, or what the libraries that they import let out. */
 const imported = new Set();
 for (const [path, text] of named) {
   for (const target of relativeImports(path, text)) imported.add(target);

@@ -142,10 +142,10 @@ export const rooms = {
   router: {
     '.': ['router.config'],
     dialects: [],
-    backends: ['dialects'],
-    enclaves: ['dialects', 'backends'],
-    nodes: ['dialects', 'backends'],
-    api: ['backends'],
+    models: ['dialects'],
+    enclaves: ['dialects', 'models'],
+    nodes: [],
+    api: ['models'],
   },
   runtime: {
     '.': ['start-fault', 'version', 'within'],

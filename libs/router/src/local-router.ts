@@ -1,3 +1,4 @@
+import { BackendCalls, type BackendPool, type LiveBackend, type PlannedRequest } from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type {
   BackendJobs,
@@ -11,18 +12,15 @@ import type {
   Transcriptions,
 } from '@svc/contracts/inference';
 import { RouterPorts } from './api/router-ports.js';
-import type { BackendPool, LiveBackend } from './backends/backend-pool.js';
-import { ModelCalls } from './model-calls.js';
-import { ownMembers } from './own-members.js';
-import type { PlannedRequest } from './dialects/planned-request.js';
+import { ModelCalls } from './models/model-calls.js';
+import { ownMembers } from './models/own-members.js';
 import type { ChatDialect } from './dialects/dialect.js';
-import { BackendCalls } from './backends/backend-calls.js';
-import { type ChatBeginning, EncryptedCalls } from './encrypted-calls.js';
-import { LocalBackendJobs } from './local-backend-jobs.js';
-import { LocalEmbeddings } from './local-embeddings.js';
-import { LocalImageOrders } from './local-image-orders.js';
-import { LocalSpeech } from './local-speech.js';
-import { LocalTranscriptions } from './local-transcriptions.js';
+import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
+import { LocalBackendJobs } from './models/local-backend-jobs.js';
+import { LocalEmbeddings } from './models/local-embeddings.js';
+import { LocalImageOrders } from './models/local-image-orders.js';
+import { LocalSpeech } from './models/local-speech.js';
+import { LocalTranscriptions } from './models/local-transcriptions.js';
 import { LocalNodes } from './nodes/local-nodes.js';
 import { type CheckSettings, NodeChecks } from './nodes/node-checks.js';
 import type { RouterSettings } from './router.config.js';

@@ -1,33 +1,8 @@
+import { PodAddresses } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogFile, eventually, quickRouter } from '../test/routing.js';
-import { PodAddresses, placed } from './pod-addresses.js';
-
-describe('positions of addresses', () => {
-  it.each([
-    [[], ['a', 'b'], ['a', 'b']],
-    [
-      ['a', 'b', 'c'],
-      ['c', 'a'],
-      ['a', undefined, 'c'],
-    ],
-    [
-      ['a', undefined, 'c'],
-      ['c', 'a', 'd', 'e'],
-      ['a', 'd', 'c', 'e'],
-    ],
-    [['a', 'b'], ['a', 'a'], ['a']],
-    [['a', 'b'], [], []],
-  ])('%j become %j with the addresses %j', (before, found, after) => {
-    expect(placed(before, found)).toEqual(after);
-  });
-
-  it('are the same array as long as nothing changes', () => {
-    const before = ['a', undefined, 'c'];
-    expect(placed(before, ['c', 'a'])).toBe(before);
-  });
-});
 
 describe('pods of a headless service', () => {
   /** A name whose addresses a test changes; each lookup fails while there is an error. */

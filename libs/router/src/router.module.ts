@@ -6,15 +6,14 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { BackendPool, type LiveBackend, PodAddresses } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import type { Backend } from '@svc/contracts/catalog';
 import { InferenceRouter, nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
-import { BackendPool, type LiveBackend } from './backends/backend-pool.js';
 import { LocalRouter } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
-import { PodAddresses } from './pod-addresses.js';
 import { PORTS, portProviders } from './port-providers.js';
 import type { RouterSettings } from './router.config.js';
 

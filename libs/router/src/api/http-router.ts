@@ -1,3 +1,4 @@
+import { ResponseBytes, refusalOf } from '@svc/backend-calls';
 import {
   type ServedBy,
   type CallKind,
@@ -20,8 +21,6 @@ import {
 import { Problem, ProblemOnWire, decodeProblem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
-import { ResponseBytes } from '../backends/response-bytes.js';
-import { refusalOf } from '../backends/backend-refusal.js';
 import { remotePorts } from './remote-ports.js';
 import { RouterPorts } from './router-ports.js';
 import type { RouterClientConfig } from '../router.config.js';

@@ -29,7 +29,7 @@ import {
 } from '@svc/contracts/inference';
 import { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { z } from 'zod';
-import { bytesOf } from '../backends/call-body.js';
+import { bytesOf } from '../models/call-body.js';
 
 /** Makes a call in another process, and returns the text of its response. */
 type RemoteCalls = (call: WireCall, signal: AbortSignal) => Promise<Completion>;

@@ -22,7 +22,7 @@ import { AttestationCall, SignatureCall } from '@svc/contracts/messages';
 import { MediaOrder } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { RouterPorts } from './router-ports.js';
-import { readCallBody } from '../backends/call-body.js';
+import { readCallBody } from '../models/call-body.js';
 
 type Serve<Response> = (router: RouterPorts, call: WireCall, signal: AbortSignal) => Promise<Response>;
 

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type PlannedRequest, jsonHeaders } from '@svc/backend-calls';
 import { type Backend, type WorkflowSlot, slotIn } from '@svc/contracts/catalog';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
-import { type PlannedRequest, jsonHeaders } from './planned-request.js';
 import type { BackendImage, Dialect, ServerCalls } from './dialect.js';
 import { faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';

@@ -1,3 +1,4 @@
+import type { CallHead, PlannedRequest } from '@svc/backend-calls';
 import type { AudioFileFormat, Backend } from '@svc/contracts/catalog';
 import type {
   AudioToTranscribe,
@@ -14,7 +15,6 @@ import type {
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { MediaOrder } from '@svc/contracts/ports';
 import type { Exchange } from '@svc/runtime';
-import type { PlannedRequest, CallHead } from './planned-request.js';
 
 /**
  * How to call one kind of backend: what it can, a member each. A backend is called only for what its dialect

@@ -1,5 +1,5 @@
+import { jsonHeaders } from '@svc/backend-calls';
 import type { Backend } from '@svc/contracts/catalog';
-import { jsonHeaders } from './planned-request.js';
 import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
 import { kokoro } from './kokoro.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { PlannedRequest } from '@svc/backend-calls';
 import type { CallFile } from '@svc/contracts/inference';
-import type { PlannedRequest } from './planned-request.js';
 
 const LINE = '\r\n';
 

@@ -1,8 +1,7 @@
+import { BackendError, type PlannedRequest } from '@svc/backend-calls';
 import { Backend } from '@svc/contracts/catalog';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BackendError } from './backend-error.js';
-import type { PlannedRequest } from './planned-request.js';
 import { openai } from './openai.js';
 import { withoutTags } from './prompt-tags.js';
 import { sdapi } from './sdapi.js';

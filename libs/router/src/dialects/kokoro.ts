@@ -1,4 +1,4 @@
-import { jsonHeaders } from './planned-request.js';
+import { jsonHeaders } from '@svc/backend-calls';
 import type { Dialect } from './dialect.js';
 
 /**

@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
+import { BackendError, begins, errorStatus } from '@svc/backend-calls';
 import type { Exchange } from '@svc/runtime';
 import { type EventSourceMessage, createParser } from 'eventsource-parser';
-import { BackendError } from './backend-error.js';
 import type { ChatDialect } from './dialect.js';
-import { begins, errorStatus } from './openai-errors.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackendError } from './backend-error.js';
+import { BackendError } from '@svc/backend-calls';
 import { embeddings } from './openai-embeddings.js';
 
 const texts = { inputs: ['a', 'b'], dimensions: 2, isCustom: false };

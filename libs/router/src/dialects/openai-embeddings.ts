@@ -1,9 +1,8 @@
+import { BackendError, errorStatus } from '@svc/backend-calls';
 import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts/inference';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import { BackendError } from './backend-error.js';
 import type { EmbeddingsDialect } from './dialect.js';
-import { errorStatus } from './openai-errors.js';
 
 const FLOAT_BYTES = 4;
 

@@ -1,9 +1,8 @@
+import { BackendError, errorStatus } from '@svc/backend-calls';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import { BackendError } from './backend-error.js';
 import type { BackendImage, EditingDialect, ImagesDialect, MakingDialect } from './dialect.js';
 import { formRequest } from './form-body.js';
-import { errorStatus } from './openai-errors.js';
 import { withoutTags } from './prompt-tags.js';
 
 const Response = z.object({

@@ -1,11 +1,10 @@
+import { BackendError, errorStatus } from '@svc/backend-calls';
 import { type AudioToTranscribe, Transcript } from '@svc/contracts/inference';
 import type { Backend } from '@svc/contracts/catalog';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import { BackendError } from './backend-error.js';
 import type { TranscribedFile, TranscriptionsDialect } from './dialect.js';
 import { type FormMember, formRequest } from './form-body.js';
-import { errorStatus } from './openai-errors.js';
 
 /** A number, which vLLM sends as a text. */
 const Numeric = z.coerce.number().nonnegative();

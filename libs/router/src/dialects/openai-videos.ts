@@ -1,12 +1,10 @@
+import { BackendError, type PlannedRequest, readError } from '@svc/backend-calls';
 import type { BackendJob, BackendJobStatus } from '@svc/contracts/inference';
 import type { MediaOrder } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import { BackendError } from './backend-error.js';
-import type { PlannedRequest } from './planned-request.js';
 import type { JobResponse, JobsDialect } from './dialect.js';
 import { type FormMember, formRequest } from './form-body.js';
-import { readError } from './openai-errors.js';
 
 const PATH = '/videos';
 

@@ -1,6 +1,6 @@
+import { jsonHeaders } from '@svc/backend-calls';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
-import { jsonHeaders } from './planned-request.js';
 import type { Dialect } from './dialect.js';
 import { defined, faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';

@@ -1,7 +1,6 @@
+import type { BackendLoad, LiveBackend } from '@svc/backend-calls';
 import type { EnclaveReport } from '@svc/contracts/messages';
 import type { TeeBackend } from '@svc/contracts/catalog';
-import type { BackendLoad } from '../backends/backend-load.js';
-import type { LiveBackend } from '../backends/backend-pool.js';
 import { unaccepted } from './checked-report.js';
 
 /** A report is replaced after this time. */

@@ -1,12 +1,14 @@
+import {
+  type BackendCalls,
+  BackendError,
+  type LiveBackend,
+  jsonHeaders,
+  refuseFailure,
+} from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import { type NetworkCall, Nodes, type Served, nodesName } from '@svc/contracts/inference';
 import { type Exchange, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import type { BackendCalls } from '../backends/backend-calls.js';
-import type { LiveBackend } from '../backends/backend-pool.js';
-import { refuseFailure } from '../backends/refuse-failure.js';
-import { BackendError } from '../dialects/backend-error.js';
-import { jsonHeaders } from '../dialects/planned-request.js';
 import type { NodeChecks } from './node-checks.js';
 
 type NodeResult = Pick<Served<string>, 'result' | 'finalizedBlock'>;

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import {
+  type BackendCalls,
+  type Candidate,
+  type LiveBackend,
+  type RoutedCall,
+  jsonHeaders,
+  refuseFailure,
+} from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type { RpcNetwork } from '@svc/contracts/catalog';
 import { boundedJson, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
-import type { BackendCalls } from '../backends/backend-calls.js';
-import type { LiveBackend } from '../backends/backend-pool.js';
-import type { Candidate, RoutedCall } from '../backends/call-mode.js';
-import { refuseFailure } from '../backends/refuse-failure.js';
-import { jsonHeaders } from '../dialects/planned-request.js';
 import { CHAIN_QUERIES, FINALIZED_QUERIES, HEAD_QUERIES, type NodeQuery, chainOf } from './node-queries.js';
 
 const CHECK_MS = 2_000;

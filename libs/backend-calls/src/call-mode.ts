@@ -1,7 +1,7 @@
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
-import type { PlannedRequest, CallHead } from '../dialects/planned-request.js';
+import type { PlannedRequest, CallHead } from './planned-request.js';
 import type { LiveBackend } from './backend-pool.js';
 
 /** A call of backends, of whatever kind. */

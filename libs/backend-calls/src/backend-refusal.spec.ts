@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackendError } from '../dialects/backend-error.js';
+import { BackendError } from './backend-error.js';
 import { type SentRequest, refusalOf } from './backend-refusal.js';
 
 const SENT: SentRequest = { body: [Buffer.from('{"messages":[],"guided":{"choice":["a"]}}')], secrets: [] };

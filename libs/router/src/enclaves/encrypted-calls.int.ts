@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Catalog } from '@svc/catalog';
 import type { EncryptionKeys, EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
-import type { RouterPorts } from './api/router-ports.js';
+import type { RouterPorts } from '../api/router-ports.js';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend, replying } from '../test/backend.js';
-import { catalogFile, collect, deadUrl, quickRouter } from '../test/routing.js';
-import { SerialisedRouter } from '../test/serialised-router.js';
+import { TestBackend, replying } from '../../test/backend.js';
+import { catalogFile, collect, deadUrl, quickRouter } from '../../test/routing.js';
+import { SerialisedRouter } from '../../test/serialised-router.js';
 
 const CAPABILITIES = { supportsE2EE: true, supportsTeeAttestation: true };
 const SIMULATED = { accept: 'simulated' };

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { LiveBackend } from '@svc/backend-calls';
 import type { ReportCall } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
-import type { LiveBackend } from './backends/backend-pool.js';
-import type { ModelMode } from './model-calls.js';
-import { dialectOf } from './dialects/dialects.js';
-import { attestedKeyOf } from './enclaves/attested-key.js';
-import { checkedReport } from './enclaves/checked-report.js';
+import type { ModelMode } from '../models/model-calls.js';
+import { dialectOf } from '../dialects/dialects.js';
+import { attestedKeyOf } from './attested-key.js';
+import { checkedReport } from './checked-report.js';
 
 /** GPUs need seconds for their evidence. */
 const DEADLINE_MS = 10_000;

@@ -3,9 +3,9 @@ import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
 import type { InferenceCall, Served } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, replying } from '../../test/backend.js';
-import { catalogFile, collect, quickRouter } from '../../test/routing.js';
-import type { LocalRouter } from '../local-router.js';
+import { type Reply, TestBackend, replying } from '../test/backend.js';
+import { catalogFile, collect, quickRouter } from '../test/routing.js';
+import type { LocalRouter } from './local-router.js';
 
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] };
 const reset: Reply = (response) => void response.socket?.destroy();

@@ -1,7 +1,7 @@
 import { Catalog } from '@svc/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestBackend, replying } from '../test/backend.js';
-import { catalogFile, quickRouter } from '../test/routing.js';
+import { TestBackend, replying } from '../../test/backend.js';
+import { catalogFile, quickRouter } from '../../test/routing.js';
 
 describe('a backend that separates accounts in its cache', () => {
   let backend: TestBackend;

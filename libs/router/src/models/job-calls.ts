@@ -1,6 +1,6 @@
+import { BackendError } from '@svc/backend-calls';
 import type { BackendJobStatus } from '@svc/contracts/inference';
 import { presentable } from '@svc/runtime';
-import { BackendError } from '../dialects/backend-error.js';
 import type { JobResponse } from '../dialects/dialect.js';
 
 /** Throws for a response by which a job has not ended. One that is not there, or has ended, needs no end. */

@@ -3,8 +3,8 @@ import { ChatRequest } from '@svc/api/chat';
 import { PROBLEMS, Problem } from '@svc/contracts/problems';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
 import type { CooldownScope } from './backend-cooldown.js';
-import { BackendError } from '../dialects/backend-error.js';
-import { type UpstreamError, readError } from '../dialects/openai-errors.js';
+import { BackendError } from './backend-error.js';
+import { type UpstreamError, readError } from './upstream-errors.js';
 
 /** A problem, and what another backend could do about it. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import { type CallKind, isMadeOnce } from '@svc/contracts/inference';
-import { BackendError } from '../dialects/backend-error.js';
+import { BackendError } from './backend-error.js';
 import type { Refusal } from './backend-refusal.js';
 
 /** The backend has given up, maybe after it had accepted the call. */

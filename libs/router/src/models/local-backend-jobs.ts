@@ -1,3 +1,4 @@
+import { type PlannedRequest, ResponseBytes } from '@svc/backend-calls';
 import {
   type BackendJob,
   BackendJobs,
@@ -8,12 +9,10 @@ import {
   type Served,
   type ServedBy,
 } from '@svc/contracts/inference';
-import { bytesOf, passing } from './backends/call-body.js';
-import { forClients, refuseUnended } from './backends/job-calls.js';
+import { bytesOf, passing } from './call-body.js';
+import { forClients, refuseUnended } from './job-calls.js';
 import type { ModelCall, ModelCalls } from './model-calls.js';
-import { ResponseBytes } from './backends/response-bytes.js';
-import type { PlannedRequest } from './dialects/planned-request.js';
-import type { JobResponse, JobsDialect } from './dialects/dialect.js';
+import type { JobResponse, JobsDialect } from '../dialects/dialect.js';
 
 /** Enough for the object of any job. */
 const RESPONSE_BYTES = 1_048_576;

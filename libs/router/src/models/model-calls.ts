@@ -1,13 +1,17 @@
+import {
+  type BackendCalls,
+  type CallMode,
+  type CallPlan,
+  type LiveBackend,
+  ResponseBytes,
+  type RoutedCall,
+} from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type { ChunkStream, ServedBy } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
-import type { Dialect } from './dialects/dialect.js';
-import { dialectOf } from './dialects/dialects.js';
-import type { RouterConfig } from './router.config.js';
-import type { BackendCalls } from './backends/backend-calls.js';
-import type { LiveBackend } from './backends/backend-pool.js';
-import type { CallMode, CallPlan, RoutedCall } from './backends/call-mode.js';
-import { ResponseBytes } from './backends/response-bytes.js';
+import type { Dialect } from '../dialects/dialect.js';
+import { dialectOf } from '../dialects/dialects.js';
+import type { RouterConfig } from '../router.config.js';
 
 /** A call of a model. */
 export type ModelCall = Omit<RoutedCall, 'backends'>;

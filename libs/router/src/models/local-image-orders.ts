@@ -1,8 +1,8 @@
 import { type ImageCall, ImageOrders, type MadeImages, type Served } from '@svc/contracts/inference';
-import { bytesOf, passing } from './backends/call-body.js';
+import { bytesOf, passing } from './call-body.js';
 import { imageRequests } from './image-request.js';
 import type { ModelCalls } from './model-calls.js';
-import { imagesIn } from './backends/server-calls.js';
+import { imagesIn } from './server-calls.js';
 
 /** Calls of image models. */
 export class LocalImageOrders extends ImageOrders {

@@ -2,7 +2,7 @@ import type { ServedBy } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
-import { BackendError } from '../dialects/backend-error.js';
+import { BackendError } from './backend-error.js';
 import { Attempt } from './attempt.js';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backend-refusal.js';
@@ -12,7 +12,7 @@ import { goesElsewhere, mayRepeat, outcomeOf } from './next-backend.js';
 import { places } from './places.js';
 import { refuseFailure } from './refuse-failure.js';
 
-export interface BackendCallSettings {
+interface BackendCallSettings {
   /** How long a call waits when all of its backends are full. */
   readonly ROUTER_QUEUE_TIMEOUT_MS: number;
   /** How long a backend that failed is called last. */

@@ -5,8 +5,8 @@ import {
   type Served,
   type ServedBy,
 } from '@svc/contracts/inference';
-import { bytesOf } from './backends/call-body.js';
-import { BATCHES_AT_ONCE, batchesOf, joined, servedByOf } from './backends/embedding-batches.js';
+import { bytesOf } from './call-body.js';
+import { BATCHES_AT_ONCE, batchesOf, joined, servedByOf } from './embedding-batches.js';
 import type { ModelCall, ModelCalls } from './model-calls.js';
 
 /** Calls of embedding models. */

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import type { PodSlots } from './backends/backend-pool.js';
+import type { PodSlots } from './backend-pool.js';
 
 const LOOKUP_MS = 5_000;
 

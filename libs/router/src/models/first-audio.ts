@@ -1,7 +1,6 @@
+import { BackendError, errorStatus } from '@svc/backend-calls';
 import type { SpeechFormat } from '@svc/contracts/catalog';
 import type { Exchange } from '@svc/runtime';
-import { BackendError } from '../dialects/backend-error.js';
-import { errorStatus } from '../dialects/openai-errors.js';
 import { SIGNATURE_BYTES, isInFormat } from './audio-signatures.js';
 
 /** Enough for any message of an error. */

@@ -1,3 +1,4 @@
+import type { LiveBackend } from '@svc/backend-calls';
 import {
   type ChunkStream,
   EnclaveReports,
@@ -8,12 +9,11 @@ import {
 } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import type { LiveBackend } from './backends/backend-pool.js';
-import { bytesOf } from './backends/call-body.js';
-import type { ModelCalls, StreamPlan } from './model-calls.js';
-import type { ChatDialect } from './dialects/dialect.js';
-import { attestedKeyOf } from './enclaves/attested-key.js';
-import { CompletionIds } from './enclaves/completion-ids.js';
+import { bytesOf } from '../models/call-body.js';
+import type { ModelCalls, StreamPlan } from '../models/model-calls.js';
+import type { ChatDialect } from '../dialects/dialect.js';
+import { attestedKeyOf } from './attested-key.js';
+import { CompletionIds } from './completion-ids.js';
 import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
 
 /** For all callers that wait for the report of a backend. */

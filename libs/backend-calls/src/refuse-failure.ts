@@ -1,5 +1,5 @@
 import type { ResponseHeaders, Exchange } from '@svc/runtime';
-import { BackendError } from '../dialects/backend-error.js';
+import { BackendError } from './backend-error.js';
 
 /** Limits for reading an error body; enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;

@@ -2,7 +2,7 @@ import { Problem } from '@svc/contracts/problems';
 import type { ResponseHeaders, Exchange } from '@svc/runtime';
 import { refusalOf } from './backend-refusal.js';
 
-export interface ResponseBytesOptions {
+interface ResponseBytesOptions {
   /** Chunks that have been read already. */
   readonly first?: readonly Buffer[];
   readonly limitBytes: number;

@@ -1,9 +1,7 @@
+import { type BackendPool, type LiveBackend, type PlannedRequest, refuseFailure } from '@svc/backend-calls';
 import { ExchangeAborted, ExchangeTimedOut, type Exchange } from '@svc/runtime';
-import type { PlannedRequest } from '../dialects/planned-request.js';
 import type { BackendImage, ImagesDialect, ServerCalls } from '../dialects/dialect.js';
 import { fetchedImages } from './backend-images.js';
-import type { BackendPool, LiveBackend } from './backend-pool.js';
-import { refuseFailure } from './refuse-failure.js';
 
 /** How long a call may take that is not for the images themselves. */
 const CLEAN_UP_MS = 5_000;

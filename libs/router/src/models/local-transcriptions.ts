@@ -4,11 +4,11 @@ import {
   type TranscriptionCall,
   Transcriptions,
 } from '@svc/contracts/inference';
-import { bytesOf, passing } from './backends/call-body.js';
+import { bytesOf, passing } from './call-body.js';
 import type { ModelCalls } from './model-calls.js';
-import { isRefusedFormat, readsAudio, unreadable } from './backends/transcription-call.js';
-import type { TranscribedFile } from './dialects/dialect.js';
-import { dialectOf } from './dialects/dialects.js';
+import { isRefusedFormat, readsAudio, unreadable } from './transcription-call.js';
+import type { TranscribedFile } from '../dialects/dialect.js';
+import { dialectOf } from '../dialects/dialects.js';
 
 /** Calls of models that transcribe. */
 export class LocalTranscriptions extends Transcriptions {

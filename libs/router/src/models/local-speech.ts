@@ -1,7 +1,7 @@
 import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
 import { type ChunkStream, Speech, type SpeechCall } from '@svc/contracts/inference';
-import { bytesOf, passing } from './backends/call-body.js';
-import { firstAudio } from './backends/first-audio.js';
+import { bytesOf, passing } from './call-body.js';
+import { firstAudio } from './first-audio.js';
 import type { ModelCalls } from './model-calls.js';
 
 /** Calls of models that speak. */

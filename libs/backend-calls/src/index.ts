@@ -1,0 +1,11 @@
+export { BackendCalls } from './backend-calls.js';
+export { BackendError } from './backend-error.js';
+export { BackendLoad } from './backend-load.js';
+export { BackendPool, LiveBackend, type PodSlots } from './backend-pool.js';
+export { refusalOf } from './backend-refusal.js';
+export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
+export { type CallHead, type PlannedRequest, jsonHeaders } from './planned-request.js';
+export { PodAddresses } from './pod-addresses.js';
+export { refuseFailure } from './refuse-failure.js';
+export { ResponseBytes } from './response-bytes.js';
+export { begins, errorStatus, readError } from './upstream-errors.js';
