@@ -154,7 +154,8 @@ export const rooms = {
     forms: [],
     calls: ['logging'],
     http: ['logging', 'json', 'forms', 'calls'],
-    process: ['logging', 'http'],
+    server: ['json', 'http'],
+    process: ['logging', 'http', 'server'],
   },
   simulator: {
     '.': ['random', 'tokenizer'],

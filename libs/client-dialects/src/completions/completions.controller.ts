@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { CompletionRequest } from '@svc/api/completions';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
 import { Completions } from '@svc/text/chat';
 import { chatRequestFor } from './completion-translation.js';
 import { textDialect } from './text-dialect.js';
@@ -12,8 +11,8 @@ import { textDialect } from './text-dialect.js';
 export class CompletionsController {
   constructor(private readonly completions: Completions) {}
 
-  @Serves(routes.completions)
-  async complete(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Serves(routes.completions, { isDirect: true })
+  async complete(@Req() request: Incoming, @Res() reply: Outgoing): Promise<void> {
     const { bodyJson } = request;
     assert(bodyJson, 'the route has a body');
     const body = request.body as CompletionRequest;

@@ -4,8 +4,7 @@ import { Catalog } from '@svc/catalog';
 import type { CountTokensRequest, MessagesRequest, TokenCount } from '@svc/api/messages';
 import { invalidRequest } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
 import { Completions } from '@svc/text/chat';
 import { modelHeaders } from '@svc/paid/http';
 import { findTextModel } from '@svc/paid/models';
@@ -25,8 +24,8 @@ export class MessagesController {
     private readonly catalog: Catalog,
   ) {}
 
-  @Serves(routes.messages)
-  async create(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Serves(routes.messages, { isDirect: true })
+  async create(@Req() request: Incoming, @Res() reply: Outgoing): Promise<void> {
     const body = request.body as MessagesRequest;
     const translation = await this.translation(body, request);
     const dialect = messageDialect(body, request.id);
@@ -34,10 +33,7 @@ export class MessagesController {
   }
 
   @Serves(routes.countTokens)
-  async count(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TokenCount> {
+  async count(@Req() request: Incoming, @Res({ passthrough: true }) reply: Outgoing): Promise<TokenCount> {
     const body = request.body as CountTokensRequest;
     const { model, deprecation } = findTextModel(body.model, this.catalog);
     reply.headers(modelHeaders(model, deprecation));
@@ -47,7 +43,7 @@ export class MessagesController {
   /** Refuses: INVALID_REQUEST, and as `findTextModel`. */
   private translation(
     body: MessagesRequest | CountTokensRequest,
-    { headers, bodyJson }: FastifyRequest,
+    { headers, bodyJson }: Incoming,
   ): Promise<TranslatedRequest> {
     const { 'anthropic-version': version } = headers;
     if (version !== undefined && !ANTHROPIC_VERSIONS.has(String(version))) {

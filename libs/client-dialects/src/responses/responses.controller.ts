@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { ResponseRequest } from '@svc/api/responses';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
 import { Completions } from '@svc/text/chat';
 import { chatRequestFor } from './response-translation.js';
 import { ResponsesDialect } from './responses-dialect.js';
@@ -12,8 +11,8 @@ import { ResponsesDialect } from './responses-dialect.js';
 export class ResponsesController {
   constructor(private readonly completions: Completions) {}
 
-  @Serves(routes.responses)
-  async respond(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Serves(routes.responses, { isDirect: true })
+  async respond(@Req() request: Incoming, @Res() reply: Outgoing): Promise<void> {
     const { bodyJson } = request;
     assert(bodyJson, 'the route has a body');
     const body = request.body as ResponseRequest;

@@ -14,7 +14,7 @@ import type {
   ImageUpscaleRequest,
 } from '@svc/api/images';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
+import { type Outgoing, Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair } from '@svc/paid/paid';
 import { type ChangePlan, planCutout, planUpscale } from './change-plan.js';
@@ -148,7 +148,7 @@ export class ImagesController {
 }
 
 /** The first image as a file. */
-function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageOffer, reply: FastifyReply): Uint8Array {
+function fileReply({ files }: Pick<Sold, 'files'>, { output }: ImageOffer, reply: Outgoing): Uint8Array {
   const [first] = files;
   assert(first, 'at least one image is sold');
   reply.header('content-type', `image/${output.format}`);

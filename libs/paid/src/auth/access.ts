@@ -3,8 +3,8 @@ import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecora
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Caller } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { type AccessGates, type GatedAccess, routeOf } from '@svc/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AccessGates, type GatedAccess, routeOf, type Incoming, type Outgoing } from '@svc/runtime';
+import type { FastifyInstance } from 'fastify';
 import { Callers, authorizationOf } from './callers.js';
 import { OperatorTokens } from './operator-tokens.js';
 import { encryptionHeaders, faultyHeaders } from '../http/encryption-headers.js';
@@ -12,14 +12,14 @@ import { signInOf } from '../wallets/wallets.js';
 
 /** Parameter decorator: the authenticated caller. Only for routes that require a key. */
 export const CallerOf = createParamDecorator((_: undefined, context: ExecutionContext): Caller => {
-  const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+  const { caller } = context.switchToHttp().getRequest<Incoming>();
   assert(caller, 'the route lets nobody in without a key');
   return caller;
 });
 
 /** Parameter decorator: the name of the operator's token. Only for routes of operators. */
 export const OperatorOf = createParamDecorator((_: undefined, context: ExecutionContext): string => {
-  const { operator } = context.switchToHttp().getRequest<FastifyRequest>();
+  const { operator } = context.switchToHttp().getRequest<Incoming>();
   assert(operator !== undefined, 'the route lets nobody in without a token');
   return operator;
 });
@@ -38,10 +38,11 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     fastify.decorateRequest('caller', undefined);
     fastify.decorateRequest('operator', undefined);
     fastify.decorateRequest('isNoted', false);
+    fastify.decorateRequest('repeat', undefined);
   }
 
   /** Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
-  enter(access: GatedAccess, request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
+  enter(access: GatedAccess, request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
     switch (access) {
       case 'operator':
         request.operator = this.operators.demand(
@@ -63,19 +64,19 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   /**
    * Credentials are optional here, but wrong ones are refused, and failures count for the identified caller.
    */
-  private enterPublic(request: FastifyRequest): true | Promise<true> {
+  private enterPublic(request: Incoming): true | Promise<true> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true as const);
     if (authorizationOf(request) !== undefined) return this.enterKnown(request);
     return this.callers.unknown(request)?.then(() => true as const) ?? true;
   }
 
-  private enterKnown(request: FastifyRequest): true | Promise<true> {
+  private enterKnown(request: Incoming): true | Promise<true> {
     const known = this.callers.known(request);
     return known instanceof Promise ? known.then(() => true) : true;
   }
 
-  private async enterAdmin(request: FastifyRequest): Promise<true> {
+  private async enterAdmin(request: Incoming): Promise<true> {
     const { keyType } = await this.callers.known(request);
     if (keyType !== 'ADMIN')
       throw new Problem('AUTHENTICATION_FAILED', { message: 'Admin API key required' });
@@ -83,7 +84,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   }
 
   /** A request without credentials gets the payment discovery. A sign-in takes precedence over a key. */
-  private enterPaying(request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
+  private enterPaying(request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
     const signIn = signInOf(request);
     if (signIn !== undefined) return this.callers.signedIn(signIn, request).then(() => true);
     return authorizationOf(request) === undefined
@@ -97,7 +98,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
  * read. Refuses: INVALID_REQUEST.
  */
 function withoutEncryption(
-  request: FastifyRequest,
+  request: Incoming,
   entered: boolean | Promise<boolean>,
 ): boolean | Promise<boolean> {
   const demanded = encryptionHeaders(request.headers);

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';
 import { Wallets } from '../wallets/wallets.js';
+import type { Incoming, Outgoing } from '@svc/runtime';
 
 /** The key of a request. Clients of Anthropic's API have a header of their own, and may send both. */
-export function authorizationOf({ headers }: FastifyRequest): string | undefined {
+export function authorizationOf({ headers }: Incoming): string | undefined {
   const { authorization, 'x-api-key': key } = headers;
   return authorization ?? (key === undefined ? undefined : `Bearer ${String(key)}`);
 }
@@ -36,7 +36,7 @@ export class Callers {
    * when the key is cached. Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED,
    * UNAVAILABLE.
    */
-  known(request: FastifyRequest): Caller | Promise<Caller> {
+  known(request: Incoming): Caller | Promise<Caller> {
     const authorization = authorizationOf(request);
     const caller = this.keys.trusted(authorization);
     if (caller) return this.admit(request, caller);
@@ -47,23 +47,23 @@ export class Callers {
    * The wallet of a sign-in, which is valid once. Refuses: the codes of a sign-in, X402_NOT_CONFIGURED,
    * ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
-  signedIn(signIn: string, request: FastifyRequest): Promise<Caller> {
+  signedIn(signIn: string, request: Incoming): Promise<Caller> {
     const isSuspect = this.failures.isBlocked(request);
     return this.verified(request, this.wallets.identify(signIn, request, isSuspect));
   }
 
   /** Sends the payment discovery to a caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
-  async discover(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async discover(request: Incoming, reply: Outgoing): Promise<void> {
     await this.unknown(request);
     await this.demands.discover(request, reply);
   }
 
   /** A caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
-  unknown(request: FastifyRequest): Promise<void> | undefined {
+  unknown(request: Incoming): Promise<void> | undefined {
     return this.failures.refuseBlocked(request);
   }
 
-  private async verified(request: FastifyRequest, identified: Promise<Caller>): Promise<Caller> {
+  private async verified(request: Incoming, identified: Promise<Caller>): Promise<Caller> {
     let caller: Caller;
     try {
       caller = await identified;
@@ -74,7 +74,7 @@ export class Callers {
     return this.admit(request, caller);
   }
 
-  private admit(request: FastifyRequest, caller: Caller): Caller | Promise<Caller> {
+  private admit(request: Incoming, caller: Caller): Caller | Promise<Caller> {
     const { record } = request;
     request.caller = caller;
     record.accountId = caller.accountId;

@@ -1,6 +1,5 @@
-import type { HttpAdapterHost } from '@nestjs/core';
 import { routes } from '@svc/api';
-import { createLogger } from '@svc/runtime';
+import { RequestSteps, createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -39,8 +38,9 @@ beforeEach(() => {
     },
   });
   server.decorateRequest('matchedRoute', { getter: () => routes.chatCompletions });
-  const host = { httpAdapter: { getInstance: () => server } } as unknown as HttpAdapterHost;
-  failed = new FailedRequests(host, store, { log: createLogger('silent') });
+  const steps = new RequestSteps();
+  server.addHook('onSend', (request, reply, payload) => steps.sending(request, reply, payload));
+  failed = new FailedRequests(steps, store, { log: createLogger('silent') });
   failed.onModuleInit();
   server.get('/', (_request, reply) => reply.status(402).send('refused'));
   return async () => {

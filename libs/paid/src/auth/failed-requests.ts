@@ -1,7 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { RootLogger, isFromClients, routeOf } from '@svc/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { RequestSteps, RootLogger, isFromClients, routeOf, type Incoming, type Outgoing } from '@svc/runtime';
 import { type FailedRequest, FailedRequestStore } from '../accounts/failed-request.store.js';
 import { subjectOf } from './failure-gate.js';
 
@@ -25,24 +23,21 @@ const CLIENT_CLOSED_REQUEST = 499;
 export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   private waiting: FailedRequest[] = [];
   private readonly counts = new Map<string, number>();
-  private readonly watched = new WeakSet<FastifyRequest>();
+  private readonly watched = new WeakSet<Incoming>();
   private flushing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly steps: RequestSteps,
     private readonly store: FailedRequestStore,
     private readonly logger: RootLogger,
   ) {}
 
   onModuleInit(): void {
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    // A request that an earlier hook refuses comes only to the second one, and a stream only to the first.
-    fastify.addHook('onRequest', (request, reply, done) => {
-      this.watch(request, reply);
-      done();
-    });
-    fastify.addHook('onSend', async (request, reply) => this.watch(request, reply));
+    // A request that is not admitted comes only to the second step, and a stream only to the first.
+    const watch = (request: Incoming, reply: Outgoing): void => this.watch(request, reply);
+    this.steps.whenAdmitted(watch);
+    this.steps.beforeSend(async (request, reply) => watch(request, reply));
     this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
   }
 
@@ -56,13 +51,13 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
     return (this.flushing = this.flushing.then(() => this.write()));
   }
 
-  private watch(request: FastifyRequest, reply: FastifyReply): void {
+  private watch(request: Incoming, reply: Outgoing): void {
     if (!isFromClients(request) || this.watched.has(request)) return;
     this.watched.add(request);
     reply.raw.once('close', () => void this.closed(request, reply)); // It never rejects.
   }
 
-  private async closed(request: FastifyRequest, { raw }: FastifyReply): Promise<void> {
+  private async closed(request: Incoming, { raw }: Outgoing): Promise<void> {
     const { record } = request;
     await record.underWay?.catch(() => undefined);
     const hasLeft = !raw.headersSent;

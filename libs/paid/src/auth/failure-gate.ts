@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { networkOf, routeOf } from '@svc/runtime';
+import { networkOf, routeOf, type Incoming } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
-import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 
 /** The subject that a failure counts for: the key or wallet, or else the client's address. */
-export function subjectOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
+export function subjectOf({ caller, ip }: Pick<Incoming, 'caller' | 'ip'>): string {
   return caller ? keySubject(caller.keyId) : `ip:${networkOf(ip)}`;
 }
 
@@ -21,7 +20,7 @@ export class FailureGate {
   ) {}
 
   /** Whether this process knows that the request's subject is blocked. Never calls the limiter. */
-  isBlocked(request: FastifyRequest): boolean {
+  isBlocked(request: Incoming): boolean {
     return this.isOn && this.blocks.cachedForMs(subjectOf(request)) > 0;
   }
 
@@ -29,7 +28,7 @@ export class FailureGate {
    * Call this once the caller has been identified or has failed to be. Returns without a promise when the
    * limiter need not be called. Refuses: RATE_LIMIT_EXCEEDED.
    */
-  refuseBlocked(request: FastifyRequest): Promise<void> | undefined {
+  refuseBlocked(request: Incoming): Promise<void> | undefined {
     if (!this.isOn) return undefined;
     const subject = subjectOf(request);
     if (!isAdmitted(request))
@@ -42,7 +41,7 @@ export class FailureGate {
     return this.settings.config.GATEWAY_FAILURE_BLOCK === 'on';
   }
 
-  private refuseFor(forMs: number, request: FastifyRequest): void {
+  private refuseFor(forMs: number, request: Incoming): void {
     if (forMs === 0) return;
     limits.refusals.add(1, 'FAILED_REQUESTS');
     const { id: requestId, caller } = request;
@@ -55,6 +54,6 @@ export class FailureGate {
 /**
  * Routes with `admitted` call the limiter anyway, and its admission reports whether the caller is blocked.
  */
-function isAdmitted(request: FastifyRequest): boolean {
+function isAdmitted(request: Incoming): boolean {
   return request.caller !== undefined && routeOf(request)?.admitted !== undefined;
 }

@@ -1,7 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { isFromClients } from '@svc/runtime';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RequestSteps, isFromClients, type Incoming } from '@svc/runtime';
 import { subjectOf } from './failure-gate.js';
 import { GatewaySettings } from '../gateway.config.js';
 import { FailureBlocks } from '../limits/failure-blocks.js';
@@ -12,15 +10,14 @@ import { FailureBlocks } from '../limits/failure-blocks.js';
 @Injectable()
 export class FailureWatch implements OnModuleInit {
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly steps: RequestSteps,
     private readonly blocks: FailureBlocks,
     private readonly settings: GatewaySettings,
   ) {}
 
   onModuleInit(): void {
     if (this.settings.config.GATEWAY_FAILURE_BLOCK === 'off') return;
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.addHook('onSend', async (request, reply) => {
+    this.steps.beforeSend(async (request, reply) => {
       if (isFromClients(request) && isFailure(request, reply.statusCode))
         await this.blocks.failed(subjectOf(request));
     });
@@ -38,7 +35,7 @@ export function isFailure(request: Answered, status: number): boolean {
   return status !== 402 || request.caller !== undefined;
 }
 
-type Answered = Pick<FastifyRequest, 'record' | 'caller'> & {
+type Answered = Pick<Incoming, 'record' | 'caller'> & {
   readonly raw: { readonly socket: { readonly destroyed: boolean } };
 };
 

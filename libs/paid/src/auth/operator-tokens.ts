@@ -8,9 +8,9 @@ import { type GatewaySettings, MAIN_TOKEN, tokensIn } from '../gateway.config.js
 declare module 'fastify' {
   interface FastifyRequest {
     /** The name of the operator's token, on the operator's routes. */
-    operator: string | undefined;
+    operator?: string;
     /** Whether this request was recorded in the log of operator actions. */
-    isNoted: boolean;
+    isNoted?: boolean;
   }
 }
 

@@ -1,9 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import type { Balances } from '@svc/contracts/money';
 import { type Caller, Ledger } from '@svc/contracts/ports';
-import { within } from '@svc/runtime';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { RequestSteps, within, type Outgoing } from '@svc/runtime';
 import { USD_BALANCE_HEADER, balanceHeaders, walletHeaders } from './header-values.js';
 
 /** How long a response waits for its account's balance before it is sent without. */
@@ -16,18 +14,17 @@ const KNOWN_WITHIN_MS = 250;
 @Injectable()
 export class BalanceHeaders implements OnModuleInit {
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly steps: RequestSteps,
     private readonly ledger: Ledger,
   ) {}
 
   onModuleInit(): void {
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.addHook('onSend', async ({ caller }, reply) => {
+    this.steps.beforeSend(async ({ caller }, reply) => {
       if (caller && !reply.hasHeader(USD_BALANCE_HEADER)) await this.addTo(caller, reply);
     });
   }
 
-  private async addTo(caller: Caller, reply: FastifyReply): Promise<void> {
+  private async addTo(caller: Caller, reply: Outgoing): Promise<void> {
     const balances = await this.available(caller.accountId);
     if (balances) reply.headers({ ...balanceHeaders(balances), ...walletHeaders(caller, balances) });
   }

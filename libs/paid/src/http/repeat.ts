@@ -24,6 +24,6 @@ export interface Repeat {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set if it has an `Idempotency-Key`. */
-    repeat: Repeat | undefined;
+    repeat?: Repeat;
   }
 }

@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Problem } from '@svc/contracts/problems';
 import { inference } from '@svc/telemetry';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
 import { storedHeaders } from './stored-headers.js';
+import type { Incoming, Outgoing } from '@svc/runtime';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -55,8 +55,8 @@ export class ResponseWriter {
   };
 
   constructor(
-    private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
+    private readonly request: Incoming,
+    private readonly reply: Outgoing,
     private readonly bounds: Bounds,
     /** Sent while a stream is idle. */
     private readonly keepAliveFrame = KEEP_ALIVE_FRAME,

@@ -5,7 +5,7 @@ import type { ModelSale, RouteSale } from './model-sale.js';
 declare module 'fastify' {
   interface FastifyRequest {
     /** The caller, when the request has valid credentials. */
-    caller: Caller | undefined;
+    caller?: Caller;
   }
 }
 

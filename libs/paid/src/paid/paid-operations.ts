@@ -10,8 +10,7 @@ import {
 } from '@svc/contracts/ports';
 import { type Balances, WALLET_FLOOR_NANO, formatUsd, totalNano } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
-import { RootLogger, whileConnected } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RootLogger, whileConnected, type Incoming, type Outgoing } from '@svc/runtime';
 import { BackgroundWork } from '../http/background-work.js';
 import {
   type HeaderValues,
@@ -47,8 +46,8 @@ export interface PaidResult<Result> {
 
 /** The HTTP request of an operation and its response. */
 export interface HttpPair {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly request: Incoming;
+  readonly reply: Outgoing;
 }
 
 /**

@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { nameRequest, routeOf, within } from '@svc/runtime';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { RequestSteps, nameRequest, routeOf, within, type Incoming, type Outgoing } from '@svc/runtime';
+import type { Caller } from '@svc/contracts/ports';
 import { BackgroundWork } from '../http/background-work.js';
 import { encryptionHeaders } from '../http/encryption-headers.js';
 import { idempotencyKey } from '../http/idempotency-key.js';
@@ -20,6 +19,14 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
   br: promisify(brotliDecompress),
 };
 
+/** A request with an `Idempotency-Key`. */
+interface Keyed {
+  readonly request: Incoming;
+  readonly reply: Outgoing;
+  readonly caller: Caller;
+  readonly key: string;
+}
+
 /**
  * Gives the response of the first request with an `Idempotency-Key` to its repetitions, on every route that
  * has this header. Routes know nothing of it, except those whose effects last even without a charge.
@@ -27,42 +34,37 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 @Injectable()
 export class RepeatHooks implements OnModuleInit {
   constructor(
-    private readonly host: HttpAdapterHost,
+    private readonly steps: RequestSteps,
     private readonly requests: RepeatedRequests,
     private readonly background: BackgroundWork,
   ) {}
 
   onModuleInit(): void {
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
-    fastify.decorateRequest('repeat', undefined);
-    // Runs after validation, which is an earlier hook.
-    fastify.addHook('preHandler', async (request, reply) => {
-      const answer = await this.claimed(request, reply);
-      if (answer) {
-        await replay(answer, reply);
-        return reply;
-      }
-      return undefined;
+    this.steps.beforeHandler((request, reply) => {
+      const { caller, headers } = request;
+      if (!caller || routeOf(request)?.admitted !== 'once') return true;
+      const key = idempotencyKey(headers['idempotency-key']);
+      return key === undefined || this.claim({ request, reply, caller, key });
     });
-    fastify.addHook('onSend', async (request, reply, payload) => {
+    this.steps.beforeSend(async (request, reply, payload) => {
       if (request.repeat instanceof ClaimedRequest) await keep(request.repeat, reply, payload);
     });
   }
 
-  private async claimed(request: FastifyRequest, reply: FastifyReply): Promise<StoredResponse | undefined> {
-    const { caller, headers } = request;
-    if (!caller || routeOf(request)?.admitted !== 'once') return undefined;
-    const key = idempotencyKey(headers['idempotency-key']);
-    if (key === undefined) return undefined;
+  /** Whether the request is to be made: not if it was made before, and its response is given again. */
+  private async claim({ request, reply, caller, key }: Keyed): Promise<boolean> {
     const claim = await this.requests.claim({
       accountId: caller.accountId,
       key,
       digest: digestOf(await partsOf(request)),
       requestId: request.id,
       // What is encrypted for a client is for its eyes alone.
-      mayStore: encryptionHeaders(headers) === undefined,
+      mayStore: encryptionHeaders(request.headers) === undefined,
     });
-    if (!(claim instanceof ClaimedRequest)) return claim;
+    if (!(claim instanceof ClaimedRequest)) {
+      replay(claim, reply);
+      return false;
+    }
     request.repeat = claim;
     // A request that is taken over keeps the id under which it may have been charged.
     if (claim.isTakenOver) nameRequest(request, reply, claim.requestId);
@@ -73,12 +75,12 @@ export class RepeatHooks implements OnModuleInit {
       await claim.ended(reply.raw.headersSent && reply.raw.statusCode < 300);
     };
     reply.raw.once('close', () => void this.background.track(end()));
-    return undefined;
+    return true;
   }
 }
 
 /** What makes it the same request: its route, and its body as it was read. */
-async function partsOf({ method, url, bodyJson, body }: FastifyRequest): Promise<(string | Uint8Array)[]> {
+async function partsOf({ method, url, bodyJson, body }: Incoming): Promise<(string | Uint8Array)[]> {
   const route = `${method} ${url}\n`;
   if (bodyJson) return [route, ...(await bodyJson.strings.bytesOf(bodyJson.text))];
   if (body instanceof Uint8Array) return [route, body];
@@ -93,7 +95,7 @@ async function partsOf({ method, url, bodyJson, body }: FastifyRequest): Promise
   return [route, text, ...files];
 }
 
-async function keep(repeat: ClaimedRequest, reply: FastifyReply, payload: unknown): Promise<void> {
+async function keep(repeat: ClaimedRequest, reply: Outgoing, payload: unknown): Promise<void> {
   const { statusCode: status } = reply;
   if (status >= 300) {
     await repeat.ended(false);
@@ -105,7 +107,7 @@ async function keep(repeat: ClaimedRequest, reply: FastifyReply, payload: unknow
 }
 
 /** The bytes of a response before it was compressed; undefined if it is a stream. */
-async function wholeOf(reply: FastifyReply, payload: unknown): Promise<Uint8Array | undefined> {
+async function wholeOf(reply: Outgoing, payload: unknown): Promise<Uint8Array | undefined> {
   if (payload === undefined || payload === null) return new Uint8Array();
   if (typeof payload === 'string') return Buffer.from(payload);
   if (!(payload instanceof Uint8Array)) return undefined;
@@ -114,7 +116,7 @@ async function wholeOf(reply: FastifyReply, payload: unknown): Promise<Uint8Arra
   return DECODERS[encoding.toString()]?.(Buffer.from(payload));
 }
 
-async function replay({ status, headers, body }: StoredResponse, reply: FastifyReply): Promise<void> {
+function replay({ status, headers, body }: StoredResponse, reply: Outgoing): void {
   reply.status(status).headers({ ...headers, 'idempotent-replayed': 'true' });
-  await reply.send(status === 204 ? undefined : Buffer.concat(body));
+  reply.send(status === 204 ? undefined : Buffer.concat(body));
 }

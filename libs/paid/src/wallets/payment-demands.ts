@@ -11,8 +11,7 @@ import {
 import { type Caller, Ledger } from '@svc/contracts/ports';
 import type { PaymentOption, PaymentRequired, WalletPaymentRequired } from '@svc/api/wallets';
 import { Problem } from '@svc/contracts/problems';
-import { within } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { within, type Incoming, type Outgoing } from '@svc/runtime';
 import { signInChallenge, signInExtension } from './challenge.js';
 import { PaymentOffers } from './payment-offers.js';
 import { PublicOrigin } from './public-origin.js';
@@ -41,7 +40,7 @@ export class PaymentDemands {
   ) {}
 
   /** Responds to a request without credentials: how to pay, and how to send keys and sign-ins. */
-  async discover(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async discover(request: Incoming, reply: Outgoing): Promise<void> {
     const required = this.required(request, await this.offers.ifAny(SUGGESTED_USD));
     const origin = this.origin.find(request);
     const docs = `${origin?.origin ?? `${request.protocol}://${request.host}`}/docs`;
@@ -73,7 +72,7 @@ export class PaymentDemands {
   async refusalFor(
     caller: Caller,
     error: unknown,
-    at: { request: FastifyRequest; reply: FastifyReply },
+    at: { request: Incoming; reply: Outgoing },
   ): Promise<unknown> {
     if (!caller.wallet || !(error instanceof Problem) || error.code !== 'INSUFFICIENT_BALANCE') return error;
     const origin = this.origin.find(at.request);
@@ -93,7 +92,7 @@ export class PaymentDemands {
   }
 
   /** The instructions for a top-up of this number of dollars. Refuses: X402_NOT_CONFIGURED, UNAVAILABLE. */
-  async forTopUp(usd: string, request: FastifyRequest, reply: FastifyReply): Promise<Problem> {
+  async forTopUp(usd: string, request: Incoming, reply: Outgoing): Promise<Problem> {
     const accepts = await this.offers.of(Number(usd));
     const body = this.required(request, accepts, 'Credit for this wallet');
     reply.header(PAYMENT_REQUIRED_HEADER, encoded(body));
@@ -101,7 +100,7 @@ export class PaymentDemands {
   }
 
   private required(
-    request: FastifyRequest,
+    request: Incoming,
     accepts: PaymentOption[],
     description = request.matchedRoute?.summary ?? 'A request',
   ): PaymentRequired {

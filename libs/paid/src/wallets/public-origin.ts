@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
-import type { FastifyRequest } from 'fastify';
 import { GatewaySettings } from '../gateway.config.js';
+import type { Incoming } from '@svc/runtime';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
@@ -15,7 +15,7 @@ export class PublicOrigin {
   constructor(private readonly settings: GatewaySettings) {}
 
   /** Undefined if wallets cannot sign in. */
-  find({ protocol, host }: FastifyRequest): URL | undefined {
+  find({ protocol, host }: Incoming): URL | undefined {
     const { X402_PUBLIC_ORIGIN: origin } = this.settings.config;
     if (origin !== undefined) return new URL(origin);
     const address = `${protocol}://${host}`;
@@ -24,7 +24,7 @@ export class PublicOrigin {
   }
 
   /** Refuses: X402_NOT_CONFIGURED. */
-  get(request: FastifyRequest): URL {
+  get(request: Incoming): URL {
     const origin = this.find(request);
     if (origin) return origin;
     throw new Problem('X402_NOT_CONFIGURED', {

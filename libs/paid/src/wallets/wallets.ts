@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { type Caller, walletAccountId } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { OTHER, payments } from '@svc/telemetry';
-import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { accountTerms } from '../accounts/account-rows.js';
 import { PublicOrigin } from './public-origin.js';
@@ -10,6 +9,7 @@ import { type SignIn, readSignIn } from './sign-in-header.js';
 import type { SignInMessage } from './sign-in-message.js';
 import { Signatures } from './signatures.js';
 import { type WalletFound, WalletStore } from '../accounts/wallet.store.js';
+import type { Incoming } from '@svc/runtime';
 
 /** Source of both: the public interface. */
 const AGE_MS = 300_000;
@@ -22,7 +22,7 @@ const CONCURRENT = 5;
 const USED_NONCES = 10_000;
 
 /** The sign-in header of a request, under either of its names. */
-export function signInOf({ headers }: FastifyRequest): string | undefined {
+export function signInOf({ headers }: Incoming): string | undefined {
   const header = headers['sign-in-with-x'] ?? headers['x-sign-in-with-x'];
   return Array.isArray(header) ? header.join() : header;
 }
@@ -42,7 +42,7 @@ export class Wallets {
    * The wallet of a sign-in, which is valid once. `isSuspect` is set for addresses with too many failures.
    * Refuses with the codes of a sign-in, X402_NOT_CONFIGURED, UNAVAILABLE.
    */
-  async identify(header: string, request: FastifyRequest, isSuspect: boolean): Promise<Caller> {
+  async identify(header: string, request: Incoming, isSuspect: boolean): Promise<Caller> {
     try {
       const caller = await this.callerOf(header, request, isSuspect);
       payments.signIns.add(1, '');
@@ -53,7 +53,7 @@ export class Wallets {
     }
   }
 
-  private async callerOf(header: string, request: FastifyRequest, isSuspect: boolean): Promise<Caller> {
+  private async callerOf(header: string, request: Incoming, isSuspect: boolean): Promise<Caller> {
     const origin = this.origin.get(request);
     const signIn: SignIn = readSignIn(header);
     checkTerms(signIn.message, origin, Date.now());

@@ -4,7 +4,7 @@ import { Catalog } from '@svc/catalog';
 import { Problem } from '@svc/contracts/problems';
 import type { RpcNetworkList, RpcRequest } from '@svc/api/crypto-rpc';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
+import { type Incoming, type Outgoing, Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { rpcError } from './node-outcomes.js';
@@ -88,7 +88,7 @@ export class CryptoRpcController {
     }
   }
 
-  private async made(plan: RpcPlan, request: FastifyRequest, signal: AbortSignal): Promise<RpcResponse> {
+  private async made(plan: RpcPlan, request: Incoming, signal: AbortSignal): Promise<RpcResponse> {
     const { id: requestId, bodyJson: json, caller } = request;
     assert(caller && json, 'the route requires a key or a wallet, and a body');
     const by = { requestId, accountId: caller.accountId, mayBeSent: request.repeat?.isTakenOver ?? false };
@@ -129,7 +129,7 @@ function responseOf({ calls, isList }: RpcPlan, outcomes: RpcOutcomes['outcomes'
  * Widely used clients read `Retry-After` as milliseconds and retry at once, so these routes tell the end of
  * the window instead.
  */
-function withoutRetryAfter(error: unknown, reply: FastifyReply): unknown {
+function withoutRetryAfter(error: unknown, reply: Outgoing): unknown {
   if (!(error instanceof Problem) || error.code !== 'RATE_LIMIT_EXCEEDED') return error;
   const { message, retryAfterSeconds = 1, cause } = error;
   reply.header('x-ratelimit-reset', Math.ceil(Date.now() / 1_000) + retryAfterSeconds);

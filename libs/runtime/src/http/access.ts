@@ -1,6 +1,7 @@
 import type { Access, RouteDefinition } from '@svc/api/route';
 import { Problem } from '@svc/contracts/problems';
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import type { RouteOptions } from 'fastify';
+import type { Incoming, Next, Outgoing } from './incoming.js';
 import { KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';
 import { type InternalToken, type SharedSecret, bearer } from './secrets.js';
@@ -17,11 +18,7 @@ export abstract class AccessGates {
    * Admits a request, or rejects it by throwing a problem. `false` if a response has been sent already.
    * Returns without a promise if it can decide at once.
    */
-  abstract enter(
-    access: GatedAccess,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): boolean | Promise<boolean>;
+  abstract enter(access: GatedAccess, request: Incoming, reply: Outgoing): boolean | Promise<boolean>;
 }
 
 /** The tokens and gates by which a process decides access. */
@@ -33,9 +30,9 @@ export interface AccessKeys {
 }
 
 interface Entering {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly next: HookHandlerDoneFunction;
+  readonly request: Incoming;
+  readonly reply: Outgoing;
+  readonly next: Next;
 }
 
 const WRONG_TOKEN = 'The internal token is missing or wrong.';
@@ -98,7 +95,7 @@ export class AccessControl {
     }
   }
 
-  private pass(access: Access, request: FastifyRequest, reply: FastifyReply): boolean | Promise<boolean> {
+  private pass(access: Access, request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
     if (access === 'probe') return true;
     if (access === 'metrics' || access === 'process') return this.passToProcess(access, request, reply);
     const { gates, internalToken } = this.keys;
@@ -117,8 +114,8 @@ export class AccessControl {
    */
   private passToProcess(
     access: 'process' | 'metrics',
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: Incoming,
+    reply: Outgoing,
   ): boolean | Promise<boolean> {
     const { gates, internalToken, metricsToken } = this.keys;
     if (access === 'metrics' && metricsToken?.isEqual(bearer(request.headers.authorization))) return true;
@@ -150,7 +147,7 @@ export class AccessControl {
 }
 
 /** `next` never throws: Fastify reports later errors to the client. */
-async function goOn(passed: Promise<boolean>, next: HookHandlerDoneFunction): Promise<void> {
+async function goOn(passed: Promise<boolean>, next: Next): Promise<void> {
   try {
     if (!(await passed)) return;
   } catch (error) {
@@ -161,7 +158,7 @@ async function goOn(passed: Promise<boolean>, next: HookHandlerDoneFunction): Pr
 }
 
 /** Whether a request came for a client route or, without a route, to the clients' port. */
-export function isFromClients(request: FastifyRequest): boolean {
+export function isFromClients(request: Incoming): boolean {
   const route = routeOf(request);
   return route ? isForClients(route) : !request.operatorSide;
 }

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { Problem } from '@svc/contracts/problems';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
 import { type Form, readForm } from '../forms/form-data.js';
 import { formShapeOf } from '../forms/form-shape.js';
+import type { Incoming } from './incoming.js';
 import { IncomingBody } from './incoming-body.js';
 import { type ReadJson, readJson } from '../json/read-json.js';
 import { routeOf } from './route.js';
@@ -45,7 +46,7 @@ export class Bodies {
   private readonly budget: BodyBudget;
   private readonly coming = new Set<IncomingBody>();
   private readonly discarded = new Map<IncomingMessage, Discarded>();
-  private readonly kept = new WeakMap<FastifyRequest, () => void>();
+  private readonly kept = new WeakMap<Incoming, () => void>();
 
   constructor(bounds: Partial<BodyBounds> = {}) {
     this.bounds = { ...BODY_BOUNDS, ...bounds };
@@ -62,11 +63,6 @@ export class Bodies {
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, this.receive);
     fastify.addContentTypeParser('*', this.receive);
-    fastify.addHook('onResponse', (request, _reply, next) => {
-      this.kept.get(request)?.();
-      if (!request.raw.complete) this.discardRest(request.raw);
-      next();
-    });
     const sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, this.bounds.graceMs)).unref();
     fastify.addHook('onClose', (_instance, next) => {
       clearInterval(sweeping);
@@ -74,7 +70,8 @@ export class Bodies {
     });
   }
 
-  private readonly receive = (request: FastifyRequest, payload: Readable, done: Done): void => {
+  /** Reads the body of a request from `payload`, and calls `done` with its value or a problem. */
+  readonly receive = (request: Incoming, payload: Readable, done: Done): void => {
     const { body, bodyType = JSON_TYPE, bodyLimitBytes, keepsBody } = routeOf(request) ?? {};
     if (!body) {
       done(null);
@@ -112,8 +109,14 @@ export class Bodies {
     } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
   };
 
+  /** Called when the response of a request has ended. */
+  ended(request: Incoming): void {
+    this.kept.get(request)?.();
+    if (!request.raw.complete) this.discardRest(request.raw);
+  }
+
   /** Counts the bytes of a body until the response has been sent or the client has disconnected. */
-  private keep(request: FastifyRequest, incoming: IncomingBody): void {
+  private keep(request: Incoming, incoming: IncomingBody): void {
     const { socket } = request.raw;
     const free = (): void => {
       socket.off('close', free);
@@ -147,7 +150,7 @@ export class Bodies {
 }
 
 /** The media type without parameters. */
-function typeOf({ headers }: FastifyRequest): string | undefined {
+function typeOf({ headers }: Incoming): string | undefined {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
@@ -170,7 +173,7 @@ function refuse(payload: Readable, problem: Error, done: Done): void {
 }
 
 function giveForm(
-  { headers }: FastifyRequest,
+  { headers }: Incoming,
   { bytes, schema }: { readonly bytes: Buffer; readonly schema: z.ZodType },
   done: Done,
 ): void {
@@ -179,7 +182,7 @@ function giveForm(
   void readForm(bytes, headers['content-type'] ?? '', formShapeOf(schema)).then(take, refuse);
 }
 
-function parse(request: FastifyRequest, bytes: Buffer, done: Done): void {
+function parse(request: Incoming, bytes: Buffer, done: Done): void {
   // Clients often set a content type on a DELETE without a body.
   if (bytes.length === 0 && request.method === 'DELETE') {
     done(null);

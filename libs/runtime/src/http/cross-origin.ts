@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Incoming, Outgoing } from './incoming.js';
 import type { RouteDefinition } from '@svc/api/route';
 import { isForClients } from './access.js';
 import { methodsOf } from './known-paths.js';
@@ -27,7 +27,7 @@ export class CrossOrigin {
   }
 
   /** Sets the headers that let a page read the response. */
-  allow({ headers }: FastifyRequest, { raw }: FastifyReply): boolean {
+  allow({ headers }: Incoming, { raw }: Outgoing): boolean {
     const { origin } = headers;
     if (origin === undefined || this.origins.size === 0) return false;
     raw.setHeader('vary', 'origin');
@@ -38,7 +38,7 @@ export class CrossOrigin {
   }
 
   /** Responds to a preflight request; false if the request is not one, or the origin is not allowed. */
-  responses(request: FastifyRequest, reply: FastifyReply, routes: readonly RouteDefinition[]): boolean {
+  responses(request: Incoming, reply: Outgoing, routes: readonly RouteDefinition[]): boolean {
     const wanted = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || wanted === undefined || !routes.some(isForClients)) return false;
     if (!this.allow(request, reply)) return false;

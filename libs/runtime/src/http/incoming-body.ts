@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 import type { BodyBounds, BodyBudget } from './body-budget.js';
 import { JsonBounds } from '../json/json-bounds.js';
 import { JSON_LIMITS } from '../json/json-reader.js';
@@ -19,7 +19,7 @@ const BLOCK_BYTES = 65_536;
 const RETRY_SECONDS = 5;
 
 export interface BodyOptions {
-  readonly request: FastifyRequest;
+  readonly request: Incoming;
   readonly budget: BodyBudget;
   /** The most bytes, both as received and as decoded. */
   readonly limitBytes: number;

@@ -1,7 +1,7 @@
 import { Problem } from '@svc/contracts/problems';
 import type { RouteDefinition } from '@svc/api/route';
 import { routes } from '@svc/api';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 
 /** The beginning of the path of every route for clients, apart from the pages that describe them. */
 const BASE = '/api/v1';
@@ -33,7 +33,7 @@ export class KnownPaths {
  * The error for a path without a route. Many clients have a base URL with a part too many or too few, so it
  * names the path that they may mean, or else the place of the description.
  */
-export function notFound({ url, operatorSide }: FastifyRequest, paths: KnownPaths): Problem {
+export function notFound({ url, operatorSide }: Incoming, paths: KnownPaths): Problem {
   const path = pathOf(url);
   const message = `There is no ${path.slice(0, SHOWN_CHARACTERS)} here`;
   const { path: docs } = routes.docs;

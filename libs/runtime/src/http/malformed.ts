@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Problem, type ProblemCode, errorBody } from '@svc/contracts/problems';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 import type { Logger } from '../logging/logging.js';
 import { VERSION } from '../version.js';
 import { newId } from './request-id.js';
@@ -64,7 +64,7 @@ export function refuseUnsupportedOn(server: Server, handle: RequestListener, log
 }
 
 /** Checks the headers that every request must have, or must not have. */
-export function headerFault({ headers, raw }: FastifyRequest): Problem | undefined {
+export function headerFault({ headers, raw }: Incoming): Problem | undefined {
   if (!headers.host && raw.httpVersion === '1.1') return new Problem('MALFORMED_REQUEST');
   if (headers.expect === undefined || /^100-continue$/i.test(headers.expect)) return undefined;
   return new Problem('MALFORMED_REQUEST', { message: 'The only supported expectation is `100-continue`.' });

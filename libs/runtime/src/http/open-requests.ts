@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply } from 'fastify';
+import type { Outgoing } from './incoming.js';
 
 /** How long a client may leave a response unread; the same as for a stream. */
 const UNREAD_MS = 60_000;
@@ -13,15 +13,15 @@ const SMALL_BYTES = 16_384;
  * to its end; Node reports a closed connection only to the first response in its queue.
  */
 export class OpenRequests {
-  private readonly of = new WeakMap<Socket, Set<FastifyReply>>();
-  private readonly left: (reply: FastifyReply) => void;
+  private readonly of = new WeakMap<Socket, Set<Outgoing>>();
+  private readonly left: (reply: Outgoing) => void;
 
   /** Calls `left` for each request whose connection closes before the end of its response. */
-  constructor(left: (reply: FastifyReply) => void) {
+  constructor(left: (reply: Outgoing) => void) {
     this.left = left;
   }
 
-  begin(reply: FastifyReply): void {
+  begin(reply: Outgoing): void {
     const { socket } = reply.request.raw;
     let open = this.of.get(socket);
     if (!open) {
@@ -32,7 +32,7 @@ export class OpenRequests {
   }
 
   /** Whether the request was still open. */
-  end(reply: FastifyReply): boolean {
+  end(reply: Outgoing): boolean {
     return this.of.get(reply.request.raw.socket)?.delete(reply) ?? false;
   }
 

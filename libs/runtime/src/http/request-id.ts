@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Incoming, Outgoing } from './incoming.js';
 import { errorsOf } from './route.js';
 
 /**
@@ -42,7 +42,7 @@ export function uuidOf(id: string): string {
 }
 
 /** Gives a request of a client its id, which its response shows. */
-export function nameRequest(request: FastifyRequest, reply: FastifyReply, id: string): void {
+export function nameRequest(request: Incoming, reply: Outgoing, id: string): void {
   request.id = id;
   // Set on the reply, not the socket: they are then written once, with the head.
   reply.header('CF-RAY', id).header('x-request-id', id);

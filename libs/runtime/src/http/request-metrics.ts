@@ -1,6 +1,6 @@
 import type { RouteDefinition } from '@svc/api/route';
 import { OTHER, requests } from '@svc/telemetry';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 
 type Duration = ReturnType<typeof requests.duration.with>;
 
@@ -14,7 +14,7 @@ export function requestStarted(): void {
 }
 
 /** Counts a response that has ended. An unknown path is not used as a label. */
-export function requestEnded(request: FastifyRequest, status: number): void {
+export function requestEnded(request: Incoming, status: number): void {
   active.value -= 1;
   countProblem(request);
   const seconds = (performance.now() - request.record.startedMs) / 1_000;
@@ -31,7 +31,7 @@ export function requestEnded(request: FastifyRequest, status: number): void {
 }
 
 /** Problems are rare, so their instruments are not cached. */
-function countProblem({ record, matchedRoute }: FastifyRequest): void {
+function countProblem({ record, matchedRoute }: Incoming): void {
   const { problem, ended } = record;
   if (problem) requests.problems.add(1, matchedRoute?.path ?? OTHER, problem.code);
   if (ended !== undefined) requests.endedEarly.add(1, ended);

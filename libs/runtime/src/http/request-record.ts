@@ -1,5 +1,5 @@
 import type { Problem } from '@svc/contracts/problems';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 
 /**
  * The fields of a request's one log line beyond its route and status, filled in along the way. Never a
@@ -28,7 +28,7 @@ export interface RequestRecord {
 }
 
 /** The fields of a request's log line. */
-export function requestLine(request: FastifyRequest, status: number): Record<string, unknown> {
+export function requestLine(request: Incoming, status: number): Record<string, unknown> {
   const { record } = request;
   const { problem } = record;
   // Every line has the same members, which is faster to serialize; undefined ones are left out.

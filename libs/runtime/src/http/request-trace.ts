@@ -1,6 +1,6 @@
 import type { RouteDefinition } from '@svc/api/route';
 import { type SpanAttributes, type Step, type Trace, genAi, inStep, tracing } from '@svc/telemetry';
-import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { Incoming, Next } from './incoming.js';
 
 /** The telemetry of a request. */
 export interface TracedRequest {
@@ -17,9 +17,9 @@ const ID_DIGITS = 32;
  * after the neighbour has authenticated.
  */
 export function enterTraced(
-  request: FastifyRequest,
+  request: Incoming,
   route: RouteDefinition,
-  { enter, next }: { enter: (next: HookHandlerDoneFunction) => void; next: HookHandlerDoneFunction },
+  { enter, next }: { enter: (next: Next) => void; next: Next },
 ): void {
   if (route.access === 'probe' || route.access === 'metrics') return enter(next);
   if (route.access === 'internal') {
@@ -50,7 +50,7 @@ export function enterTraced(
 }
 
 /** Continues in the request's trace, whichever callback read its body. */
-export function continueTraced(request: FastifyRequest, goOn: () => void): void {
+export function continueTraced(request: Incoming, goOn: () => void): void {
   const { traced } = request;
   if (!traced) return goOn();
   traced.receiving?.end();
@@ -58,7 +58,7 @@ export function continueTraced(request: FastifyRequest, goOn: () => void): void 
 }
 
 /** Ends the trace of a request whose response has ended, with the attributes of its log line. */
-export function endTrace(request: FastifyRequest, status: number): void {
+export function endTrace(request: Incoming, status: number): void {
   const { traced, record } = request;
   if (!traced) return;
   const { trace } = traced;
@@ -72,7 +72,7 @@ export function endTrace(request: FastifyRequest, status: number): void {
   });
 }
 
-function arrivalOf(request: FastifyRequest, { method, path }: RouteDefinition) {
+function arrivalOf(request: Incoming, { method, path }: RouteDefinition) {
   return {
     name: `${method} ${path}`,
     id: request.id.slice(-ID_DIGITS),
@@ -82,7 +82,7 @@ function arrivalOf(request: FastifyRequest, { method, path }: RouteDefinition) {
 }
 
 function attributesOf(
-  request: FastifyRequest,
+  request: Incoming,
   { status, error }: { readonly status: number; readonly error: string | undefined },
 ): SpanAttributes {
   const { record, matchedRoute } = request;

@@ -2,7 +2,7 @@ import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestj
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { ErrorShape, RouteDefinition } from '@svc/api/route';
 import { MESSAGE_ERRORS } from '@svc/api/messages';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 import type { JsonText } from '../json/json-text.js';
 import type { RequestRecord } from './request-record.js';
 import type { TracedRequest } from './request-trace.js';
@@ -26,6 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The catalogue's definition of the route. */
     route?: RouteDefinition;
+    /** Whether its handler writes the response itself, so that it can be served without Fastify. */
+    isDirect?: boolean;
   }
 }
 
@@ -33,14 +35,15 @@ const VERBS = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
 /**
  * Binds a controller method to a route of the catalogue, with its status. Access, body and validation follow
- * from the route.
+ * from the route. A direct one has no parameters in its path, and its method writes the response itself.
  */
-export function Serves(route: RouteDefinition): MethodDecorator {
-  return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), RouteConfig({ route }));
+export function Serves(route: RouteDefinition, { isDirect = false } = {}): MethodDecorator {
+  const config = RouteConfig({ route, isDirect });
+  return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), config);
 }
 
 /** The route that matches the request's path and method, if any. */
-export function routeOf(request: FastifyRequest): RouteDefinition | undefined {
+export function routeOf(request: Incoming): RouteDefinition | undefined {
   return request.matchedRoute;
 }
 
@@ -48,7 +51,7 @@ export function routeOf(request: FastifyRequest): RouteDefinition | undefined {
  * The errors that the client expects: those of the route, and where there is no route those of Anthropic's
  * API for its clients, all of which send this header. `undefined` for the common envelope.
  */
-export function errorsOf(request: FastifyRequest): ErrorShape | undefined {
+export function errorsOf(request: Incoming): ErrorShape | undefined {
   const { matchedRoute } = request;
   if (matchedRoute) return matchedRoute.errors;
   return request.headers['anthropic-version'] === undefined ? undefined : MESSAGE_ERRORS;

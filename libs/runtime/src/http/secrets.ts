@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Problem } from '@svc/contracts/problems';
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 import { StartFault } from '../start-fault.js';
 
 /** The shortest secret of a deployment. */
@@ -26,7 +26,7 @@ export class SharedSecret {
   }
 
   /** Rejects a request without the secret: AUTHENTICATION_FAILED. */
-  demand(request: FastifyRequest, message: string): void {
+  demand(request: Incoming, message: string): void {
     if (!this.isEqual(bearer(request.headers.authorization)))
       throw new Problem('AUTHENTICATION_FAILED', { message });
   }

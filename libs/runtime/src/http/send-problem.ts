@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { type Problem, errorBody } from '@svc/contracts/problems';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Incoming, Outgoing } from './incoming.js';
 import { errorsOf } from './route.js';
 
 /** The host that produced an error, for operators of many hosts. */
@@ -9,7 +9,7 @@ export const HOST_NAME = hostname();
 const RESET_HEADER = 'x-ratelimit-reset-requests';
 
 /** Sends a problem as the response, as far as that is still possible. */
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+export function sendProblem(problem: Problem, request: Incoming, reply: Outgoing): void {
   request.record.problem = problem;
   if (reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();
@@ -24,11 +24,11 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   else reply.removeHeader('connection');
   void reply
     .status(problem.status)
-    .header('content-type', 'application/json')
+    .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(bodyOf(problem, request)));
 }
 
-function bodyOf(problem: Problem, request: FastifyRequest): object {
+function bodyOf(problem: Problem, request: Incoming): object {
   const shape = errorsOf(request);
   return shape
     ? { ...problem.body, ...shape.bodyOf(problem, request.id) }
@@ -36,7 +36,7 @@ function bodyOf(problem: Problem, request: FastifyRequest): object {
 }
 
 /** Sets `Retry-After`; for a 429 without its own window also the reset header. */
-function setRetryAfter({ status, retryAfterSeconds }: Problem, reply: FastifyReply): void {
+function setRetryAfter({ status, retryAfterSeconds }: Problem, reply: Outgoing): void {
   if (retryAfterSeconds === undefined) return;
   reply.header('retry-after', String(retryAfterSeconds));
   if (status !== 429 || reply.hasHeader(RESET_HEADER) || reply.raw.hasHeader(RESET_HEADER)) return;

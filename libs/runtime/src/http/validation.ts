@@ -1,19 +1,15 @@
 import type { RouteDefinition } from '@svc/api/route';
 import { validate, validateInSlices } from '@svc/contracts/problems';
 import { z } from 'zod';
-import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { Incoming, Next } from './incoming.js';
 import { routeOf } from './route.js';
-import { refuseUnstorable } from './storable-text.js';
+import { refuseUnstorable } from '../json/storable-text.js';
 
 /** A JSON text up to this length, not counting long strings, is validated at once. */
 const AT_ONCE_CHARACTERS = 16_384;
 
 /** Replaces the parts of a request with the output of the route's schemas. Rejects with INVALID_REQUEST. */
-export function validateRequest(
-  request: FastifyRequest,
-  _reply: unknown,
-  next: HookHandlerDoneFunction,
-): void {
+export function validateRequest(request: Incoming, next: Next): void {
   const route = routeOf(request);
   if (!route) {
     next();
@@ -37,11 +33,7 @@ export function validateRequest(
   next();
 }
 
-async function checkInSlices(
-  body: z.ZodObject,
-  request: FastifyRequest,
-  next: HookHandlerDoneFunction,
-): Promise<void> {
+async function checkInSlices(body: z.ZodObject, request: Incoming, next: Next): Promise<void> {
   try {
     request.body = await validateInSlices(body, request.body);
     if (isStored(routeOf(request))) refuseUnstorable(request.body);

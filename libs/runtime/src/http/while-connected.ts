@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify';
+import type { Incoming } from './incoming.js';
 
 /** Does work for a request, and aborts it when the client disconnects. */
 export async function whileConnected<Result>(
-  { raw: { socket } }: FastifyRequest,
+  { raw: { socket } }: Incoming,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const leaving = new AbortController();

@@ -2,7 +2,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SERVER_OPTIONS } from '../http/http-adapter.js';
+import { SERVER_OPTIONS } from '../server/http-adapter.js';
 import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import type { Logger } from '../logging/logging.js';
 import { ConnectionBound, type ConnectionBounds } from './connection-bound.js';

@@ -5,16 +5,15 @@ import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessControl, AccessGates } from '../http/access.js';
-import { Bodies } from '../http/bodies.js';
 import type { BodyBounds } from '../http/body-budget.js';
-import { CrossOrigin } from '../http/cross-origin.js';
-import { createHttpAdapter } from '../http/http-adapter.js';
-import { ProblemFilter } from '../http/problem-filter.js';
+import { type RequestSteps, RequestStepsModule } from '../http/request-steps.js';
 import { InternalToken, type SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LogLevelController } from './log-level.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { Ports } from './ports.js';
+import { createFront } from '../server/front.js';
+import { ProblemFilter } from '../server/problem-filter.js';
 import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
 
@@ -75,14 +74,22 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** What the modules of a process may inject. */
+interface Provided {
+  readonly logger: Logger;
+  readonly readiness: Readiness;
+  readonly steps: RequestSteps;
+}
+
 /** What every process serves and provides, in addition to its own module. */
 @Module({})
 class ProcessModule {
-  static around(module: ServeOptions['module'], logger: Logger, readiness: Readiness): DynamicModule {
+  static around(module: ServeOptions['module'], provided: Provided): DynamicModule {
+    const { logger, readiness, steps } = provided;
     return {
       module: ProcessModule,
       controllers: [MetricsController, LogLevelController],
-      imports: [HealthModule.of(readiness), LoggerModule.of(logger), module],
+      imports: [HealthModule.of(readiness), LoggerModule.of(logger), RequestStepsModule.of(steps), module],
     };
   }
 }
@@ -95,19 +102,19 @@ export async function serve(options: ServeOptions): Promise<Running> {
     operatorPort: undefined,
   };
   const access = new AccessControl(options.operator !== undefined);
-  const ports = new Ports((request, response) => fastify.routing(request, response), options);
-  const adapter = createHttpAdapter({
+  const ports = new Ports((request, response) => front.handle(request, response), options);
+  const front = createFront({
     logger,
     access,
-    bodies: new Bodies(options.bodies),
-    crossOrigin: new CrossOrigin(options.corsOrigins),
+    bodies: options.bodies,
+    corsOrigins: options.corsOrigins,
+    trustedProxies: options.trustedProxies,
     isOperatorPort: (port) => port !== undefined && port === state.operatorPort,
     isStopping: () => state.stopping,
     isLate: (socket) => ports.isLate(socket),
-    trustedProxies: options.trustedProxies,
   });
-  const fastify = adapter.getInstance();
-  const root = ProcessModule.around(options.module, logger, readiness);
+  const { adapter, steps } = front;
+  const root = ProcessModule.around(options.module, { logger, readiness, steps });
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,
@@ -125,7 +132,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
       internalToken: provided(app, InternalToken),
       metricsToken: options.metricsToken,
     });
-    await fastify.ready();
+    await adapter.getInstance().ready();
     if (options.operator) {
       const address = await ports.open(options.operator);
       state.operatorPort = address.port;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import type { ChatRequest } from '@svc/api/chat';
 import { routes } from '@svc/api';
-import { Serves } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
 import { chatDialect } from '../output/client-dialect.js';
 import { Completions } from './completions.js';
 
@@ -11,8 +10,8 @@ import { Completions } from './completions.js';
 export class ChatController {
   constructor(private readonly completions: Completions) {}
 
-  @Serves(routes.chatCompletions)
-  response(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  @Serves(routes.chatCompletions, { isDirect: true })
+  response(@Req() request: Incoming, @Res() reply: Outgoing): Promise<void> {
     const { bodyJson: json } = request;
     assert(json, 'the route has a body');
     const chat = request.body as ChatRequest;

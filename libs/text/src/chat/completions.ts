@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import type { ChatRequest } from '@svc/api/chat';
-import type { JsonText } from '@svc/runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { JsonText, Incoming, Outgoing } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
 import { GatewaySettings } from '@svc/paid';
 import { ResponseWriter, BackgroundWork, encryptionHeaders } from '@svc/paid/http';
@@ -32,8 +31,8 @@ export class Completions {
 
   /** Resolves when the response is written and settled. Refuses as the pipeline. */
   async response(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: Incoming,
+    reply: Outgoing,
     { chat, json, dialect, origin }: RequestedCompletion,
   ): Promise<void> {
     const { id: requestId, record, caller } = request;

@@ -1,14 +1,14 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { Problem, type ProblemCode } from '@svc/contracts/problems';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sendProblem } from './send-problem.js';
+import type { Incoming, Outgoing } from '../http/incoming.js';
+import { sendProblem } from '../http/send-problem.js';
 
 /** Turns any thrown error into the error envelope. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    sendProblem(toProblem(error), http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    sendProblem(toProblem(error), http.getRequest<Incoming>(), http.getResponse<Outgoing>());
   }
 }
 
@@ -20,7 +20,7 @@ const BY_STATUS: Readonly<Record<number, ProblemCode>> = {
   415: 'INVALID_CONTENT_TYPE',
 };
 
-function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const code = BY_STATUS[statusOf(error) ?? 500];
   return code ? new Problem(code, { cause: error }) : Problem.from(error);
