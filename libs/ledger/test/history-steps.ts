@@ -111,7 +111,7 @@ class Dice {
 const UNITS = ['1', '7', '1000000007', '1000000000000000'];
 const STARTS = ['2026-03-29T20:00:00.000Z', '2026-03-31T10:30:00.000Z', '2026-04-15T00:00:00.000Z'];
 const MOST_STEPS = 36;
-/** Every hundredth history begins with a charge that its account can't pay, which is rare among random ones. */
+/** Every hundredth history begins with a charge that can't be paid, which is rare by chance. */
 const SHORT_EVERY = 100;
 
 /** Generates the history with this number. */
