@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { RouteDefinition } from '@svc/api/route';
 import { Problem } from '@svc/contracts/problems';
 import { STOPPING_HEADER } from '../calls/internal-client.js';
-import type { Logger } from '../logging/logging.js';
+import { type Logger, logRequest } from '../logging/logging.js';
 import { VERSION } from '../version.js';
 import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
@@ -107,7 +107,7 @@ export class RequestStages {
   /** Refuses and logs a request that goes through no other stage. */
   refuse(problem: Problem, request: Incoming, reply: Outgoing): void {
     sendProblem(problem, request, reply);
-    this.options.logger.info(requestLine(request, reply.raw.statusCode), 'request');
+    logRequest(this.options.logger, 'info', requestLine(request, reply.raw.statusCode));
   }
 }
 
@@ -146,7 +146,7 @@ function end(request: Incoming, status: number, logger: Logger): void {
   requestEnded(request, status);
   // Probes and scrapes come many times a minute and tell nothing new.
   const level = isProbe(request.matchedRoute) ? 'debug' : 'info';
-  logger[level](requestLine(request, status), 'request');
+  logRequest(logger, level, requestLine(request, status));
 }
 
 /** Whether a route shows the state of the process, and does no work. */

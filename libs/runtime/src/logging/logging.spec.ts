@@ -23,3 +23,34 @@ it('lines are written whole and in order, in any script', async () => {
   expect(logged.map(({ at }) => at)).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
   expect(logged[39]).toMatchObject({ level: 'info', msg: 'request', word: 'ſüß €'.repeat(39) });
 });
+
+/** Logs the same lines in both ways, each pair with the same time. */
+const PAIRS = `
+  import { createLogger, logRequest } from '${LOGGING}';
+  const log = createLogger('info');
+  Date.now = () => 1_760_000_000_123;
+  const OfNow = Date;
+  globalThis.Date = class extends OfNow { constructor(at = OfNow.now()) { super(at); } };
+  const texts = ['', 'a', '"', '\\\\', '\\n\\u0001\\u007f\\u2028', 'ſüß €', 'x'.repeat(150), '"'.repeat(150), '</script>'];
+  const values = [...texts, 0, -0.5, 1e21, 12.3, true, false, null, undefined];
+  for (const trace_id of ['f', undefined])
+    for (const value of values)
+      for (const last of ['end', undefined]) {
+        const line = { id: 'chatcmpl-1', trace_id, value, status: 200, last };
+        log.info(line, 'request');
+        logRequest(log, 'info', line);
+        log.debug(line, 'request');
+        logRequest(log, 'debug', line);
+      }
+  log.level = 'silent';
+  logRequest(log, 'info', { id: 'never' });
+  log.flush(() => process.exit());
+`;
+
+it('the line of a request has the bytes that the logger would write', async () => {
+  const args = ['--input-type=module', '--eval', PAIRS];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBe(2 * 17 * 2 * 2);
+  for (let at = 0; at < lines.length; at += 2) expect(lines[at + 1]).toBe(lines[at]);
+});

@@ -20,7 +20,8 @@ export function createLogger(level: LogLevel): Logger {
     periodicFlush: level === 'silent' ? 0 : 1_000,
     contentMode: 'buffer' as const,
   };
-  return pino(
+  const stream = withoutHaste(destination(stdout));
+  const logger = pino(
     {
       level,
       base: null,
@@ -30,8 +31,23 @@ export function createLogger(level: LogLevel): Logger {
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: asBytes },
     },
-    withoutHaste(destination(stdout)),
+    stream,
   );
+  streams.set(logger, stream);
+  return logger;
+}
+
+/** Where each log writes. */
+const streams = new WeakMap<Logger, DestinationStream>();
+
+/**
+ * Logs the line of a request, which has the id of its trace. Its bytes are those that the logger itself would
+ * write, at less than half of the cost: pino serializes each member with two calls.
+ */
+export function logRequest(logger: Logger, level: 'debug' | 'info', line: object): void {
+  if (!logger.isLevelEnabled(level)) return;
+  const head = `{"level":"${level}","time":"${new Date().toISOString()}",`;
+  streams.get(logger)?.write(asBytes(`${head}${JSON.stringify(line).slice(1, -1)},"msg":"request"}\n`));
 }
 
 /** The id of the current trace, so that all lines of a request are found by one id, in every process. */
