@@ -7,23 +7,24 @@ import { routerConformance } from '../test/inference-router.conformance.js';
 import { backendJobConformance } from '../test/backend-jobs.conformance.js';
 import { comfyConformance } from '../test/comfyui.conformance.js';
 import { imageConformance } from '../test/images.conformance.js';
+import { RouterFixture } from '../test/router-fixture.js';
 import { speechConformance } from '../test/speech.conformance.js';
 import { transcriptionConformance } from '../test/transcription.conformance.js';
 import { catalogFile, catalogOf, collect, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 
-routerConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+routerConformance('LocalRouter', (catalog) => quickRouter(catalog));
 
 routerConformance('LocalRouter behind a wire', (catalog) => {
   const { router, stop } = quickRouter(catalog);
-  return Promise.resolve({ router: new SerialisedRouter(router), stop });
+  return { router: new SerialisedRouter(router), stop };
 });
 
-imageConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
-comfyConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
-backendJobConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
-speechConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
-transcriptionConformance('LocalRouter', (catalog) => Promise.resolve(quickRouter(catalog)));
+imageConformance('LocalRouter', (catalog) => quickRouter(catalog));
+comfyConformance('LocalRouter', (catalog) => quickRouter(catalog));
+backendJobConformance('LocalRouter', (catalog) => quickRouter(catalog));
+speechConformance('LocalRouter', (catalog) => quickRouter(catalog));
+transcriptionConformance('LocalRouter', (catalog) => quickRouter(catalog));
 
 describe('the slots of a backend', () => {
   let backend: TestBackend;
@@ -193,9 +194,7 @@ it('counts error responses by model, backend and status, and unusual statuses to
 });
 
 describe('a backend that fails cools down', () => {
-  let backends: TestBackend[];
-  let router: InferenceRouter;
-  let stop: () => Promise<void>;
+  const fixture = new RouterFixture((catalog) => quickRouter(catalog));
 
   const isStrange = ({ body }: BackendRequest): boolean => body.includes('"strange"');
   const answer = replying({ choices: [{ index: 0 }] });
@@ -205,25 +204,17 @@ describe('a backend that fails cools down', () => {
     return (response, request) => (when(request) ? reply : answer)(response, request);
   };
 
-  async function given(first: Reply): Promise<void> {
-    backends = [await TestBackend.start(first), await TestBackend.start(answer)];
-    ({ router, stop } = quickRouter(catalogOf(backends.map(({ url }) => url))));
-  }
+  const given = (first: Reply) => fixture.given(first, answer);
 
   /** The name of the backend that responded, and the number of failed calls before. */
   async function ask(accountId: string, field = 'plain'): Promise<[string, number]> {
     const call = { requestId: 'r', accountId, model: 'm', body: [Buffer.from(`{"${field}":1}`)] };
-    const { backend, retries } = await router.complete(call, new AbortController().signal);
+    const { backend, retries } = await fixture.router.complete(call, new AbortController().signal);
     return [backend, retries];
   }
 
   const breakOff: Reply = (response) => void response.writeHead(200).destroy();
   const invalid = replying({ error: { message: '1 validation error', type: 'internal_server_error' } }, 500);
-
-  afterEach(async () => {
-    await stop();
-    for (const backend of backends) await backend.close();
-  });
 
   it.each([
     ['an error 500', invalid],
@@ -247,7 +238,7 @@ describe('a backend that fails cools down', () => {
     expect(await ask('second')).toEqual(['backend-2', 1]);
     for (const accountId of ['first', 'second', 'third', 'fourth'])
       expect(await ask(accountId)).toEqual(['backend-2', 0]);
-    expect(backends[0]?.requests.length).toBe(2);
+    expect(fixture.backends[0]?.requests.length).toBe(2);
   });
 
   it('for everyone at once when its proxy reports that it is gone', async () => {

@@ -1,9 +1,8 @@
 import type { JobCall } from '@svc/contracts/inference';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RouterPorts } from '../src/api/router-ports.js';
-import { type Reply, TestBackend, replying } from './backend.js';
-import type { StartRouter } from './inference-router.conformance.js';
-import { catalogOf, collect } from './routing.js';
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying } from './backend.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
+import { collect } from './routing.js';
 
 const ORIGIN = { requestId: 'r', accountId: 'a', model: 'm' };
 const ORDER = { prompt: 'a cat', seconds: 4, fields: { style: 'x' }, others: { seed: '1', steps: '9' } };
@@ -11,36 +10,17 @@ const { signal } = new AbortController();
 
 /** The guarantees of every implementation of the port `BackendJobs`. */
 export function backendJobConformance(name: string, start: StartRouter): void {
-  let backends: TestBackend[];
-  let stop: () => Promise<void>;
-  let router: RouterPorts;
+  const fixture = new RouterFixture(start);
 
-  /** Sets up a router whose model has these backends, the first of them preferred. */
-  const given = async (...replies: readonly Reply[]): Promise<void> => {
-    for (const reply of replies) backends.push(await TestBackend.start(reply));
-    const subject = await start(catalogOf(backends.map(({ url }) => url)));
-    ({ router } = subject);
-    stop = () => subject.stop();
-  };
-
-  const submit = () => router.jobs.submit({ ...ORIGIN, order: ORDER }, signal);
+  const submit = () => fixture.router.jobs.submit({ ...ORIGIN, order: ORDER }, signal);
   const about = (job = 'job/1', backend = 'backend-2'): JobCall => ({ ...ORIGIN, backend, job });
-  const requests = () => backends.map(({ requests: received }) => received.map(({ url }) => url));
+  const requests = () => fixture.backends.map(({ requests: received }) => received.map(({ url }) => url));
 
   describe(`jobs of ${name}`, () => {
-    beforeEach(() => {
-      backends = [];
-    });
-
-    afterEach(async () => {
-      await stop();
-      for (const backend of backends) await backend.close();
-    });
-
     it('are submitted to the next backend after a rejection, with the fields that are known', async () => {
-      await given(replying({}, 429), replying({ id: 'job-1', status: 'queued' }));
+      await fixture.given(replying({}, 429), replying({ id: 'job-1', status: 'queued' }));
       expect(await submit()).toEqual({ backend: 'backend-2', retries: 1, result: { job: 'job-1' } });
-      const sent = backends[1]?.requests[0]?.body ?? '';
+      const sent = fixture.backends[1]?.requests[0]?.body ?? '';
       for (const part of ['a cat', 'name="style"', 'name="seed"', 'backend-1']) expect(sent).toContain(part);
       expect(sent).not.toContain('name="steps"');
     });
@@ -53,38 +33,40 @@ export function backendJobConformance(name: string, start: StartRouter): void {
     ] as readonly [string, Reply, string][])(
       'are submitted to no other backend after %s, since the first may have them',
       async (_, reply, code) => {
-        await given(reply, replying({ id: 'job-1', status: 'queued' }));
+        await fixture.given(reply, replying({ id: 'job-1', status: 'queued' }));
         await expect(submit()).rejects.toMatchObject({ code });
-        expect(backends[1]?.requests).toEqual([]);
+        expect(fixture.backends[1]?.requests).toEqual([]);
       },
     );
 
     it('are asked about at the backend that has them, and nowhere else', async () => {
-      await given(replying({}, 500), replying({ id: 'job/1', status: 'completed' }));
-      const { result } = await router.jobs.status(about(), signal);
+      await fixture.given(replying({}, 500), replying({ id: 'job/1', status: 'completed' }));
+      const { result } = await fixture.router.jobs.status(about(), signal);
       expect(result).toEqual({ state: 'completed' });
-      await router.jobs.cancel(about(), signal);
-      const content = await router.jobs.content(about(), signal);
+      await fixture.router.jobs.cancel(about(), signal);
+      const content = await fixture.router.jobs.content(about(), signal);
       expect(await collect(content)).toContain('completed');
       const path = '/v1/videos/job%2F1';
       expect(requests()).toEqual([[], [path, path, `${path}/content`]]);
-      await expect(router.jobs.status(about('job/1', 'backend-3'), signal)).rejects.toMatchObject({
+      await expect(fixture.router.jobs.status(about('job/1', 'backend-3'), signal)).rejects.toMatchObject({
         code: 'MODEL_OFFLINE',
       });
     });
 
     it('fail with a reason that has no addresses', async () => {
       const error = { code: 'content_policy_violation', message: 'no faces (10.0.0.1:8000, /srv/models/x)' };
-      await given(replying({ id: 'job/1', status: 'failed', error }));
-      const { result } = await router.jobs.status(about('job/1', 'backend-1'), signal);
+      await fixture.given(replying({ id: 'job/1', status: 'failed', error }));
+      const { result } = await fixture.router.jobs.status(about('job/1', 'backend-1'), signal);
       expect(result).toMatchObject({ state: 'failed', isRefused: true });
       expect(result.message).toContain('no faces');
       expect(result.message).not.toMatch(/10\.0|srv/);
     });
 
     it.each([404, 409])('that are not there any more need no end: %i', async (status) => {
-      await given(replying({}, status));
-      expect(await router.jobs.cancel(about('job/1', 'backend-1'), signal)).toMatchObject({ retries: 0 });
+      await fixture.given(replying({}, status));
+      expect(await fixture.router.jobs.cancel(about('job/1', 'backend-1'), signal)).toMatchObject({
+        retries: 0,
+      });
     });
   });
 }

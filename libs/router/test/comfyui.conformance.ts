@@ -1,9 +1,8 @@
 import { Catalog } from '@svc/catalog';
 import type { ImageOrder } from '@svc/contracts/inference';
-import type { RouterPorts } from '../src/api/router-ports.js';
 import { COMFY_WORKFLOW, ComfyServer } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StartRouter } from './inference-router.conformance.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
 import { catalogFile, eventually } from './routing.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100)]);
@@ -18,8 +17,7 @@ const ORDER: ImageOrder = {
 /** The guarantees of every implementation of the port `InferenceRouter` for images of ComfyUI. */
 export function comfyConformance(name: string, start: StartRouter): void {
   let servers: [ComfyServer, ComfyServer];
-  let router: RouterPorts;
-  let stop: () => Promise<void>;
+  const fixture = new RouterFixture(start);
 
   const make = async (
     order: Partial<ImageOrder> = {},
@@ -27,7 +25,7 @@ export function comfyConformance(name: string, start: StartRouter): void {
   ): Promise<readonly string[]> => {
     const origin = { requestId: 'r', accountId: 'a', model: 'm' };
     const call = { ...origin, kind: 'image', order: { ...ORDER, ...order } } as const;
-    return (await router.images.make(call, signal)).result.images;
+    return (await fixture.router.images.make(call, signal)).result.images;
   };
   const inputs = (node: string) => servers[0].graphs.at(-1)?.[node]?.inputs;
 
@@ -42,14 +40,9 @@ export function comfyConformance(name: string, start: StartRouter): void {
         maxInFlight: 1,
         weight: 1e-9 ** at,
       }));
-      const subject = await start(new Catalog(catalogFile({ id: 'm', backends })));
-      ({ router } = subject);
-      stop = () => subject.stop();
+      await fixture.begin(new Catalog(catalogFile({ id: 'm', backends })));
     });
-    afterEach(async () => {
-      await stop();
-      await Promise.all(servers.map((server) => server.close()));
-    });
+    afterEach(() => Promise.all(servers.map((server) => server.close())));
 
     it('are made by the workflow with the values of the request, and nothing is left of it', async () => {
       const images = await make({ negativePrompt: 'fog', guidance: 3.5, seed: -1 });

@@ -1,9 +1,8 @@
 import type { ImageEdit, ImageOrder } from '@svc/contracts/inference';
-import type { RouterPorts } from '../src/api/router-ports.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, replying, silent } from './backend.js';
-import type { StartRouter } from './inference-router.conformance.js';
-import { catalogOf, eventually } from './routing.js';
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying, silent } from './backend.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
+import { eventually } from './routing.js';
 
 const ORIGIN = { requestId: 'r', accountId: 'a', model: 'm' };
 const ORDER: ImageOrder = { prompt: 'a lighthouse', count: 2, width: 64, height: 64, others: {} };
@@ -32,34 +31,16 @@ const byUrl =
 
 /** The guarantees of every implementation of the port `InferenceRouter` for images and edits of images. */
 export function imageConformance(name: string, start: StartRouter): void {
-  let backends: TestBackend[];
-  let stop: () => Promise<void>;
-  let router: RouterPorts;
-
-  /** Sets up a router whose model has these backends, the first of them preferred. */
-  const given = async (...replies: readonly Reply[]): Promise<void> => {
-    for (const reply of replies) backends.push(await TestBackend.start(reply));
-    const subject = await start(catalogOf(backends.map(({ url }) => url)));
-    ({ router } = subject);
-    stop = () => subject.stop();
-  };
+  const fixture = new RouterFixture(start);
 
   const make = async (signal = new AbortController().signal): Promise<readonly string[]> => {
     const call = { ...ORIGIN, kind: 'image', order: ORDER } as const;
-    return (await router.images.make(call, signal)).result.images;
+    return (await fixture.router.images.make(call, signal)).result.images;
   };
 
   describe(`images of ${name}`, () => {
-    beforeEach(() => {
-      backends = [];
-    });
-    afterEach(async () => {
-      await stop();
-      await Promise.all(backends.map((backend) => backend.close()));
-    });
-
     it('are in base64, and never more than ordered', async () => {
-      await given(replying(data({ b64_json: PNG }, { b64_json: JPEG }, { b64_json: PNG })));
+      await fixture.given(replying(data({ b64_json: PNG }, { b64_json: JPEG }, { b64_json: PNG })));
       expect(await make()).toEqual([PNG, JPEG]);
     });
 
@@ -68,7 +49,7 @@ export function imageConformance(name: string, start: StartRouter): void {
       ['a path', () => '/files/x.png'],
       ['a URL of the backend', (host: string) => `http://${host}/files/x.png`],
     ])('may be given as %s', async (_, urlOf) => {
-      await given(byUrl(urlOf));
+      await fixture.given(byUrl(urlOf));
       expect(await make()).toEqual([PNG]);
     });
 
@@ -80,16 +61,16 @@ export function imageConformance(name: string, start: StartRouter): void {
       ['nothing', replying({ data: [] })],
       ['an error', replying({ error: { message: 'broken' } })],
     ])('of the next backend replace %s', async (_, reply) => {
-      await given(reply, replying(data({ b64_json: JPEG })));
+      await fixture.given(reply, replying(data({ b64_json: JPEG })));
       expect(await make()).toEqual([JPEG]);
-      expect(backends.map(({ requests }) => requests.length)).toEqual([1, 1]);
+      expect(fixture.backends.map(({ requests }) => requests.length)).toEqual([1, 1]);
     });
 
     it.each([400, 403, 422])('that violate a policy are not ordered elsewhere: %i', async (status) => {
       const refusal = { error: { message: 'no', code: 'content_policy_violation' } };
-      await given(replying(refusal, status), replying(data({ b64_json: PNG })));
+      await fixture.given(replying(refusal, status), replying(data({ b64_json: PNG })));
       await expect(make()).rejects.toMatchObject({ code: 'CONTENT_POLICY_VIOLATION', status: 422 });
-      expect(backends[1]?.requests).toHaveLength(0);
+      expect(fixture.backends[1]?.requests).toHaveLength(0);
     });
 
     it.each([
@@ -98,7 +79,10 @@ export function imageConformance(name: string, start: StartRouter): void {
       [2, true, ['image', 'mask']],
       [3, true, ['image[]', 'image[]', 'mask']],
     ])('start from %i files as a form, masked %s', async (count, masked, names) => {
-      await given(replying({ error: 'busy' }, 503), replying(data({ b64_json: PNG }, { b64_json: PNG })));
+      await fixture.given(
+        replying({ error: 'busy' }, 503),
+        replying(data({ b64_json: PNG }, { b64_json: PNG })),
+      );
       const files = Array.from({ length: count }, (_, index) => ({
         name: `${index}.png`,
         type: 'image/png',
@@ -106,9 +90,9 @@ export function imageConformance(name: string, start: StartRouter): void {
       }));
       const call = { ...ORIGIN, kind: 'image-edit', order: { ...EDIT, masked }, files } as const;
       const { signal } = new AbortController();
-      const made = await router.images.make(call, signal);
+      const made = await fixture.router.images.make(call, signal);
       expect(made.result.images).toEqual([PNG]);
-      for (const { requests } of backends) {
+      for (const { requests } of fixture.backends) {
         const [sent] = requests;
         expect(sent?.url).toBe('/v1/images/edits');
         const parts = [...(sent?.body ?? '').matchAll(/; name="([^"]*)"(?:; filename="([^"]*)")?/g)];
@@ -121,39 +105,39 @@ export function imageConformance(name: string, start: StartRouter): void {
     });
 
     it('are not edited without an image', async () => {
-      await given(replying(data({ b64_json: PNG })));
+      await fixture.given(replying(data({ b64_json: PNG })));
       const call = { ...ORIGIN, kind: 'image-edit', order: EDIT, files: [] } as const;
-      await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
+      await expect(fixture.router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
         code: 'INVALID_REQUEST',
       });
-      expect(backends[0]?.requests).toHaveLength(0);
+      expect(fixture.backends[0]?.requests).toHaveLength(0);
     });
 
     it.each(['image-upscale', 'image-cutout'] as const)(
       'are not changed without an image: %s',
       async (kind) => {
-        await given(replying(data({ b64_json: PNG })));
+        await fixture.given(replying(data({ b64_json: PNG })));
         const call = { ...ORIGIN, kind, order: { count: 1, factor: 2 }, files: [] } as const;
-        await expect(router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
+        await expect(fixture.router.images.make(call, new AbortController().signal)).rejects.toMatchObject({
           code: 'INVALID_REQUEST',
         });
-        expect(backends[0]?.requests).toHaveLength(0);
+        expect(fixture.backends[0]?.requests).toHaveLength(0);
       },
     );
 
     it('are limited in size', async () => {
-      await given(replying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
+      await fixture.given(replying(data({ b64_json: PNG + 'A'.repeat(2_000_000) })));
       await expect(make()).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     });
 
     it('are no longer made once their caller leaves', async () => {
-      await given(silent);
+      await fixture.given(silent);
       const leaving = new AbortController();
       const made = make(leaving.signal);
-      await eventually('the backend works', () => backends[0]?.requests.length === 1);
+      await eventually('the backend works', () => fixture.backends[0]?.requests.length === 1);
       leaving.abort();
       await expect(made).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
-      await eventually('the call is closed', () => backends[0]?.cut === 1);
+      await eventually('the call is closed', () => fixture.backends[0]?.cut === 1);
     });
   });
 }

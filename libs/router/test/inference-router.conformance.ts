@@ -1,22 +1,13 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { Catalog } from '@svc/catalog';
 import type { ChunkStream, InferenceCall } from '@svc/contracts/inference';
 import type { RouterPorts } from '../src/api/router-ports.js';
 import { Problem } from '@svc/contracts/problems';
 import { uuidOf } from '@svc/runtime';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, replying, silent, streaming } from './backend.js';
-import { catalogOf, collect, deadUrl, eventually } from './routing.js';
-
-/** The router under test. */
-interface RouterSubject {
-  readonly router: RouterPorts;
-  stop(): Promise<void>;
-}
-
-/** Backends have 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
-export type StartRouter = (catalog: Catalog) => Promise<RouterSubject>;
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying, silent, streaming } from './backend.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
+import { collect, eventually } from './routing.js';
 
 const REJECTED = 'The model rejected the request: ';
 const DONE = 'data: [DONE]\n\n';
@@ -29,8 +20,6 @@ const CALL: InferenceCall = {
   body: [Buffer.from('{"messages":[],"seed":9007199254740993}')],
 };
 
-let backends: TestBackend[];
-let stops: (() => Promise<void>)[];
 let router: RouterPorts;
 
 const complete = (call: Partial<InferenceCall> = {}): ReturnType<RouterPorts['complete']> =>
@@ -41,31 +30,14 @@ const stream = (call: Partial<InferenceCall> = {}): Promise<ChunkStream> =>
 
 /** The guarantees of every implementation of the port `InferenceRouter`. */
 export function routerConformance(name: string, start: StartRouter): void {
-  /** Sets up a router whose model has these backends, the first of them preferred. */
-  const given = async (...replies: readonly (Reply | 'dead')[]): Promise<TestBackend[]> => {
-    const urls: string[] = [];
-    for (const reply of replies) {
-      const backend = reply === 'dead' ? undefined : await TestBackend.start(reply);
-      if (backend) backends.push(backend);
-      urls.push(backend?.url ?? (await deadUrl()));
-    }
-    const subject = await start(catalogOf(urls));
-    stops.push(() => subject.stop());
-    ({ router } = subject);
-    return backends;
+  const fixture = new RouterFixture(start);
+  const given: Given = async (...replies) => {
+    const started = await fixture.given(...replies);
+    ({ router } = fixture);
+    return started;
   };
 
   describe(`${name}`, () => {
-    beforeEach(() => {
-      backends = [];
-      stops = [];
-    });
-
-    afterEach(async () => {
-      for (const stop of stops) await stop();
-      for (const backend of backends) await backend.close();
-    });
-
     describe('a complete response', () => {
       wholeAnswers(given);
     });
@@ -84,7 +56,7 @@ export function routerConformance(name: string, start: StartRouter): void {
   });
 }
 
-type Given = (...replies: readonly (Reply | 'dead')[]) => Promise<TestBackend[]>;
+type Given = RouterFixture['given'];
 
 function wholeAnswers(given: Given): void {
   it('is what the backend wrote for the request under its own model name', async () => {
@@ -316,7 +288,7 @@ function failovers(given: Given): void {
   });
 
   it('is a rejection when no backend is left', async () => {
-    await given(streaming(firsts[0] ?? ''), streaming(firsts[1] ?? ''));
+    const backends = await given(streaming(firsts[0] ?? ''), streaming(firsts[1] ?? ''));
     await expect(stream()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });
     for (const backend of backends) backend.reply = replying(wholes[1] ?? {});
     await expect(complete()).rejects.toMatchObject({ code: 'MODEL_AT_CAPACITY' });

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Catalog } from '@svc/catalog';
 import type { ChunkStream, SpokenText } from '@svc/contracts/inference';
 import { SPEECH_FORMATS, SPEECH_MEDIA_TYPES, type SpeechFormat } from '@svc/contracts/catalog';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RouterPorts } from '../src/api/router-ports.js';
-import { type Reply, TestBackend, replying } from './backend.js';
-import type { StartRouter } from './inference-router.conformance.js';
-import { catalogFile, catalogOf, eventually } from './routing.js';
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying } from './backend.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
+import { eventually } from './routing.js';
 
 const TEXT: SpokenText = { input: 'Hello.', voice: 'v', format: 'mp3', isStreamed: false, others: {} };
 
@@ -36,48 +34,23 @@ async function bytesOf({ bytes }: ChunkStream): Promise<Buffer> {
 
 /** The guarantees of every implementation of the port `Speech`. */
 export function speechConformance(name: string, start: StartRouter): void {
-  let backends: TestBackend[];
-  let stops: (() => Promise<void>)[];
-  let router: RouterPorts;
-
-  const begin = async (catalog: Catalog): Promise<void> => {
-    const subject = await start(catalog);
-    stops.push(() => subject.stop());
-    ({ router } = subject);
-  };
-
-  /** Sets up a router whose model has these backends, the first of them preferred. */
-  const given = async (...replies: readonly Reply[]): Promise<readonly TestBackend[]> => {
-    for (const reply of replies) backends.push(await TestBackend.start(reply));
-    await begin(catalogOf(backends.map(({ url }) => url)));
-    return backends;
-  };
+  const fixture = new RouterFixture(start);
 
   const speak = (more: Partial<SpokenText> = {}, signal = new AbortController().signal) => {
     const call = { requestId: 'r', accountId: 'a', model: 'm', text: { ...TEXT, ...more } };
-    return router.speech.speak(call, signal);
+    return fixture.router.speech.speak(call, signal);
   };
 
   describe(`speech of ${name}`, () => {
-    beforeEach(() => {
-      backends = [];
-      stops = [];
-    });
-
-    afterEach(async () => {
-      for (const stop of stops) await stop();
-      for (const backend of backends) await backend.close();
-    });
-
     it.each(SPEECH_FORMATS)('is the file of the backend, with its media type: %s', async (format) => {
-      await given(sending(fileOf(format), 'application/octet-stream'));
+      await fixture.given(sending(fileOf(format), 'application/octet-stream'));
       const stream = await speak({ format });
       expect(stream).toMatchObject({ backend: 'backend-1', contentType: SPEECH_MEDIA_TYPES[format] });
       expect(await bytesOf(stream)).toEqual(fileOf(format));
     });
 
     it("requests speech under the backend's own names, which a client's fields cannot replace", async () => {
-      const [backend] = await given(sending(fileOf('wav')));
+      const [backend] = await fixture.given(sending(fileOf('wav')));
       const others = { model: 'x', input: 'y', response_format: 'z', seed: 3, ref_text: 'a' };
       await bytesOf(await speak({ format: 'wav', speed: 2, instructions: 'slowly', topP: 0.5, others }));
       expect(backend?.requests[0]?.url).toBe('/v1/audio/speech');
@@ -100,11 +73,7 @@ export function speechConformance(name: string, start: StartRouter): void {
       [{ streamFormats: ['wav'] }, { isStreamed: true }, {}],
       [{ streamFormats: ['wav'] }, { format: 'wav' }, {}],
     ])('is requested as its server needs it: %j %j', async (entry, text, members) => {
-      const backend = await TestBackend.start(sending(fileOf(text.format ?? 'mp3')));
-      backends.push(backend);
-      await begin(
-        new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'x', ...entry }] })),
-      );
+      const backend = await fixture.givenOne(sending(fileOf(text.format ?? 'mp3')), { ...entry });
       await bytesOf(await speak(text));
       const { stream, lang_code: language } = JSON.parse(backend.requests[0]?.body ?? '') as Record<
         string,
@@ -114,13 +83,9 @@ export function speechConformance(name: string, start: StartRouter): void {
     });
 
     it('is not requested of a backend that has no speech', async () => {
-      const backend = await TestBackend.start(replying({ choices: [{}] }));
-      backends.push(backend);
-      await begin(
-        new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'x', kind: 'kokoro' }] })),
-      );
+      const backend = await fixture.givenOne(replying({ choices: [{}] }), { kind: 'kokoro' });
       const call = { requestId: 'r', accountId: 'a', model: 'm', body: [Buffer.from('{"n":1}')] };
-      const chat = router.complete(call, new AbortController().signal);
+      const chat = fixture.router.complete(call, new AbortController().signal);
       await expect(chat).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
       expect(backend.requests).toEqual([]);
     });
@@ -136,7 +101,7 @@ export function speechConformance(name: string, start: StartRouter): void {
       ['an error status', replying({}, 500)],
       ['the end of the connection', (response) => void response.writeHead(200).destroy()],
     ])('comes from the next backend after %s', async (_, reply) => {
-      await given(reply, sending(fileOf('mp3')));
+      await fixture.given(reply, sending(fileOf('mp3')));
       const stream = await speak();
       expect(stream).toMatchObject({ backend: 'backend-2', retries: 1 });
       expect(await bytesOf(stream)).toEqual(fileOf('mp3'));
@@ -147,7 +112,7 @@ export function speechConformance(name: string, start: StartRouter): void {
       ['an error', '{"error":"x"}'],
       ['a file in another format', fileOf('wav')],
     ])('is not %s, even in a format without a signature', async (_, bytes) => {
-      await given(sending(bytes));
+      await fixture.given(sending(bytes));
       await expect(speak({ format: 'pcm' })).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
     });
 
@@ -157,7 +122,7 @@ export function speechConformance(name: string, start: StartRouter): void {
         message: "Voice 'x' not found",
         type: 'invalid_request_error',
       };
-      await given(replying({ detail }, 400));
+      await fixture.given(replying({ detail }, 400));
       const message = "The model rejected the request: Voice 'x' not found";
       await expect(speak()).rejects.toMatchObject({ code: 'INVALID_REQUEST', message });
     });
@@ -168,12 +133,12 @@ export function speechConformance(name: string, start: StartRouter): void {
         message: 'Unsupported model: x',
         type: 'invalid_request_error',
       };
-      await given(replying({ detail }, 400), sending(fileOf('mp3')));
+      await fixture.given(replying({ detail }, 400), sending(fileOf('mp3')));
       expect(await speak()).toMatchObject({ retries: 1 });
     });
 
     it('begins with the first bytes, and fails when the connection breaks', async () => {
-      await given((response) => {
+      await fixture.given((response) => {
         response.write(fileOf('mp3'));
         setTimeout(() => response.destroy(), 50);
       });
@@ -183,7 +148,7 @@ export function speechConformance(name: string, start: StartRouter): void {
     });
 
     it('closes the call to the backend on abort', async () => {
-      const [backend] = await given((response) => void response.write(fileOf('mp3')));
+      const [backend] = await fixture.given((response) => void response.write(fileOf('mp3')));
       const abort = new AbortController();
       const pieces = (await speak({}, abort.signal)).bytes[Symbol.asyncIterator]();
       await pieces.next();
@@ -197,7 +162,7 @@ export function speechConformance(name: string, start: StartRouter): void {
       const block = Buffer.concat([HEADS.mp3, Buffer.alloc(65_532)]);
       const blocks = 800;
       let written = 0;
-      await given(async (response) => {
+      await fixture.given(async (response) => {
         for (; written < blocks; written += 1) if (!response.write(block)) await once(response, 'drain');
         response.end();
       });

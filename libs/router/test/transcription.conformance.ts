@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Catalog } from '@svc/catalog';
 import type {
   AudioToTranscribe,
   CallFile,
@@ -7,11 +6,10 @@ import type {
   Transcript,
   TranscriptionCall,
 } from '@svc/contracts/inference';
-import type { RouterPorts } from '../src/api/router-ports.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, replying, silent } from './backend.js';
-import type { StartRouter } from './inference-router.conformance.js';
-import { catalogFile, catalogOf, eventually } from './routing.js';
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying, silent } from './backend.js';
+import { RouterFixture, type StartRouter } from './router-fixture.js';
+import { eventually } from './routing.js';
 
 const AUDIO: AudioToTranscribe = { timestamps: [], others: {} };
 const WAV: CallFile = { name: 'audio.wav', type: 'audio/wav', bytes: Buffer.from('RIFF\r\n--x') };
@@ -34,27 +32,8 @@ function membersOf({ headers, body }: { headers: IncomingHttpHeaders; body: stri
 
 /** The guarantees of every implementation of the port `InferenceRouter` for transcriptions. */
 export function transcriptionConformance(name: string, start: StartRouter): void {
-  let backends: TestBackend[];
-  let stop: () => Promise<void>;
-  let router: RouterPorts;
+  const fixture = new RouterFixture(start);
 
-  const begin = async (catalog: Catalog): Promise<void> => {
-    const subject = await start(catalog);
-    stop = () => subject.stop();
-    ({ router } = subject);
-  };
-  const given = async (...replies: readonly Reply[]): Promise<TestBackend[]> => {
-    for (const reply of replies) backends.push(await TestBackend.start(reply));
-    await begin(catalogOf(backends.map(({ url }) => url)));
-    return backends;
-  };
-  /** One backend with more settings. */
-  const givenOne = async (reply: Reply, more: object): Promise<TestBackend> => {
-    const backend = await TestBackend.start(reply);
-    backends.push(backend);
-    await begin(new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'b', ...more }] })));
-    return backend;
-  };
   const call = async (
     more: Partial<AudioToTranscribe> = {},
     {
@@ -64,23 +43,17 @@ export function transcriptionConformance(name: string, start: StartRouter): void
     }: { kind?: TranscriptionCall['kind']; file?: CallFile; signal?: AbortSignal } = {},
   ): Promise<Served<Transcript>> => {
     const origin = { requestId: 'r', accountId: 'a', model: 'm' };
-    return router.transcriptions.transcribe({ ...origin, kind, audio: { ...AUDIO, ...more }, file }, signal);
+    return fixture.router.transcriptions.transcribe(
+      { ...origin, kind, audio: { ...AUDIO, ...more }, file },
+      signal,
+    );
   };
   const transcribe = async (...args: Parameters<typeof call>): Promise<Transcript> =>
     (await call(...args)).result;
 
   describe(`transcriptions of ${name}`, () => {
-    beforeEach(() => {
-      backends = [];
-    });
-
-    afterEach(async () => {
-      await stop();
-      for (const backend of backends) await backend.close();
-    });
-
     it('send the file and the fields as a form, to the path of their kind', async () => {
-      const [backend] = await given(replying(PLAIN));
+      const [backend] = await fixture.given(replying(PLAIN));
       const others = { hotwords: ['a', 'b'], seed: '3', stream: 'true', model: 'other' };
       await call({ language: 'en', prompt: 'p\r\n', temperature: 0.2, timestamps: ['word'], others });
       await call({}, { kind: 'translation' });
@@ -142,7 +115,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
         },
       ],
     ])('read the response of %s', async (_server, response) => {
-      await given(replying(response));
+      await fixture.given(replying(response));
       expect(await transcribe()).toEqual({
         text: 'Hello.',
         language: 'english',
@@ -158,7 +131,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
       [{ ...PLAIN, duration: -1 }, undefined],
       [PLAIN, undefined],
     ])('read a response without segments: %j', async (response, seconds) => {
-      await given(replying(response));
+      await fixture.given(replying(response));
       expect(await transcribe()).toEqual({
         text: 'Hello.',
         segments: [],
@@ -169,7 +142,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
 
     it('request the plain response from a server that refuses the verbose one', async () => {
       const message = 'Currently only support response_format `text` or `json`';
-      const [backend] = await given((response, request) =>
+      const [backend] = await fixture.given((response, request) =>
         request.body.includes('verbose_json')
           ? replying({ error: { message, type: 'BadRequestError', code: 400 } }, 400)(response, request)
           : replying(PLAIN)(response, request),
@@ -192,19 +165,19 @@ export function transcriptionConformance(name: string, start: StartRouter): void
     ] satisfies readonly (readonly [string, Reply, string])[])(
       'fail if the response is %s',
       async (_what, reply, code) => {
-        await given(reply);
+        await fixture.given(reply);
         await expect(call()).rejects.toMatchObject({ code });
       },
     );
 
     it('go to another backend with the same file', async () => {
-      const [, second] = await given(replying({ error: 'busy' }, 503), replying(PLAIN));
+      const [, second] = await fixture.given(replying({ error: 'busy' }, 503), replying(PLAIN));
       for (let time = 0; time < 5; time += 1) expect(await transcribe()).toMatchObject(PLAIN);
       for (const { body } of second?.requests ?? []) expect(body).toContain('RIFF\r\n--x');
     });
 
     it('end at the backend when their caller leaves', async () => {
-      const [backend] = await given(silent);
+      const [backend] = await fixture.given(silent);
       const leaving = new AbortController();
       const outcome = call({}, { signal: leaving.signal }).catch((error: unknown) => error);
       await eventually('the call arrives', () => backend?.requests.length === 1);
@@ -214,7 +187,7 @@ export function transcriptionConformance(name: string, start: StartRouter): void
     });
 
     it('are translated for whisper.cpp, which reads WAV only', async () => {
-      const backend = await givenOne(replying(PLAIN), { kind: 'whisper-cpp' });
+      const backend = await fixture.givenOne(replying(PLAIN), { kind: 'whisper-cpp' });
       await call({ timestamps: ['word'] }, { kind: 'translation' });
       expect(backend.requests[0]?.url).toBe('/v1/inference');
       expect(membersOf(backend.requests[0] ?? { headers: {}, body: '' })).toEqual([
@@ -228,15 +201,15 @@ export function transcriptionConformance(name: string, start: StartRouter): void
 
     it('return the text without the space before it, and the segments of whisper.cpp as one line', async () => {
       const verbose = { text: ' Hello.\n And more.\n', segments: [{ start: 0, end: 1, text: ' Hello.' }] };
-      await givenOne(replying(verbose), { kind: 'whisper-cpp' });
+      await fixture.givenOne(replying(verbose), { kind: 'whisper-cpp' });
       expect(await transcribe()).toMatchObject({ text: 'Hello. And more.', segments: [{ text: ' Hello.' }] });
-      await stop();
-      await givenOne(replying({ text: ' Hello.\nAnd more.' }), {});
+      await fixture.stop();
+      await fixture.givenOne(replying({ text: ' Hello.\nAnd more.' }), {});
       expect(await transcribe()).toMatchObject({ text: 'Hello.\nAnd more.' });
     });
 
     it('go to a whisper.cpp that converts', async () => {
-      await givenOne(replying(PLAIN), { kind: 'whisper-cpp', audioFormats: ['wav', 'mp3'] });
+      await fixture.givenOne(replying(PLAIN), { kind: 'whisper-cpp', audioFormats: ['wav', 'mp3'] });
       expect(await transcribe({}, { file: { ...WAV, type: 'audio/mpeg' } })).toMatchObject(PLAIN);
     });
   });

@@ -1,8 +1,9 @@
 import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Reply, TestBackend, replying, streaming } from '../../test/backend.js';
-import { catalogOf, collect, quickRouter } from '../../test/routing.js';
+import { describe, expect, it } from 'vitest';
+import { type Reply, replying, streaming } from '../../test/backend.js';
+import { RouterFixture } from '../../test/router-fixture.js';
+import { collect, quickRouter } from '../../test/routing.js';
 
 const DONE = 'data: [DONE]\n\n';
 const eventOf = (choice: object, more: object = {}): string =>
@@ -17,23 +18,18 @@ const CALL: InferenceCall = {
   body: [Buffer.from('{"messages":[]}')],
 };
 
-const stops: (() => Promise<void>)[] = [];
+const fixture = new RouterFixture((catalog) => quickRouter(catalog));
 
 /** The router of a model with these backends, the first of them preferred. */
 async function given(...replies: readonly Reply[]) {
-  const backends = await Promise.all(replies.map((reply) => TestBackend.start(reply)));
-  const { router, stop } = quickRouter(catalogOf(backends.map(({ url }) => url)));
-  stops.push(stop, ...backends.map((backend) => () => backend.close()));
+  await fixture.given(...replies);
+  const { router } = fixture;
   const { signal } = new AbortController();
   return {
     complete: (): Promise<Completion> => router.complete(CALL, signal),
     stream: (): Promise<ChunkStream> => router.stream(CALL, signal),
   };
 }
-
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
 
 describe('a choice that its server could not complete', () => {
   const FAILED = [
