@@ -171,14 +171,7 @@ class Fixture {
     }
   }
 
-  private async admit({
-    account,
-    key,
-    model,
-    tokens,
-    limits,
-    places,
-  }: Step & { do: 'admit' }): Promise<void> {
+  private admit({ account, key, model, tokens, limits, places }: Step & { do: 'admit' }): void {
     const request: AdmitRequest = {
       ...admitRequest({ model: `model-${model}`, tokens }),
       requestId: `request-${(this.count += 1)}`,
@@ -192,7 +185,7 @@ class Fixture {
       ...(places < 4 && { concurrent: places }),
     };
     const refusal = this.model.refusal(request);
-    const admission = await this.limiter.admit(request);
+    const admission = this.limiter.admit(request);
     assert.deepEqual(admission.refusedBy, refusal);
     assert.equal(admission.admitted, refusal === undefined);
     assert.equal(admission.blockedForMs, this.model.blockedForMs(request.subject));
@@ -202,19 +195,19 @@ class Fixture {
     assert.equal(tokensLeft?.remaining, this.model.left(request, 'tokens'));
   }
 
-  private async settle({ request, used }: Step & { do: 'settle' }): Promise<void> {
+  private settle({ request, used }: Step & { do: 'settle' }): void {
     const seen = this.model.pick(request);
     if (!seen) return;
-    await this.limiter.settle(seen.request, seen.admission, { tokens: used });
+    this.limiter.settle(seen.request, seen.admission, { tokens: used });
     if (seen.state !== 'open') return;
     seen.state = 'settled';
     seen.used = used;
   }
 
-  private async release({ request }: { request: number }): Promise<void> {
+  private release({ request }: { request: number }): void {
     const seen = this.model.pick(request);
     if (!seen) return;
-    await this.limiter.release(seen.request, seen.admission);
+    this.limiter.release(seen.request, seen.admission);
     if (seen.state === 'open') seen.state = 'released';
   }
 

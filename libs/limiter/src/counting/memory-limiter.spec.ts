@@ -33,37 +33,37 @@ describe.each<[string, (limiter: MemoryLimiter) => Limits]>([
 describe('a limiter with a local share', () => {
   const limits = { user: { requestsPerMinute: 10, tokensPerMinute: 100 } };
 
-  it('gives out its share, and reports the whole limit', async () => {
+  it('gives out its share, and reports the whole limit', () => {
     const limiter = new MemoryLimiter({ share: 0.25, nowMs: () => 0 });
     const request = admitRequest({ limits, tokens: 1 });
     const admissions = [];
     for (let index = 0; index < 4; index += 1)
-      admissions.push(await limiter.admit({ ...request, requestId: `${index}` }));
+      admissions.push(limiter.admit({ ...request, requestId: `${index}` }));
     expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, false, false]);
     expect(admissions[0]).toMatchObject({
       tightest: { requests: { limit: 10, remaining: 1 }, tokens: { limit: 100 } },
     });
   });
 
-  it('admits at least one request, even if it is larger than the share', async () => {
+  it('admits at least one request, even if it is larger than the share', () => {
     const limiter = new MemoryLimiter({ share: 0.01, nowMs: () => 0 });
     const request = admitRequest({ limits, tokens: 80, concurrent: 3 });
-    expect((await limiter.admit(request)).admitted).toBe(true);
-    expect((await limiter.admit({ ...request, requestId: 'second' })).admitted).toBe(false);
-    expect((await limiter.admit(admitRequest({ limits, tokens: 101 }))).admitted).toBe(false);
+    expect(limiter.admit(request).admitted).toBe(true);
+    expect(limiter.admit({ ...request, requestId: 'second' }).admitted).toBe(false);
+    expect(limiter.admit(admitRequest({ limits, tokens: 101 })).admitted).toBe(false);
     const none = { user: { requestsPerMinute: 0, tokensPerMinute: 100 } };
-    expect((await limiter.admit(admitRequest({ limits: none }))).admitted).toBe(false);
+    expect(limiter.admit(admitRequest({ limits: none })).admitted).toBe(false);
   });
 });
 
 describe('a clock that is set back', () => {
-  it('does not open a window twice', async () => {
+  it('does not open a window twice', () => {
     let nowMs = 60_000;
     const limiter = new MemoryLimiter({ nowMs: () => nowMs });
     const request = admitRequest({ limits: { user: { requestsPerMinute: 1, tokensPerMinute: 100 } } });
-    expect(await limiter.admit(request)).toMatchObject({ admitted: true, endsAtMs: [120_000] });
+    expect(limiter.admit(request)).toMatchObject({ admitted: true, endsAtMs: [120_000] });
     nowMs = 59_000;
-    expect(await limiter.admit({ ...request, requestId: 'again' })).toMatchObject({
+    expect(limiter.admit({ ...request, requestId: 'again' })).toMatchObject({
       admitted: false,
       endsAtMs: [120_000],
     });
@@ -73,20 +73,20 @@ describe('a clock that is set back', () => {
     let [nowMs, elapsedMs] = [10_000_000, 1];
     const limiter = new MemoryLimiter({ nowMs: () => nowMs, elapsedMs: () => elapsedMs });
     const request = admitRequest({ concurrent: 1 });
-    await limiter.admit(request);
+    limiter.admit(request);
     for (let time = 0; time < 21; time += 1) await limiter.failed('ip:1');
     nowMs -= 3_600_000;
     elapsedMs += STANDARD_TIMES.failureBlockMs;
     expect(await limiter.blocked('ip:1')).toEqual({});
     elapsedMs += STANDARD_TIMES.leaseMs;
-    expect((await limiter.admit({ ...request, requestId: 'next' })).admitted).toBe(true);
+    expect(limiter.admit({ ...request, requestId: 'next' }).admitted).toBe(true);
   });
 
-  it('starts from the new time if it was set back far', async () => {
+  it('starts from the new time if it was set back far', () => {
     let nowMs = 10_000_000;
     const limiter = new MemoryLimiter({ nowMs: () => nowMs });
-    await limiter.admit(admitRequest());
+    limiter.admit(admitRequest());
     nowMs = 1_000;
-    expect((await limiter.admit(admitRequest())).endsAtMs).toEqual([60_000]);
+    expect(limiter.admit(admitRequest()).endsAtMs).toEqual([60_000]);
   });
 });
