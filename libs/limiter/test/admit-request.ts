@@ -58,3 +58,9 @@ export function limitsOf(scoped: ScopedLimits, windowMs = MINUTE_MS): Limit[] {
 export function refusedFor({ refusedBy }: Admission): string | undefined {
   return refusedBy?.of === 'limit' ? refusedBy.limit.unit : refusedBy?.of;
 }
+
+/** What a limiter answers to concurrent requests. */
+export const admitAll = (
+  limiter: LimiterSubject['limiter'],
+  requests: readonly AdmitRequest[],
+): Promise<Admission[]> => Promise.all(requests.map(async (request) => limiter.admit(request)));

@@ -7,6 +7,7 @@ import {
   type LimiterSubject,
   admitRequest,
   limitsOf,
+  admitAll,
   refusedFor,
 } from './admit-request.js';
 import { BLOCK_MS, failureSuite } from './failures.conformance.js';
@@ -38,9 +39,6 @@ function standardSuite(start: ConformanceOptions['start']): void {
   });
   afterAll(() => started?.stop());
 
-  const admitAll = (requests: readonly AdmitRequest[]): Promise<Admission[]> =>
-    Promise.all(requests.map(async (request) => limiter.admit(request)));
-
   /** Several requests of the same account, key and model. */
   const likes = (count: number, given: GivenRequest): AdmitRequest[] => {
     const first = admitRequest(given);
@@ -50,7 +48,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
   describe('windows', () => {
     it('admit exactly N of 1,000 parallel requests', async () => {
       const admissions = await inOneWindow(() =>
-        admitAll(likes(1_000, { limits: { user: { ...AMPLE, requestsPerMinute: 75 } } })),
+        admitAll(limiter, likes(1_000, { limits: { user: { ...AMPLE, requestsPerMinute: 75 } } })),
       );
       expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(75);
       expect(admissions.filter((one) => refusedFor(one) === 'requests')).toHaveLength(925);
@@ -58,7 +56,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
 
     it('admit exactly as many tokens as fit, under parallel requests', async () => {
       const admissions = await inOneWindow(() =>
-        admitAll(likes(200, { limits: { user: { ...AMPLE, tokensPerMinute: 1_005 } }, tokens: 10 })),
+        admitAll(limiter, likes(200, { limits: { user: { ...AMPLE, tokensPerMinute: 1_005 } }, tokens: 10 })),
       );
       expect(admissions.filter(({ admitted }) => admitted)).toHaveLength(100);
       expect(admissions.find(({ admitted }) => !admitted)).toMatchObject({
@@ -84,7 +82,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
 
     it('never admit a request that cannot fit, nor any if the limit is zero', async () => {
       const refused = await inOneWindow(() =>
-        admitAll([
+        admitAll(limiter, [
           admitRequest({ limits: { user: { ...AMPLE, tokensPerMinute: 99 } }, tokens: 100 }),
           admitRequest({ limits: { user: { ...AMPLE, requestsPerMinute: 0 } } }),
         ]),
@@ -235,7 +233,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
   describe('concurrent requests', () => {
     it("are at most as many as the account's limit, and each that ends makes room for one", async () => {
       const requests = likes(20, { concurrent: 5 });
-      const admissions = await admitAll(requests);
+      const admissions = await admitAll(limiter, requests);
       const inside = requests.filter((_, index) => admissions[index]?.admitted);
       expect(inside).toHaveLength(5);
       const refused = admissions.find(({ admitted }) => !admitted);
@@ -247,7 +245,7 @@ function standardSuite(start: ConformanceOptions['start']): void {
       await limiter.settle(first, admissions[0], { tokens: 1 });
       await limiter.release(second, admissions[0]);
       await limiter.release(second, admissions[0]);
-      const again = await admitAll(likes(20, { accountId: first.accountId, concurrent: 5 }));
+      const again = await admitAll(limiter, likes(20, { accountId: first.accountId, concurrent: 5 }));
       expect(again.filter(({ admitted }) => admitted)).toHaveLength(2);
     });
 
@@ -334,7 +332,7 @@ function quickSuite(start: ConformanceOptions['start']): void {
     const windows = new Map<number, { requests: number; admitted: number }>();
     while (windows.size < 4) {
       const batch = Array.from({ length: 5 }, () => ({ ...first, requestId: randomUUID() }));
-      for (const admission of await admitAll(batch)) {
+      for (const admission of await admitAll(limiter, batch)) {
         const window = windows.get(endOf(admission)) ?? { requests: 0, admitted: 0 };
         windows.set(endOf(admission), window);
         window.requests += 1;
