@@ -17,7 +17,7 @@ const STEPS = [
   ['admit', /^(?:limiter|paid\/limits)\//],
   ['hold and price', /^(?:paid\/paid\/|text\/chat\/(?:chat-hold|chat-price|progress)|contracts\/m)/],
   ['plan and prepare', /^(?:text\/(?:request|tokens|web)|paid\/models|gateway\/augment|catalog)\//],
-  ['call', /^(?:router\/|runtime\/calls\/|package undici)/],
+  ['call', /^(?:backend-calls\/|router\/|runtime\/calls\/|package undici)/],
   ['read and shape', /^(?:text\/output|paid\/json)\//],
   ['write', /^paid\/http\/response-writer/],
   ['receive', /^(?:runtime\/|package (?:fastify|find-my-way|@nestjs|@fastify|avvio|light-my))/],
