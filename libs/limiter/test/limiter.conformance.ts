@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Admission, type AdmitRequest, FAILURES_ALLOWED } from '@svc/contracts/ports';
+import { type AdmitRequest, FAILURES_ALLOWED } from '@svc/contracts/ports';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   AMPLE,
