@@ -24,7 +24,7 @@ export type PostgresEventsConfig = PostgresEventLogOptions &
 export type KafkaEventsConfig = KafkaEventLogOptions & Omit<KafkaEventStrategyOptions, 'log'>;
 
 /** How a process polls a log in which nobody else stores events, in case that it missed one of its own. */
-const ALONE = { pollMs: 5_000, broadcastPollMs: 5_000 };
+const ALONE = { pollMs: 30_000, broadcastPollMs: 30_000 };
 
 /**
  * Provides one event log to the whole application, and the strategy that delivers its events to `@OnEvents`

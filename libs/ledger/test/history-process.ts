@@ -275,8 +275,12 @@ class PatientLog extends ChargeLog {
   }
 
   override record(charge: Charge): Promise<void> {
-    return new ChargeLog(this.events).record(charge);
+    return new EndlessLog(this.events).record(charge);
   }
+}
+
+class EndlessLog extends ChargeLog {
+  protected override readonly deadlineMs = ENDLESS_MS;
 }
 
 /** A ledger process, from its start to its death. */

@@ -24,6 +24,8 @@ export interface Consumer {
   readonly state: ConsumerState;
   /** When the oldest event was stored that it has read and not handled yet, as Unix time. */
   readonly unhandledSinceMs: number | undefined;
+  /** See `LagWatch`. */
+  readonly signs?: number;
   drained(deadlineMs: number): Promise<void>;
   /** The positions of the topic's end and of the group. */
   positions(): Promise<Positions>;

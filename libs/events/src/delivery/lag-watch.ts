@@ -13,6 +13,8 @@ interface Watched {
   readonly group: string;
   /** When the oldest event was stored that this process has read and not handled yet, as Unix time. */
   readonly unhandledSinceMs: number | undefined;
+  /** Grows with each sign of a new event; absent if events of other processes give none. */
+  readonly signs?: number;
   positions(): Promise<Positions>;
 }
 
@@ -23,6 +25,8 @@ interface Sight {
 
 /** How often a group's position is read. */
 const LOOK_EVERY_MS = 5_000;
+/** The same for a group that has handled everything, while there is no sign of a new event. */
+const LOOK_IDLE_MS = 30_000;
 
 /**
  * Maximum number of ends that a group has not reached: one hour. Beyond it the oldest is kept, and every
@@ -46,6 +50,7 @@ export class LagWatch {
   /** When the positions were last read. */
   private lookedAtMs = -Infinity;
   private isBlind = false;
+  private lookedAtSigns: number | undefined;
   private lag = 0n;
   private isLooking = false;
   private timer: NodeJS.Timeout | undefined;
@@ -62,7 +67,15 @@ export class LagWatch {
       events.oldest.observe(() => [[this.oldestMs / 1_000, topic, group]]),
     ];
     // Never rejects.
-    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.timer = setInterval(() => {
+      if (!this.isAtRest) void this.look();
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  private get isAtRest(): boolean {
+    const { signs } = this.watched;
+    const isRecent = performance.now() - this.lookedAtMs < LOOK_IDLE_MS;
+    return signs !== undefined && signs === this.lookedAtSigns && this.lag === 0n && isRecent;
   }
 
   stop(): void {
@@ -87,6 +100,7 @@ export class LagWatch {
     this.isLooking = true;
     try {
       const atMs = performance.now();
+      this.lookedAtSigns = this.watched.signs;
       const { ends, handled } = await this.watched.positions();
       const isWaiting = (sight: Sight): boolean => lagOf(sight.ends, handled) > 0n;
       const sights = [...this.sights, { atMs, ends }];

@@ -62,6 +62,7 @@ export class TopicConsumer implements Consumer {
   private dead = 0;
   private failures = 0;
   private waitingSinceMs: number | undefined;
+  private wakes = 0;
 
   constructor(options: TopicConsumerOptions) {
     this.options = options;
@@ -78,12 +79,17 @@ export class TopicConsumer implements Consumer {
     return this.waitingSinceMs;
   }
 
+  get signs(): number {
+    return this.wakes + this.handled + this.dead + this.failures;
+  }
+
   start(): void {
     this.loop.start();
   }
 
   /** Signals that there may be new events. */
   wake(): void {
+    this.wakes += 1;
     this.loop.wake();
   }
 

@@ -12,6 +12,7 @@ const FAILING = 'the event log does not respond';
  */
 @Injectable()
 export class ChargeLog {
+  protected readonly deadlineMs: number = LOG_MS;
   private isFailing = false;
   private isTrying = false;
   /** Rejects the charges that wait for the log when it fails. */
@@ -43,7 +44,7 @@ export class ChargeLog {
       },
       () => undefined,
     );
-    within(LOG_MS, stored).catch((error: unknown) => {
+    within(this.deadlineMs, stored).catch((error: unknown) => {
       this.fail(error instanceof Error ? error : new Error(FAILING, { cause: error }));
     });
     return promise;

@@ -5,7 +5,7 @@ import { mediaJobs } from '@svc/telemetry';
 import type { JobStore, UnfinishedJobs, UnfinishedState } from '../records/job.store.js';
 import type { JobSteps } from './job-steps.js';
 
-/** How often this process looks for due jobs of others: new ones, and those of killed processes. */
+/** How often this process looks for due jobs of others, such as killed processes, if any job is unfinished. */
 const SWEEP_MS = 2_000;
 /** The most jobs that a process works on at the same time. */
 const AT_ONCE = 32;
@@ -51,8 +51,14 @@ export class JobRunner {
       mediaJobs.overdue.observe(() => this.mostOf(({ overdueSeconds }) => overdueSeconds)),
     ];
     this.sweeping = Promise.all([
-      this.every(SWEEP_MS, () => this.sweep()),
-      this.every(COUNT_EVERY_MS, () => this.count()),
+      this.every(
+        () => COUNT_EVERY_MS,
+        () => this.count(),
+      ),
+      this.every(
+        () => (this.unfinished.length > 0 ? SWEEP_MS : COUNT_EVERY_MS),
+        () => this.sweep(),
+      ),
     ]);
   }
 
@@ -116,11 +122,11 @@ export class JobRunner {
   }
 
   /** Never rejects: a failure is tried again the next time, and reported by the metrics of the database. */
-  private async every(ms: number, work: () => Promise<void>): Promise<void> {
+  private async every(ms: () => number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.stopping;
     while (!signal.aborted) {
       await work().catch(() => undefined);
-      await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(ms(), undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 }

@@ -38,11 +38,10 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
     const watch = (request: Incoming, reply: Outgoing): void => this.watch(request, reply);
     this.steps.whenAdmitted(watch);
     this.steps.beforeSend(async (request, reply) => watch(request, reply));
-    this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     await this.flush();
   }
 
@@ -67,7 +66,7 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
     const isKnown = record.accountId !== undefined;
     if (!this.hasRoom(isKnown ? subjectOf(request) : UNKNOWN, isKnown ? STORED_OF_ONE : STORED_UNKNOWN))
       return;
-    this.waiting.push({
+    this.add({
       requestId: request.id,
       at: new Date(),
       route: routeOf(request)?.operationId ?? 'none',
@@ -81,6 +80,11 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
+  private add(request: FailedRequest): void {
+    this.waiting.push(request);
+    this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
+  }
+
   /** Whether there is room for one more of this subject before the next flush. */
   private hasRoom(subject: string, most: number): boolean {
     const count = this.counts.get(subject) ?? 0;
@@ -90,6 +94,8 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
     const requests = this.waiting;
     this.waiting = [];
     this.counts.clear();

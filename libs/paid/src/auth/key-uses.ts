@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { RootLogger } from '@svc/runtime';
 import { KeyStore } from '../accounts/key.store.js';
 
@@ -8,7 +8,7 @@ const WAITING_MAX = 20_000;
 
 /** Records when keys were used and writes it every few seconds, so that no request waits for the write. */
 @Injectable()
-export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
+export class KeyUses implements BeforeApplicationShutdown {
   private waiting = new Map<string, number>();
   private flushing: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -18,13 +18,9 @@ export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
     private readonly logger: RootLogger,
   ) {}
 
-  onModuleInit(): void {
-    this.timer = setInterval(() => void this.flush(), FLUSH_MS).unref(); // It never rejects.
-  }
-
   /** Writes the uses recorded up to the last response before the database is closed. */
   async beforeApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     await this.flushing;
     await this.flush();
   }
@@ -32,12 +28,23 @@ export class KeyUses implements OnModuleInit, BeforeApplicationShutdown {
   /** Records that a key was used just now. */
   note(keyId: string): void {
     if (this.waiting.size < WAITING_MAX || this.waiting.has(keyId)) this.waiting.set(keyId, Date.now());
+    this.flushSoon();
+  }
+
+  private flushSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.flush(); // It never rejects.
+    }, FLUSH_MS).unref();
   }
 
   /** Writes all waiting uses in one statement. After a failure they are retried with the next flush. */
   flush(): Promise<void> {
     if (this.waiting.size === 0) return this.flushing ?? Promise.resolve();
-    return (this.flushing ??= this.write().finally(() => (this.flushing = undefined)));
+    return (this.flushing ??= this.write().finally(() => {
+      this.flushing = undefined;
+      if (this.waiting.size > 0) this.flushSoon();
+    }));
   }
 
   private async write(): Promise<void> {

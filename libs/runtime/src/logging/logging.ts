@@ -5,6 +5,8 @@ import { type DestinationStream, type Logger, destination, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
+const FLUSH_MS = 1_000;
+
 /**
  * A structured log on stdout. Lines are buffered for up to a second or 64 KiB, since one write per request
  * costs more than the line itself. They are buffered as bytes: strings would be concatenated, and all of them
@@ -16,8 +18,6 @@ export function createLogger(level: LogLevel): Logger {
     minLength: 65_536,
     maxWrite: 262_144,
     sync: false,
-    // A silent log has nothing to flush, and each timer of another one wakes the process every second.
-    periodicFlush: level === 'silent' ? 0 : 1_000,
     contentMode: 'buffer' as const,
   };
   const stream = withoutHaste(destination(stdout));
@@ -63,10 +63,21 @@ function withTrace(line: object, trace: object): object {
 
 type Flushing = Pick<ReturnType<typeof destination>, 'flush'>;
 
-/** A stream without `flushSync`, which `fatal` would call in the middle of a running write. */
+/**
+ * A stream that is flushed a second after its first buffered line, and wakes no process that logs nothing. It
+ * has no `flushSync`, which `fatal` would call in the middle of a running write.
+ */
 function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream & Flushing {
+  let flushing: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    flushing = undefined;
+    stream.flush();
+  };
   return {
-    write: (line) => void stream.write(line),
+    write: (line) => {
+      stream.write(line);
+      flushing ??= setTimeout(flush, FLUSH_MS).unref();
+    },
     flush: (done) => stream.flush(done),
   };
 }

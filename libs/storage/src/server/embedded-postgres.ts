@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,15 +78,17 @@ class RunningPostgres implements EmbeddedPostgres {
   private readonly port: number;
   private readonly stopping = new AbortController();
   private serverPid: number;
+  private ended: Promise<void> | undefined;
   private keeping: Promise<void> = Promise.resolve();
   private stopped: Promise<void> | undefined;
 
-  constructor(how: Launch, { pid, port, adopted }: LaunchedServer) {
+  constructor(how: Launch, { pid, port, ended }: LaunchedServer) {
     this.how = how;
     this.serverPid = pid;
     this.port = port;
     this.url = urlOf(how.data, port);
-    this.adopted = adopted;
+    this.adopted = !ended;
+    this.ended = ended;
   }
 
   get pid(): number {
@@ -111,12 +114,20 @@ class RunningPostgres implements EmbeddedPostgres {
     const { signal } = this.stopping;
     let waitMs = LOOK_MS;
     while (!signal.aborted) {
-      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.untilLook(waitMs);
       if (signal.aborted) return;
       const state = await this.look();
       if (state === 'elsewhere') return onElsewhere();
       waitMs = state === 'running' ? LOOK_MS : Math.min(waitMs * 2, AGAIN_MS_MAX);
     }
+  }
+
+  /** The end of a server that this process has started is reported; another one has to be looked at. */
+  private async untilLook(waitMs: number): Promise<void> {
+    const { signal } = this.stopping;
+    if (this.ended) await Promise.race([this.ended, once(signal, 'abort')]);
+    this.ended = undefined;
+    await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
   /** Checks whether the server runs, and restarts it if it does not. */
@@ -130,6 +141,7 @@ class RunningPostgres implements EmbeddedPostgres {
       const server = found ? await adopt(this.how) : await launch(this.how, this.port);
       if (!server) return 'ended';
       this.serverPid = server.pid;
+      this.ended = server.ended;
       return 'running';
     } catch (error) {
       logger.warn(

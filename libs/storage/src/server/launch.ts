@@ -48,8 +48,8 @@ export interface Launch {
 export interface LaunchedServer {
   readonly pid: number;
   readonly port: number;
-  /** Whether it was already running. */
-  readonly adopted: boolean;
+  /** Resolves when it has ended; absent if it was already running. */
+  readonly ended?: Promise<void>;
 }
 
 /** Takes over the server running on the data, if there is one and it responds. */
@@ -59,7 +59,7 @@ export async function adopt({ data, logger }: Launch): Promise<LaunchedServer | 
   const isGone = async (): Promise<boolean> => !(await isPostmaster(data.folder, running.pid));
   if (!(await becomesReady({ data, logger }, running.pid, isGone))) return undefined;
   logger.info(`Took over the PostgreSQL server that runs on ${data.folder} (process ${running.pid})`);
-  return { pid: running.pid, port: running.port, adopted: true };
+  return { pid: running.pid, port: running.port };
 }
 
 /** Starts a server on a port, and returns it once it responds; undefined if it ended instead. */
@@ -75,18 +75,23 @@ export async function launch(
   const log = await openLog(logPath);
   await giveToOwnerOf(dirname(logPath), logPath);
   let child: ChildProcess;
-  let ended = false;
+  let hasEnded = false;
+  const ended = Promise.withResolvers<void>();
   try {
     child = user.spawn(binary, ['-D', data.folder, ...settings], log.fd);
     // Registered at once: the process may end before the log is closed below.
-    for (const event of ['exit', 'error']) child.once(event, () => (ended = true));
+    for (const event of ['exit', 'error'])
+      child.once(event, () => {
+        hasEnded = true;
+        ended.resolve();
+      });
   } finally {
     await log.close();
   }
   child.unref();
   const { pid } = child;
-  if (pid === undefined || !(await becomesReady({ data, logger }, pid, () => ended))) return undefined;
-  return { pid, port, adopted: false };
+  if (pid === undefined || !(await becomesReady({ data, logger }, pid, () => hasEnded))) return undefined;
+  return { pid, port, ended: ended.promise };
 }
 
 /** Waits until the server with this pid responds; false if it ended instead. */

@@ -3,8 +3,12 @@ import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'n
 import { getHeapStatistics } from 'node:v8';
 import { runtime } from '../instruments/runtime.js';
 
-/** How often the delay of the event loop is sampled: each sample wakes the process. */
+/** How often the delay of a busy event loop is sampled: each sample wakes the process. */
 const RESOLUTION_MS = 100;
+/** How often to look whether it is busy. */
+const LOOK_MS = 5_000;
+/** The utilization from which it is busy. */
+const BUSY = 0.05;
 
 const NANOS = 1_000_000_000;
 
@@ -36,15 +40,26 @@ export function readProcess(service: string, version: string): () => void {
 /** Reports the delay of the event loop since the last collection. Returns a function that ends that. */
 function readLoopDelay(): () => void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
+  const utilizationNow = utilization();
+  let lookAtMs = performance.now() + LOOK_MS;
+  let latestSeconds = 0;
+  // An idle process is not woken for samples. What blocks it at that moment delays this timer.
+  const look = setInterval(() => {
+    const nowMs = performance.now();
+    latestSeconds = Math.max(latestSeconds, (nowMs - lookAtMs) / 1_000);
+    lookAtMs = nowMs + LOOK_MS;
+    if (utilizationNow()[0][0] >= BUSY) delay.enable();
+    else delay.disable();
+  }, LOOK_MS).unref();
   // The histogram holds the time between two samples.
   const at = (percent: number): number =>
     Math.max(0, delay.percentile(percent) / NANOS - RESOLUTION_MS / 1_000);
   let kept: Readonly<Record<50 | 99 | 100, number>> | undefined;
   const read = (percent: 50 | 99 | 100) => (): [[number]] => {
     if (!kept) {
-      kept = { 50: at(50), 99: at(99), 100: at(100) };
+      kept = { 50: at(50), 99: at(99), 100: Math.max(at(100), latestSeconds) };
       delay.reset();
+      latestSeconds = 0;
       // A collection reads all of its metrics in one turn.
       queueMicrotask(() => (kept = undefined));
     }
@@ -56,6 +71,7 @@ function readLoopDelay(): () => void {
     runtime.loopDelayMax.observe(read(100)),
   ];
   return () => {
+    clearInterval(look);
     delay.disable();
     for (const end of ends) end();
   };

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTestDatabase } from '@svc/storage/testing';
+import pg from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
+import { ownPlatform } from '../own-platform.js';
+import { isClustered } from '../target.js';
+
+/** How long a process still has work after its start. */
+const SETTLE_MS = 15_000;
+const IDLE_SECONDS = 20;
+
+/** Twice what an idle process does: the heartbeat of its lock each second, and polls every 30 s or less often. */
+const MOST_PER_SECOND = { transactions: 4, wakeups: 12 };
+
+/** How often the main thread of a process has gone to sleep. */
+async function sleepsOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/task/${pid}/status`, 'utf8');
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1]);
+}
+
+it.skipIf(isClustered() || process.platform !== 'linux')(
+  'an idle process rests: it is hardly woken, and hardly queries its database',
+  async () => {
+    const database = await startTestDatabase();
+    onTestFinished(() => database.stop());
+    const platform = await ownPlatform({ env: { DATABASE_URL: database.url } });
+    // Connected to another database of the server, so that its own queries don't count.
+    const server = new URL(database.url);
+    const name = server.pathname.slice(1);
+    server.pathname = '/postgres';
+    const client = new pg.Client({ connectionString: server.href });
+    await client.connect();
+    onTestFinished(() => client.end());
+    const counts = async (): Promise<{ transactions: number; wakeups: number }> => {
+      const { rows } = await client.query<{ count: string }>(
+        'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = $1',
+        [name],
+      );
+      return { transactions: Number(rows[0]?.count), wakeups: await sleepsOf(platform.service.pid) };
+    };
+    await sleep(SETTLE_MS);
+    const before = await counts();
+    await sleep(IDLE_SECONDS * 1_000);
+    const after = await counts();
+    const transactions = (after.transactions - before.transactions) / IDLE_SECONDS;
+    const wakeups = (after.wakeups - before.wakeups) / IDLE_SECONDS;
+    expect(transactions).toBeLessThan(MOST_PER_SECOND.transactions);
+    expect(wakeups).toBeLessThan(MOST_PER_SECOND.wakeups);
+  },
+);
