@@ -5,7 +5,7 @@ import { mediaJobs } from '@svc/telemetry';
 import type { JobStore, UnfinishedJobs, UnfinishedState } from '../records/job.store.js';
 import type { JobSteps } from './job-steps.js';
 
-/** How often this process looks for due jobs of others, such as killed processes, if any job is unfinished. */
+/** While a job is unfinished, how often to look for due jobs of others, such as killed processes. */
 const SWEEP_MS = 2_000;
 /** The most jobs that a process works on at the same time. */
 const AT_ONCE = 32;
