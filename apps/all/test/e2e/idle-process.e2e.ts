@@ -7,10 +7,10 @@ import { ownPlatform } from '../own-platform.js';
 import { isClustered } from '../target.js';
 
 /** How long a process still has work after its start. */
-const SETTLE_MS = 15_000;
+const SETTLE_MS = 20_000;
 const IDLE_SECONDS = 20;
 
-/** Twice what an idle process does: the heartbeat of its lock each second, and polls every 30 s or less often. */
+/** A third more than the heartbeat of its lock each second, and polls every 15 s or less often, take. */
 const MOST_PER_SECOND = { transactions: 4, wakeups: 12 };
 
 /** How often the main thread of a process has gone to sleep. */
