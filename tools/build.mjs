@@ -1,7 +1,7 @@
 // Generates the Prisma client, compiles every project, records the build time and bundles the apps. All steps
 // are incremental, and a build without changes writes nothing.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appBundles, writeBundles } from './bundle.mjs';
 
@@ -19,6 +19,13 @@ function run(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Removes what was compiled from files that are gone, so that nothing works here that a fresh clone lacks. */
+function removeOrphans(project) {
+  for (const path of globSync('**/*.{js,d.ts,js.map,d.ts.map}', { cwd: join(project, 'dist') }))
+    if (!existsSync(join(project, 'src', path.replace(/\.(?:js|d\.ts)(?:\.map)?$/, '.ts'))))
+      rmSync(join(project, 'dist', path));
+}
+
 run(process.execPath, ['tools/generate-prisma.mjs']);
 run('tsc', ['-b', 'tsconfig.build.json']);
 
@@ -28,7 +35,10 @@ const timesMs = projects.map(
   ({ path }) => statSync(join(root, dirname(path), 'dist/tsconfig.tsbuildinfo')).mtimeMs,
 );
 const builtMs = Math.max(...timesMs);
-if (builtMs >= startMs) steps.push(`compiled ${timesMs.filter((ms) => ms >= startMs).length} projects`);
+if (builtMs >= startMs) {
+  steps.push(`compiled ${timesMs.filter((ms) => ms >= startMs).length} projects`);
+  for (const { path } of projects) removeOrphans(join(root, dirname(path)));
+}
 const [date, time] = new Date(builtMs).toISOString().split('T');
 const version = `${date.replaceAll('-', '')}.${time.slice(0, 8).replaceAll(':', '')}`;
 const versionFile = join(root, 'libs/runtime/dist/version.txt');
