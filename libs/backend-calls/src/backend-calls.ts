@@ -9,7 +9,7 @@ import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './back
 import type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 import { Credentials } from './credentials.js';
 import { goesElsewhere, mayRepeat, outcomeOf } from './next-backend.js';
-import { places } from './places.js';
+import { Places } from './places.js';
 import { refuseFailure } from './refuse-failure.js';
 
 interface BackendCallSettings {
@@ -65,7 +65,12 @@ export class BackendCalls {
     const { connections } = this.pool;
     const fresh = mayRepeat(kind, candidates.length) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
-    for await (const { to, giveBack } of places(candidates, { accountId, waitMs, signal })) {
+    const places = new Places(candidates, { accountId, waitMs, signal });
+    for (;;) {
+      const next = places.next();
+      const place = next instanceof Promise ? await next : next;
+      if (!place) break;
+      const { to, giveBack } = place;
       const { live, plan } = to;
       let exchange: Exchange | undefined;
       const { isStream } = mode;

@@ -16,25 +16,39 @@ export interface PlaceRequest {
 }
 
 /**
- * Yields each backend once, with a slot: first those with a free one in order, then the full ones as slots
- * become free. Ends when none becomes free in time. Every yielded slot must be given back.
+ * The backends of a call, each once: first those with a free slot in order, then the full ones as slots
+ * become free. Every slot must be given back.
  */
-export async function* places<To extends Candidate>(
-  candidates: readonly To[],
-  request: PlaceRequest,
-): AsyncGenerator<Place<To>, void, void> {
-  const full = new Set<To>();
-  for (const to of candidates) {
-    const giveBack = to.live.take(request.accountId);
-    if (giveBack) yield { to, giveBack };
-    else full.add(to);
+export class Places<To extends Candidate> {
+  private at = 0;
+  private readonly full = new Set<To>();
+  /** Set when the first wait begins. */
+  private endMs: number | undefined;
+
+  constructor(
+    private readonly candidates: readonly To[],
+    private readonly request: PlaceRequest,
+  ) {}
+
+  /** The next one, without a promise if its slot is free; undefined if none becomes free in time. */
+  next(): Place<To> | undefined | Promise<Place<To> | undefined> {
+    const { candidates, request } = this;
+    while (this.at < candidates.length) {
+      const to = candidates[this.at] as To;
+      this.at += 1;
+      const giveBack = to.live.take(request.accountId);
+      if (giveBack) return { to, giveBack };
+      this.full.add(to);
+    }
+    return this.full.size > 0 ? this.whenFree() : undefined;
   }
-  const endMs = performance.now() + request.waitMs;
-  while (full.size > 0) {
-    const place = await firstPlace(full, { ...request, waitMs: endMs - performance.now() });
-    if (!place) return;
-    full.delete(place.to);
-    yield place;
+
+  private async whenFree(): Promise<Place<To> | undefined> {
+    const { full, request } = this;
+    this.endMs ??= performance.now() + request.waitMs;
+    const place = await firstPlace(full, { ...request, waitMs: this.endMs - performance.now() });
+    if (place) full.delete(place.to);
+    return place;
   }
 }
 

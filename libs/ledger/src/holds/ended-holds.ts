@@ -13,7 +13,11 @@ export class EndedHolds {
 
   /** Shrinks a hold to the cost of its durable charge. Posting the charge ends the rest. */
   shrink(hold: Hold, cost: Balances): void {
-    this.book.settle(hold, cost)?.catch((error: unknown) => this.warn(hold, error));
+    try {
+      this.book.settle(hold, cost)?.catch((error: unknown) => this.warn(hold, error));
+    } catch (error) {
+      this.warn(hold, error);
+    }
   }
 
   /** Releases a whole hold, because nothing will be charged. Without this it would end with its lease. */
