@@ -47,6 +47,8 @@ export class Bodies {
   private readonly coming = new Set<IncomingBody>();
   private readonly discarded = new Map<IncomingMessage, Discarded>();
   private readonly kept = new WeakMap<Incoming, () => void>();
+  /** Set while a client is sending something. */
+  private sweeping: NodeJS.Timeout | undefined;
 
   constructor(bounds: Partial<BodyBounds> = {}) {
     this.bounds = { ...BODY_BOUNDS, ...bounds };
@@ -63,11 +65,6 @@ export class Bodies {
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, this.receive);
     fastify.addContentTypeParser('*', this.receive);
-    const sweeping = setInterval(() => this.sweep(), Math.min(SWEEP_MS, this.bounds.graceMs)).unref();
-    fastify.addHook('onClose', (_instance, next) => {
-      clearInterval(sweeping);
-      next();
-    });
   }
 
   /** Reads the body of a request from `payload`, and calls `done` with its value or a problem. */
@@ -105,6 +102,7 @@ export class Bodies {
     const stream = decoded(payload, request.headers['content-encoding']);
     if (stream) {
       this.coming.add(incoming);
+      this.sweepSoon();
       incoming.readFrom(stream);
     } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
   };
@@ -131,11 +129,17 @@ export class Bodies {
   /** Discards what a client still sends after the response, up to a limit and a deadline. */
   private discardRest(message: IncomingMessage): void {
     const { socket } = message;
-    if (!socket.destroyed)
-      this.discarded.set(message, { sinceMs: performance.now(), sinceBytes: socket.bytesRead });
+    if (socket.destroyed) return;
+    this.discarded.set(message, { sinceMs: performance.now(), sinceBytes: socket.bytesRead });
+    this.sweepSoon();
+  }
+
+  private sweepSoon(): void {
+    this.sweeping ??= setTimeout(() => this.sweep(), Math.min(SWEEP_MS, this.bounds.graceMs)).unref();
   }
 
   private sweep(): void {
+    this.sweeping = undefined;
     const nowMs = performance.now();
     for (const incoming of this.coming) incoming.refuseLate(nowMs, this.bounds);
     const { graceMs, bytesPerSecond, discardBytes } = this.bounds;
@@ -146,6 +150,7 @@ export class Bodies {
       if (!message.complete && (isLate || bytes > discardBytes)) socket.destroy();
       if (message.complete || socket.destroyed) this.discarded.delete(message);
     }
+    if (this.coming.size + this.discarded.size > 0) this.sweepSoon();
   }
 }
 
