@@ -19,7 +19,7 @@ function run(command, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Removes what was compiled from files that are gone, so that nothing works here that a fresh clone lacks. */
+/** Removes what was compiled from files that are gone: a fresh clone does not have it. */
 function removeOrphans(project) {
   for (const path of globSync('**/*.{js,d.ts,js.map,d.ts.map}', { cwd: join(project, 'dist') }))
     if (!existsSync(join(project, 'src', path.replace(/\.(?:js|d\.ts)(?:\.map)?$/, '.ts'))))
