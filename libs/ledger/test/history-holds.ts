@@ -301,7 +301,7 @@ export class HoldsModel {
     }
     assert(typeof most !== 'string', `took ${show(did)}, expected ${show(most)}`);
     const exact = typeof least !== 'string' && same(least, most);
-    if (!exact) this.books.happened('taken while a posting was not told');
+    if (!exact) this.books.happened('taken before a posting has arrived');
     if (exact) assert(same(did, most), `took ${show(did)}, expected ${show(most)}`);
     else assert(covers(left, did), `took ${show(did)} of ${show(left)}`);
   }

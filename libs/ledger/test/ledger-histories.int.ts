@@ -122,7 +122,7 @@ const HAPPENS = [
   'settle what is posted',
 ];
 /** Depends on timing or on coincidences; must occur in ten times as many histories. */
-const HAPPENS_RARELY = ['taken while a posting was not told'];
+const HAPPENS_RARELY = ['taken before a posting has arrived'];
 
 const starts =
   ONLY === undefined ? Array.from({ length: Math.ceil(HISTORIES / TOGETHER) }, (_, at) => at * TOGETHER) : [];

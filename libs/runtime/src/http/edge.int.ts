@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Module, Param } from '@nestjs/common';
@@ -9,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '../logging/logging.js';
 import { type Running, type ServeOptions, serve } from '../process/serve.js';
+import { rawResponse } from '../../test/raw-response.js';
 import { AccessGates, type GatedAccess } from './access.js';
 import { Serves } from './route.js';
 import { InternalToken } from './secrets.js';
@@ -113,13 +113,7 @@ interface RawResponse {
 
 /** The response to raw bytes that no HTTP client would send. */
 async function say(url: string, bytes: string): Promise<RawResponse> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (data) => (text += data.toString()));
-  socket.on('error', () => undefined);
-  socket.write(bytes);
-  await once(socket, 'close');
+  const text = await rawResponse(url, bytes);
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
   const headers = new Map(

@@ -36,7 +36,7 @@ export interface StageOptions {
   readonly isLate: (socket: Socket) => boolean;
 }
 
-/** What every request of every process goes through, whoever found its route. */
+/** The stages of every request, whether Fastify routes it or it has a direct route. */
 export class RequestStages {
   private readonly open: OpenRequests;
 

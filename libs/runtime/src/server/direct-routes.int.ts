@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { Controller, Module, Req, Res } from '@nestjs/common';
 import type { RouteDefinition } from '@svc/api/route';
@@ -14,6 +12,7 @@ import { RequestSteps } from '../http/request-steps.js';
 import { Serves } from '../http/route.js';
 import { createLogger } from '../logging/logging.js';
 import { type Running, serve } from '../process/serve.js';
+import { rawResponse } from '../../test/raw-response.js';
 import { DirectRequest } from './direct-request.js';
 
 const ROUTE = {
@@ -103,13 +102,7 @@ afterAll(() => running.stop());
 
 /** All bytes of the responses to raw bytes, without what differs between any two of them. */
 async function responsesTo(bytes: Buffer): Promise<string> {
-  const { hostname, port } = new URL(running.apiUrl);
-  const socket = connect(Number(port), hostname);
-  let text = '';
-  socket.on('data', (data) => (text += data.toString()));
-  socket.on('error', () => undefined);
-  socket.write(bytes);
-  await once(socket, 'close');
+  const text = await rawResponse(running.apiUrl, bytes);
   return text.replaceAll(/(work|req)-[\da-f]{32}/g, '$1-ID').replaceAll(/Date: .*/g, 'Date: X');
 }
 
