@@ -3,6 +3,14 @@ import { Accounting } from '@svc/contracts/accounting';
 import { Books, Charges, Holds, Ledger, UsageHistory } from '@svc/contracts/ports';
 import { usageRecorded } from '@svc/contracts/messages';
 import { EventStrategy } from '@svc/events';
+import {
+  HoldAddress,
+  HoldBook,
+  HoldConnection,
+  HoldMarks,
+  MemoryHoldBook,
+  RedisHoldBook,
+} from '@svc/hold-book';
 import { RootLogger } from '@svc/runtime';
 import { MonthsWorker } from './accounts/months.worker.js';
 import { MonthsStore } from './accounts/months.store.js';
@@ -14,14 +22,9 @@ import { BooksStore } from './books/books.store.js';
 import { RefundsStore } from './books/refunds.store.js';
 import { ReversalsStore } from './books/reversals.store.js';
 import { Clock } from './clock.js';
-import { DiemHolds } from './holds/diem-holds.js';
-import { EndedHolds } from './holds/ended-holds.js';
-import { HoldBook } from './holds/hold-book.js';
-import { HoldAddress, HoldConnection } from './holds/hold-connection.js';
-import { HoldMarks } from './holds/hold-marks.js';
-import { HoldReadsStore } from './holds/hold-reads.store.js';
-import { MemoryHoldBook } from './holds/memory-hold-book.js';
-import { RedisHoldBook } from './holds/redis-hold-book.js';
+import { DiemHolds } from './staking/diem-holds.js';
+import { EndedHolds } from './posting/ended-holds.js';
+import { HoldReadsStore } from './accounts/hold-reads.store.js';
 import {
   type LedgerConfig,
   LedgerSettings,

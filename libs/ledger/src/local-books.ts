@@ -15,13 +15,13 @@ import {
   type TransferPage,
 } from '@svc/contracts/ports';
 import { type Balances, totalNano, usdNumber } from '@svc/contracts/money';
+import { HoldBook } from '@svc/hold-book';
 import { money } from '@svc/telemetry';
 import { AuditStore } from './audit/audit.store.js';
 import { BooksStore } from './books/books.store.js';
 import { RefundsStore } from './books/refunds.store.js';
 import { ReversalsStore } from './books/reversals.store.js';
 import type { Credited } from './books/transfers.store.js';
-import { HoldBook } from './holds/hold-book.js';
 import { PostingProgress } from './posting/posting-progress.js';
 import { Staking } from './staking/staking.js';
 

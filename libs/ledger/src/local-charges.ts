@@ -3,11 +3,11 @@ import { type Charge, emptyCharge, encodeGiveBack, usageRecorded } from '@svc/co
 import { Charges } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { addToOutbox } from '@svc/events';
+import { HoldBook } from '@svc/hold-book';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { NEVER_CHARGED } from './accounts/returned-charges.store.js';
 import { RefundsStore } from './books/refunds.store.js';
-import { HoldBook } from './holds/hold-book.js';
 import { GiveBacks, Poster } from './posting/poster.js';
 
 /** Gives back in the books of this process. */

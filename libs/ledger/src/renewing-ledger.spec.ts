@@ -1,7 +1,7 @@
 import type { Balances } from '@svc/contracts/money';
 import { type Extension, HOLDS_PER_RENEWAL, type Hold, type HoldRequest, Ledger } from '@svc/contracts/ports';
+import { MemoryHoldBook } from '@svc/hold-book';
 import { describe, expect, it } from 'vitest';
-import { MemoryHoldBook } from './holds/memory-hold-book.js';
 import { RenewingLedger } from './renewing-ledger.js';
 
 const ACCOUNT = 'a';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditReport } from '@svc/contracts/ports';
+import { HoldBook } from '@svc/hold-book';
 import { Readiness, RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
 import { AuditStore } from '../src/audit/audit.store.js';
@@ -16,8 +17,7 @@ import { RoutingBook } from './history-routing.js';
 import { type ChargeRow, HistoryRows, type UsageRow } from './history-rows.store.js';
 import type { Midnight } from './history-stakes.js';
 import { ENDING, type Plan, type Step } from './history-steps.js';
-import { HoldBook } from '../src/holds/hold-book.js';
-import { HoldReadsStore } from '../src/holds/hold-reads.store.js';
+import { HoldReadsStore } from '../src/accounts/hold-reads.store.js';
 import { LocalBooks } from '../src/local-books.js';
 import { LocalCharges, LocalGiveBacks } from '../src/local-charges.js';
 import { LedgerSettings } from '../src/ledger.config.js';

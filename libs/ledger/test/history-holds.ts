@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { type Balances, totalNano } from '@svc/contracts/money';
 import type { Extension, Hold, HoldRequest } from '@svc/contracts/ports';
 import type { ProblemCode } from '@svc/contracts/problems';
+import type { AccountPosting, PostedBalances } from '@svc/hold-book';
 import type { BooksModel } from './history-books.js';
 import { NONE, covers, minus, notBelowZero, plus, same, smaller, sumOf } from './history-money.js';
-import type { PostedBalances } from '../src/accounts/accounts.js';
-import type { AccountPosting } from '../src/holds/hold-book.js';
 
 export interface HistoryTime {
   nowMs: number;

@@ -4,21 +4,24 @@ import { type Charge, type EventDefinition, EventLog, type UsageRecorded } from 
 import { type Extension, type Hold, type HoldRequest, LEDGER_WIRE, type Ledger } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { EventStrategy } from '@svc/events';
+import {
+  type AccountPosting,
+  type BookReads,
+  type HoldAccount,
+  type KeySpent,
+  MemoryHoldBook,
+} from '@svc/hold-book';
 import { Readiness, type RootLogger } from '@svc/runtime';
 import { overWire } from '@svc/testing';
 import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { SettlementTime } from '../src/posting/settlement-time.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
 import { LEASE_MS, dayOf } from './history-holds.js';
-import type { BookReads, HoldAccount } from '../src/holds/hold-accounts.js';
-import type { AccountPosting } from '../src/holds/hold-book.js';
 import { ChargeLog } from '../src/posting/charge-log.js';
-import { DiemHolds } from '../src/holds/diem-holds.js';
-import { EndedHolds } from '../src/holds/ended-holds.js';
-import type { KeySpent } from '../src/holds/key-budget.js';
+import { DiemHolds } from '../src/staking/diem-holds.js';
+import { EndedHolds } from '../src/posting/ended-holds.js';
 import type { LedgerSettings } from '../src/ledger.config.js';
 import { LocalLedger } from '../src/local-ledger.js';
-import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
 import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { RenewingLedger } from '../src/renewing-ledger.js';
 import { Settlement } from '../src/posting/settlement.js';

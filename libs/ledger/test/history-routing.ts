@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Balances } from '@svc/contracts/money';
 import type { Hold } from '@svc/contracts/ports';
+import { type AccountPosting, HoldBook } from '@svc/hold-book';
 import { Died } from './history-crashes.store.js';
 import type { History } from './history.js';
-import { type AccountPosting, HoldBook } from '../src/holds/hold-book.js';
 
 /** A message about a posting waits for its step, arrives, or finds its process dead. */
 type Arrival = 'waits' | 'arrives' | 'died';

@@ -4,6 +4,7 @@ import type { Books, SpendingLimit } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { UsageRecorded } from '@svc/contracts/messages';
 import { totalNano } from '@svc/contracts/money';
+import type { AccountPosting } from '@svc/hold-book';
 import { BooksModel } from './history-books.js';
 import { type HistoryTime, HoldsModel, LEASE_MS, dayOf } from './history-holds.js';
 import { covers, same, sumOf } from './history-money.js';
@@ -12,7 +13,6 @@ import { HistoryRequests, type Scene, isRequestStep } from './history-requests.j
 import type { ChargeRow, UsageRow } from './history-rows.store.js';
 import { type Midnight, StakesModel } from './history-stakes.js';
 import { ACCOUNTS, KEYS, type Limit, type Plan, type Step } from './history-steps.js';
-import type { AccountPosting } from '../src/holds/hold-book.js';
 
 /** Batches of events posted in parallel in one round. */
 interface Lanes {

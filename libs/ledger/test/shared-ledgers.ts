@@ -5,6 +5,7 @@ import { Accounting } from '@svc/contracts/accounting';
 import { Books, Ledger, UsageHistory } from '@svc/contracts/ports';
 import { EventLog } from '@svc/contracts/messages';
 import { EventStrategy, EventsModule } from '@svc/events';
+import { HoldBook } from '@svc/hold-book';
 import { JobWorkers } from '@svc/jobs';
 import {
   InternalToken,
@@ -21,7 +22,6 @@ import { Redis } from 'ioredis';
 import { ledgerClientConfig, sharedLedgerConfig } from '../src/ledger.config.js';
 import type { SharedLedgerConfig } from '../src/ledger.config.js';
 import { Clock } from '../src/clock.js';
-import { HoldBook } from '../src/holds/hold-book.js';
 import { LedgerApiModule } from '../src/ledger-api.module.js';
 import { LedgerClientModule } from '../src/ledger-client.module.js';
 import { LedgerModule } from '../src/ledger.module.js';

@@ -5,18 +5,16 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { Accounting } from '@svc/contracts/accounting';
 import { Books, type Hold, Ledger, UsageHistory } from '@svc/contracts/ports';
 import { type Charge, type EventDefinition, EventLog, type JobDefinition } from '@svc/contracts/messages';
-import { NANO_PER_USD, NO_MONEY } from '@svc/contracts/money';
+import { NANO_PER_USD } from '@svc/contracts/money';
 import { EventStrategy, EventsModule } from '@svc/events';
+import { HoldBook, type MemoryHoldBook } from '@svc/hold-book';
 import { type JobTimes, type JobWorker, JobWorkers } from '@svc/jobs';
 import { HealthModule, LoggerModule, Readiness, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
-import type { BookReads } from '../src/holds/hold-accounts.js';
 import { Clock } from '../src/clock.js';
-import { HoldBook } from '../src/holds/hold-book.js';
 import { type SharedLedgerConfig, ledgerConfig } from '../src/ledger.config.js';
 import { LedgerModule } from '../src/ledger.module.js';
 import { RenewingLedger } from '../src/renewing-ledger.js';
-import type { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
 import { Poster } from '../src/posting/poster.js';
 import { Staking } from '../src/staking/staking.js';
 
@@ -159,32 +157,6 @@ export async function startLedgerOf(
     stop: () => app.close(),
   };
 }
-
-export interface TestedBookOptions {
-  readonly leaseMs: number;
-  readonly maxHolds: number;
-  readonly nowMs?: () => number;
-  readonly readMs?: number;
-  readonly today?: () => string;
-}
-
-/** Creates hold books that share no state. */
-export interface HoldBookSubject {
-  readonly name: string;
-  readonly make: (reads: BookReads, options: TestedBookOptions) => HoldBook;
-  /** The number of holds in a book: live ones, and settled ones whose charge is not posted yet. */
-  readonly size: (book: HoldBook) => Promise<number>;
-}
-
-/** Reads of the books for a hold book without books: the given balances, and keys that have spent nothing. */
-export function readsOf(
-  balances: BookReads['balances'],
-  keySpent: BookReads['keySpent'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
-): BookReads {
-  return { balances, keySpent };
-}
-
-const NOTHING_SPENT = { version: 2n ** 62n, epoch: NO_MONEY, month: NO_MONEY, lifetime: NO_MONEY };
 
 export const usd = (amount: number): bigint => (BigInt(Math.round(amount * 1e6)) * NANO_PER_USD) / 1_000_000n;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { NO_MONEY } from '@svc/contracts/money';
+import type { PostedBalances } from '@svc/hold-book';
 import type { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
-import type { PostedBalances } from './accounts.js';
 
 interface AccountRow {
   readonly id: string;

@@ -1,12 +1,3 @@
-import type { Balances } from '@svc/contracts/money';
-
-/** An account's balances in the database. Each change of an account increments its version, starting at 1. */
-export interface PostedBalances {
-  readonly accountId: string;
-  readonly balances: Balances;
-  readonly version: bigint;
-}
-
 /** Internal accounts: no customer owns them. They have transfers but no running balance. */
 export const REVENUE = 'revenue';
 export const WRITE_OFFS = 'write_offs';

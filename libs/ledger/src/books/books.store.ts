@@ -9,18 +9,13 @@ import {
   type TransferPage,
 } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
+import type { PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { findPostedCharge } from './posted-charges.store.js';
 import { lockAccounts, readAccount } from '../accounts/accounts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
-import {
-  DEBTS,
-  OPERATOR_DEPOSITS,
-  customerAccount,
-  type PostedBalances,
-  railDeposits,
-} from '../accounts/accounts.js';
+import { DEBTS, OPERATOR_DEPOSITS, customerAccount, railDeposits } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';

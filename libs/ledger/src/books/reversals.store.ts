@@ -3,15 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { Debit, Reversal } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { formatUsd } from '@svc/contracts/money';
+import type { PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
-import {
-  DEBTS,
-  OPERATOR_DEPOSITS,
-  customerAccount,
-  type PostedBalances,
-  railDeposits,
-} from '../accounts/accounts.js';
+import { DEBTS, OPERATOR_DEPOSITS, customerAccount, railDeposits } from '../accounts/accounts.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { type Credited, findTransfer, insertTransfers } from './transfers.store.js';

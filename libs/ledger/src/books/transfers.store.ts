@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Transfer, TransferKind } from '@svc/contracts/ports';
+import type { PostedBalances } from '@svc/hold-book';
 import type { PoolClient } from 'pg';
-import type { PostedBalances } from '../accounts/accounts.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 
 export interface Credited {

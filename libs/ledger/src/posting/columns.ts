@@ -1,5 +1,5 @@
 import type { Charge } from '@svc/contracts/messages';
-import type { PostedBalances } from '../accounts/accounts.js';
+import type { PostedBalances } from '@svc/hold-book';
 import type { PaidLine, UsageSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 

@@ -1,5 +1,5 @@
 import type { Charge, ChargeLine } from '@svc/contracts/messages';
-import type { KeySpending } from '../holds/hold-book.js';
+import type { KeySpending } from '@svc/hold-book';
 
 /** A line of a charge, and how much of it is paid in each currency. The rest is written off. */
 export interface PaidLine {

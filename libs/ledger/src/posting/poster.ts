@@ -8,10 +8,10 @@ import {
 } from '@svc/contracts/messages';
 import { NO_MONEY, usdNumber } from '@svc/contracts/money';
 import { type EventBatch, OnEvents } from '@svc/events';
+import { HoldBook } from '@svc/hold-book';
 import { RootLogger } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
 import { chargeFault } from './charge-fault.js';
-import { HoldBook } from '../holds/hold-book.js';
 import { DataRefused, PostingStore } from './posting.store.js';
 import { LEDGER_GROUP } from './posting-progress.js';
 

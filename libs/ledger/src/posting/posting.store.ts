@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts/messages';
+import type { AccountPosting, PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import {
@@ -12,9 +13,7 @@ import {
   transferColumns,
   usageColumns,
 } from './columns.js';
-import type { AccountPosting } from '../holds/hold-book.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
-import type { PostedBalances } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { keySpendings, paidLines, usageSums } from './paid-lines.js';
 import { type Posting, postingOf } from './posting.js';

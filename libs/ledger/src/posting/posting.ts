@@ -1,7 +1,8 @@
 import { type Balances, type Currency, NO_MONEY, minus, totalNano } from '@svc/contracts/money';
 import type { Charge } from '@svc/contracts/messages';
 import type { TransferKind } from '@svc/contracts/ports';
-import { REVENUE, WRITE_OFFS, customerAccount, type PostedBalances } from '../accounts/accounts.js';
+import type { PostedBalances } from '@svc/hold-book';
+import { REVENUE, WRITE_OFFS, customerAccount } from '../accounts/accounts.js';
 
 /** A transfer not yet in the books. */
 export interface NewTransfer {

@@ -5,7 +5,7 @@ import type { Hold } from '@svc/contracts/ports';
 import { usdNumber } from '@svc/contracts/money';
 import { within } from '@svc/runtime';
 import { money, traced } from '@svc/telemetry';
-import { EndedHolds } from '../holds/ended-holds.js';
+import { EndedHolds } from './ended-holds.js';
 import { chargeFault } from './charge-fault.js';
 import { ChargeLog } from './charge-log.js';
 import { SettlementFallback } from './settlement-fallback.js';

@@ -1,4 +1,5 @@
-import { STAKING, customerAccount, type PostedBalances } from '../accounts/accounts.js';
+import type { PostedBalances } from '@svc/hold-book';
+import { STAKING, customerAccount } from '../accounts/accounts.js';
 import type { NewTransfer } from '../posting/posting.js';
 
 /** The state of an account when its DIEM is reset. */

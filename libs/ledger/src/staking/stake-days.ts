@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DiemHolds } from '../holds/diem-holds.js';
-import type { AccountChange } from '../holds/hold-book.js';
+import type { AccountChange } from '@svc/hold-book';
+import { DiemHolds } from './diem-holds.js';
 import { EarlierCharges } from '../posting/earlier-charges.js';
 import { CommitInDoubt, type DayToSet, StakesStore } from './stakes.store.js';
 

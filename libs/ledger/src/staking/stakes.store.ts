@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import type { Stake } from '@svc/contracts/ports';
+import type { AccountChange } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';
-import type { AccountChange } from '../holds/hold-book.js';
 import { balanceColumns, transferColumns } from '../posting/columns.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import type { NewTransfer } from '../posting/posting.js';

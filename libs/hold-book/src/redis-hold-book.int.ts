@@ -1,11 +1,11 @@
 import { repeats } from '@svc/testing';
 import { startTestRedis, startTestRedisCluster, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { holdHistories, seed } from '../../test/hold-fixture.js';
-import { type RedisBooks, startRedisBooks } from '../../test/redis-books.js';
-import type { PostedBalances } from '../accounts/accounts.js';
-import { type HoldBookSubject, readsOf } from '../../test/testing.js';
-import { holdBookConformance } from '../../test/hold-book.conformance.js';
+import { holdHistories, seed } from '../test/hold-fixture.js';
+import { type RedisBooks, startRedisBooks } from '../test/redis-books.js';
+import { type HoldBookSubject, readsOf } from '../test/hold-book-subject.js';
+import { holdBookConformance } from '../test/hold-book.conformance.js';
+import type { PostedBalances } from './hold-book.js';
 
 const POLL = { timeout: 30_000 };
 

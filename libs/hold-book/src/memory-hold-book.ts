@@ -4,11 +4,11 @@ import type { Extension, Hold, HoldRequest } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
-import { type AccountPosting, HoldBook } from './hold-book.js';
 import type { KeyBudget } from './key-budget.js';
 import { type Leased, LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
 import { type Take, covers, remaining, shortOf, take } from './spendable.js';
+import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface MemoryHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */

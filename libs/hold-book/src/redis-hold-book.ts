@@ -6,10 +6,10 @@ import { Problem } from '@svc/contracts/problems';
 import { DeadlineExceeded, type RootLogger, within } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 import type { BookReads } from './hold-accounts.js';
-import { type AccountPosting, HoldBook } from './hold-book.js';
 import type { HoldMarks } from './hold-marks.js';
 import type { HoldSteps, StepName, StepReply } from './hold-steps.js';
 import { RecentIds } from './recent-ids.js';
+import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface RedisHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */

@@ -3,8 +3,8 @@ import type { Balances } from '@svc/contracts/money';
 import type { Hold } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
-import type { AccountPosting, HoldBook } from '../src/holds/hold-book.js';
-import { type HoldBookSubject, readsOf } from './testing.js';
+import { type HoldBookSubject, readsOf } from './hold-book-subject.js';
+import type { AccountPosting, HoldBook } from '../src/hold-book.js';
 
 const LEASE_MS = 100;
 const ACCOUNTS = ['a', 'b', 'c'];

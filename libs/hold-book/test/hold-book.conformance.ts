@@ -1,10 +1,9 @@
 import type { Hold } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem } from '@svc/contracts/problems';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../src/accounts/accounts.js';
-import type { HoldBook } from '../src/holds/hold-book.js';
-import { type HoldBookSubject, type TestedBookOptions, readsOf } from './testing.js';
+import { type HoldBookSubject, type TestedBookOptions, readsOf } from './hold-book-subject.js';
 import { keyLimitsConformance } from './key-limits.conformance.js';
+import type { HoldBook, PostedBalances } from '../src/hold-book.js';
 
 const ACCOUNT = 'a';
 const LEASE_MS = 1_000;

@@ -1,7 +1,7 @@
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import type { LimitPeriod, SpendingLimit } from '@svc/contracts/ports';
-import type { AccountPosting } from './hold-book.js';
 import { least, remaining } from './spendable.js';
+import type { AccountPosting } from './hold-book.js';
 
 /** A key's spending according to the books, as of a version of its account. */
 export interface KeySpent {

@@ -1,7 +1,7 @@
 import { repeats } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { MemoryHoldBook } from '../src/holds/memory-hold-book.js';
-import type { HoldBookSubject } from './testing.js';
+import { MemoryHoldBook } from '../src/memory-hold-book.js';
+import type { HoldBookSubject } from './hold-book-subject.js';
 import { holdHistories, seed } from './hold-fixture.js';
 
 const subject: HoldBookSubject = {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { holdBookConformance } from '../../test/hold-book.conformance.js';
+import { holdBookConformance } from '../test/hold-book.conformance.js';
 import { MemoryHoldBook } from './memory-hold-book.js';
-import { readsOf } from '../../test/testing.js';
+import { readsOf } from '../test/hold-book-subject.js';
 
 const ACCOUNT = 'a';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { type AccountChange, HoldBook } from '@svc/hold-book';
 import { RootLogger, within } from '@svc/runtime';
-import { type AccountChange, HoldBook } from './hold-book.js';
 import { LedgerSettings } from '../ledger.config.js';
 
 /** Accounts processed at once: more would take the connections from requests. */

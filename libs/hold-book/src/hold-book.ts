@@ -1,6 +1,12 @@
 import type { Balances } from '@svc/contracts/money';
 import { type Extension, type Hold, type HoldRequest, Holds } from '@svc/contracts/ports';
-import type { PostedBalances } from '../accounts/accounts.js';
+
+/** An account's balances in the database. Each change of an account increments its version, starting at 1. */
+export interface PostedBalances {
+  readonly accountId: string;
+  readonly balances: Balances;
+  readonly version: bigint;
+}
 
 /** What a posting adds to a key's spending on a day. */
 export interface KeySpending {

@@ -4,11 +4,11 @@ import { type RedisConnection, connectRedis } from '@svc/storage';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { money } from '@svc/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../accounts/accounts.js';
 import { HoldMarks } from './hold-marks.js';
 import { HoldSteps, bucketOf } from './hold-steps.js';
 import { RedisHoldBook } from './redis-hold-book.js';
-import { readsOf } from '../../test/testing.js';
+import { readsOf } from '../test/hold-book-subject.js';
+import type { PostedBalances } from './hold-book.js';
 
 const ACCOUNT = 'a';
 const LEASE_MS = 60_000;

@@ -1,9 +1,8 @@
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
-import type { PostedBalances } from '../accounts/accounts.js';
-import type { AccountPosting } from './hold-book.js';
 import { KeyBudget, type KeySpent } from './key-budget.js';
 import { remaining } from './spendable.js';
+import type { AccountPosting, PostedBalances } from './hold-book.js';
 
 export interface BookReads {
   balances(accountId: string): Promise<PostedBalances>;

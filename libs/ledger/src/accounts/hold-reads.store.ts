@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Balances } from '@svc/contracts/money';
+import type { BookReads, KeySpent, PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
-import { readAccount } from '../accounts/accounts.store.js';
-import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
-import type { PostedBalances } from '../accounts/accounts.js';
-import type { BookReads } from './hold-accounts.js';
-import type { KeySpent } from './key-budget.js';
+import { readAccount } from './accounts.store.js';
+import { USAGE_DAYS } from './returned-charges.store.js';
 
 interface SpentRow {
   readonly version: bigint;

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisConnection, connectRedis } from '@svc/storage';
 import { Redis } from 'ioredis';
-import type { HoldBookSubject } from './testing.js';
-import type { HoldBook } from '../src/holds/hold-book.js';
-import { HoldMarks } from '../src/holds/hold-marks.js';
-import { HoldSteps } from '../src/holds/hold-steps.js';
-import { RedisHoldBook } from '../src/holds/redis-hold-book.js';
+import type { HoldBookSubject } from './hold-book-subject.js';
+import { HoldMarks } from '../src/hold-marks.js';
+import { HoldSteps } from '../src/hold-steps.js';
+import { RedisHoldBook } from '../src/redis-hold-book.js';
+import type { HoldBook } from '../src/hold-book.js';
 
 /** Enough for the busiest machine. */
 const WAIT_MS = 60_000;

@@ -3,10 +3,9 @@ import type { Balances } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
 import type { SpendingLimit } from '@svc/contracts/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { PostedBalances } from '../src/accounts/accounts.js';
-import type { HoldBook, KeySpending } from '../src/holds/hold-book.js';
-import type { KeySpent } from '../src/holds/key-budget.js';
-import { type HoldBookSubject, readsOf } from './testing.js';
+import type { KeySpent } from '../src/key-budget.js';
+import { type HoldBookSubject, readsOf } from './hold-book-subject.js';
+import type { HoldBook, KeySpending, PostedBalances } from '../src/hold-book.js';
 
 /** Contract of every hold book for key limits, preferred amounts and resetting DIEM. */
 export function keyLimitsConformance(subject: HoldBookSubject): void {
