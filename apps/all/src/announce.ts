@@ -6,6 +6,8 @@ import type { Running } from '@svc/runtime';
 interface All {
   readonly running: Running;
   readonly account: FirstAccount | undefined;
+  /** The secret of a link that signs in to the console as this account; none without the console. */
+  readonly consoleLink: string | undefined;
   readonly dataDir: string;
   readonly operatorTokenFrom: string;
   readonly simulatorUrl: string | undefined;
@@ -16,12 +18,16 @@ interface All {
 
 /** The text printed at the start: addresses, and commands for a first request. */
 export function announcement(all: All): string {
-  const { running, account, dataDir, simulatorUrl, localServers, catalog, operatorTokenFrom } = all;
+  const { running, account, consoleLink, dataDir, simulatorUrl, localServers, catalog, operatorTokenFrom } =
+    all;
   const base = `${running.apiUrl}/api/v1`;
   const lines = [
     '',
     `  API            ${base}`,
     `  Operator API   ${running.operatorUrl ?? ''}/operator/v1   token: ${operatorTokenFrom}`,
+    ...(consoleLink === undefined
+      ? []
+      : [`  Console        ${consoleUrl(running.apiUrl)}#link=${consoleLink}`]),
     `  Data           ${dataDir}`,
     ...(simulatorUrl === undefined ? [] : [`  Simulator      ${simulatorUrl}`]),
     ...localServers.flatMap((server) => foundLines(server, catalog)),
@@ -35,6 +41,13 @@ export function announcement(all: All): string {
     '',
   ];
   return lines.join('\n');
+}
+
+/** Browsers keep the console's cookie only if they take the address for that of their own machine. */
+function consoleUrl(apiUrl: string): string {
+  const url = new URL('/console', apiUrl);
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = 'localhost';
+  return url.href;
 }
 
 /** At most this many skipped models are named; for the rest only their number is printed. */

@@ -9,14 +9,14 @@ import {
   openCatalog,
   openCharacters,
 } from '@svc/catalog';
-import { DevelopmentAccount, gatewayConfig } from '@svc/gateway';
+import { DevelopmentAccount, SignIns, gatewayConfig } from '@svc/gateway';
 import { ledgerConfig } from '@svc/ledger';
 import { imagesConfig } from '@svc/media';
 import { FileMediaStore, mediaJobsConfig } from '@svc/media-jobs';
 import { RAILS, type RailKind, paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
-import { type StartingProcess, operatorToken } from '@svc/runtime';
+import { type Running, type StartingProcess, operatorToken } from '@svc/runtime';
 import { whenReachable } from '@svc/storage';
 import { watchDisk } from '@svc/telemetry';
 import type { z } from 'zod';
@@ -84,11 +84,13 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
     connectionsPerAddress: config.GATEWAY_CONNECTIONS_PER_ADDRESS,
     corsOrigins: config.GATEWAY_CORS_ORIGINS,
   });
+  const { account, consoleLink } = await whenReachable({ url: databaseUrl, waitMs, logger }, () =>
+    firstAccount(running, config.SVC_CONSOLE === 'on'),
+  );
   return announcement({
     running,
-    account: await whenReachable({ url: databaseUrl, waitMs, logger }, () =>
-      running.app.get(DevelopmentAccount, { strict: false }).ensure(),
-    ),
+    account,
+    consoleLink,
     dataDir,
     operatorTokenFrom:
       config.SVC_OPERATOR_TOKEN === undefined ? join(dataDir, 'operator-token') : 'SVC_OPERATOR_TOKEN',
@@ -97,6 +99,14 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
     catalog,
     firstModel: modelToTry(catalog)?.id ?? '',
   });
+}
+
+/** The account to begin with, and the secret of a link that signs in to its console. */
+async function firstAccount({ app }: Running, hasConsole: boolean) {
+  const account = await app.get(DevelopmentAccount, { strict: false }).ensure();
+  const mayLink = account !== undefined && hasConsole;
+  const consoleLink = mayLink ? await app.get(SignIns, { strict: false }).link(account.accountId) : undefined;
+  return { account, consoleLink };
 }
 
 /** The default model if it has a real server, otherwise the first model with one, otherwise the default. */

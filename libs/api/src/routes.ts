@@ -19,6 +19,7 @@ import { ChatCompletion } from './chat/chat-response.js';
 import { isPlainChat } from './chat/plain-chat.js';
 import { COMPLETION_REFUSALS } from './chat/completion-refusals.js';
 import { completionRoutes } from './completions/completion-routes.js';
+import { consoleRoutes } from './console/console-routes.js';
 import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
@@ -252,6 +253,7 @@ export const TAGS = {
   Web: 'Web searches, web pages and files, without a conversation.',
   Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
   Wallets: 'Credit for wallets, which need no account.',
+  Console: 'The account in a browser.',
   Description: 'This description.',
   Accounts: 'Accounts, their credit and their keys.',
   Ledger: 'The books.',
@@ -282,6 +284,7 @@ export const routes = {
   ...internalRoutes,
   ...billingRoutes,
   ...walletRoutes,
+  ...consoleRoutes,
   ...operatorRoutes,
   ...accountRoutes,
   ...accountingRoutes,

@@ -4,6 +4,7 @@ import { MediaApiModule } from '@svc/media-api';
 import { type GatewaySettings, PaidModule } from '@svc/paid';
 import { RpcModule } from '@svc/rpc';
 import { TextModule } from '@svc/text';
+import { ConsoleModule } from './console/console.module.js';
 import { AugmentController } from './augment/augment.controller.js';
 import { BillingModule } from './billing/billing.module.js';
 import { DocsController } from './docs/docs.controller.js';
@@ -28,6 +29,7 @@ export class GatewayModule {
         KeysModule,
         BillingModule,
         OperatorModule,
+        ConsoleModule,
       ],
       controllers: [AugmentController, DocsController, OpenApiController, TeeController],
       providers: [NetworkLimit],

@@ -1,4 +1,5 @@
 export { DevelopmentAccount, type FirstAccount } from '@svc/paid/accounts';
 export { GatewaySettings, gatewayConfig, privateHosts } from '@svc/paid';
+export { SignIns } from './console/sign-ins.js';
 export { GatewayModule } from './gateway.module.js';
 export { LastGoodStore } from './operator/last-good.store.js';

@@ -100,6 +100,7 @@ const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   'key-or-wallet': [...CLIENT_REFUSALS, ...WALLET_REFUSALS, 'PAYMENT_REQUIRED'],
   key: CLIENT_REFUSALS,
   admin: CLIENT_REFUSALS,
+  console: CLIENT_REFUSALS,
   operator: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
   internal: ['AUTHENTICATION_FAILED', ...ANY],
   metrics: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],

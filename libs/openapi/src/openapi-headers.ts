@@ -207,6 +207,7 @@ const CROSS_ORIGIN: Readonly<Record<Access, readonly When[]>> = {
   key: ['origin'],
   admin: ['origin'],
   'key-or-wallet': ['origin'],
+  console: [],
   operator: [],
   internal: [],
   metrics: [],

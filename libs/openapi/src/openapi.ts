@@ -59,6 +59,7 @@ const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)
   'key-or-wallet': ['apiKey', 'wallet'],
   key: ['apiKey'],
   admin: ['apiKey'],
+  console: [],
   operator: ['operatorToken'],
   internal: [],
   metrics: ['operatorToken'],

@@ -113,6 +113,10 @@ export const gatewayConfig = {
     .describe(
       'Origins whose web pages may call the API (CORS), separated by commas, such as `https://app.example`, or `*` for all; empty: none',
     ),
+  SVC_CONSOLE: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('Whether the console, where customers manage their account in a browser, is at `/console`'),
   GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
     .default(64)
     .describe(

@@ -15,12 +15,17 @@ import { FileTexts } from './attachments/file-texts.js';
 import { GatewayAccess } from './auth/access.js';
 import { BatchedLookups } from './auth/batched-lookups.js';
 import { Callers } from './auth/callers.js';
+import { ConsoleAccess } from './auth/console-access.js';
 import { FailedRequests } from './auth/failed-requests.js';
 import { FailureGate } from './auth/failure-gate.js';
 import { FailureWatch } from './auth/failure-watch.js';
 import { KeyCache } from './auth/key-cache.js';
 import { KeyUses } from './auth/key-uses.js';
 import { OperatorTokens } from './auth/operator-tokens.js';
+import { Proofs } from './console/proofs.js';
+import { SessionStore } from './console/session.store.js';
+import { Sessions } from './console/sessions.js';
+import { TicketStore } from './console/ticket.store.js';
 import { GatewaySettings } from './gateway.config.js';
 import { BackgroundWork } from './http/background-work.js';
 import { BalanceHeaders } from './http/balance-headers.js';
@@ -55,6 +60,10 @@ const SHARED = [
   LimitGate,
   PaidOperations,
   PaymentDemands,
+  Proofs,
+  PublicOrigin,
+  SessionStore,
+  TicketStore,
   WalletHistory,
 ];
 
@@ -81,6 +90,7 @@ export class PaidModule {
         BalanceHeaders,
         BatchedLookups,
         Callers,
+        ConsoleAccess,
         ExpiredRowsStore,
         ExpiredRowsWorker,
         FailedRequests,
@@ -91,10 +101,10 @@ export class PaidModule {
         KeyUses,
         LimitReports,
         PaymentOffers,
-        PublicOrigin,
         RepeatHooks,
         RepeatedRequestStore,
         RepeatedRequests,
+        Sessions,
         Signatures,
         WalletStore,
         Wallets,

@@ -19,6 +19,7 @@ export { HealthModule, Readiness } from './process/health.js';
 export { operatorToken } from './process/operator-token.js';
 export { NeighbourWatch, anyIsReady } from './process/neighbour-watch.js';
 export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
+export { CONSOLE_HOME, isOfConsole } from './http/known-paths.js';
 export type { Incoming, Outgoing } from './http/incoming.js';
 export { RequestSteps } from './http/request-steps.js';
 export { sendProblem } from './http/send-problem.js';

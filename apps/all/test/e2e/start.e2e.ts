@@ -5,6 +5,7 @@ import { startTestDatabase } from '@svc/storage/testing';
 import type { RunningProcess } from '@svc/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ConsoleBrowser } from '../console-browser.js';
 import { DatabaseServer } from '../database-server.js';
 import { ownPlatform, printedKey } from '../own-platform.js';
 import { Platform } from '../platform.js';
@@ -32,6 +33,26 @@ describe('the first start', () => {
       expect(Number(second.headers.get('x-svc-balance-usd'))).toBeCloseTo(10 - cost.usd, 9);
     },
   );
+});
+
+describe('the printed link to the console', () => {
+  it('signs in to the first account once, and each start prints another', WITHIN, async () => {
+    const platform = await ownPlatform({ isFirstStart: true });
+    const printed = (): RegExpExecArray | null =>
+      /Console +(http:\/\/\S+\/console)#link=([0-9a-f]{64})/.exec(platform.service.output);
+    const [, address, link] = printed() ?? [];
+    expect(address).toBe(`${platform.rootUrl}/console`);
+    const browser = new ConsoleBrowser(platform.rootUrl);
+    const { status, body } = await browser.signIn({ link });
+    expect([status, body.data.kind]).toEqual([200, 'admin']);
+    expect((await browser.ask('GET', '/v1/api_keys')).status).toBe(200);
+    expect((await new ConsoleBrowser(platform.rootUrl).signIn({ link })).status).toBe(401);
+    expect(await platform.service.stop()).toBe(0);
+    await platform.restart();
+    expect(printed()?.[2]).not.toBe(link);
+    // The session is in the database.
+    expect((await browser.ask('GET', '/session', { to: platform.rootUrl })).status).toBe(200);
+  });
 });
 
 describe('a start on the tables of a newer version', () => {

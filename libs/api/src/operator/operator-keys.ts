@@ -23,7 +23,7 @@ export const OperatorKeyView = PlainApiKeyView.extend({
     .string()
     .nullable()
     .describe(
-      "Who revoked it: `operator:` and the name of the operator's token, or `key:` and the id of the customer's key. Null for keys that earlier releases revoked.",
+      "Who revoked it: `operator:` and the name of the operator's token, `key:` and the id of the customer's key, or `console`. Null for keys that earlier releases revoked.",
     )
     .meta({ example: 'operator:ann' }),
 });

@@ -6,13 +6,23 @@ import type { Problem, ProblemCode } from '@svc/contracts/problems';
  * - `probe`: anyone on any port, without authentication;
  * - `public`: anyone, but any credentials must be valid;
  * - `key`: the holder of an API key; `admin`: of an ADMIN key; `key-or-wallet`: of an API key or a wallet;
+ * - `console`: a page of the console, with or without a session;
  * - `operator`: the operator, on a separate port;
  * - `internal`: processes of the same deployment;
  * - `process`: the operator or, in a process without an operator's port, any holder of its internal token;
  * - `metrics`: metrics readers, on the operator's port or, in a process without one, on its only port.
  */
 export type Access =
-  'probe' | 'public' | 'key' | 'admin' | 'key-or-wallet' | 'operator' | 'internal' | 'process' | 'metrics';
+  | 'probe'
+  | 'public'
+  | 'key'
+  | 'admin'
+  | 'key-or-wallet'
+  | 'console'
+  | 'operator'
+  | 'internal'
+  | 'process'
+  | 'metrics';
 
 /** The scopes of an operator's token: read, move money, or manage accounts and their keys. */
 export const OPERATOR_SCOPES = ['read', 'money', 'keys'] as const;

@@ -19,7 +19,7 @@ export interface AccountLimit {
 /** An authenticated caller: an account, by one of its keys or by its wallet. */
 export interface Caller {
   readonly accountId: string;
-  /** For a wallet, `wallet:<address>`. */
+  /** For a wallet, `wallet:<address>`; in the console, `console:<account>`. */
   readonly keyId: string;
   /** The address of the signed-in wallet, in lower case if case is insignificant; absent for keys. */
   readonly wallet?: string;
@@ -40,6 +40,12 @@ export interface Caller {
   /** Whether an operator has suspended the account. */
   readonly isSuspended?: true;
 }
+
+/** The `keyId` of callers in the console of an account, who use none of its keys. */
+export const consoleKeyId = (accountId: string): string => `console:${accountId}`;
+
+/** Whether a `keyId` is that of a key, and not of a wallet or the console. */
+export const isOfKey = (keyId: string): boolean => !keyId.includes(':');
 
 /** The prefix of a key's secret. */
 export const KEY_PREFIX = { INFERENCE: 'SVC_INFERENCE_KEY_', ADMIN: 'SVC_ADMIN_KEY_' } as const;

@@ -7,6 +7,8 @@ export {
   MODEL_PRIVACIES,
   type ModelPrivacy,
   walletAccountId,
+  consoleKeyId,
+  isOfKey,
   walletName,
 } from './identity.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ledger-wire.js';

@@ -134,6 +134,11 @@ export const PROBLEMS = {
   ),
   X402_WALLET_MISMATCH: row(403, 'permission_error', 'You can only access resources for your own wallet'),
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
+  STEP_UP_REQUIRED: row(
+    403,
+    'permission_error',
+    'Your key or wallet was last proven more than 15 minutes ago. Prove it again, then repeat the request.',
+  ),
   NOT_FOUND: row(404, 'not_found_error', 'No such route'),
   ACCOUNT_NOT_FOUND: row(404, 'not_found_error', 'No such account'),
   CHARACTER_NOT_FOUND: row(

@@ -1,6 +1,7 @@
 import { Controller, Param, Req, Res } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
+import { GatewaySettings } from '@svc/paid';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -9,8 +10,18 @@ import { DOCS_PAGE, DOCS_POLICY, docsAsset } from './docs-page.js';
 /** Serves the API documentation page. Everything it loads comes from this service. */
 @Controller()
 export class DocsController {
+  constructor(private readonly settings: GatewaySettings) {}
+
+  /** A browser is led to the console. */
   @Serves(routes.root)
-  root(): z.infer<typeof routes.root.reply> {
+  root(
+    @Req() { headers }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): z.infer<typeof routes.root.reply> {
+    const isPage = headers.accept?.includes('text/html') === true;
+    if (isPage && this.settings.config.SVC_CONSOLE === 'on')
+      void reply.status(303).header('location', routes.consoleStart.path);
+    void reply.header('vary', 'accept');
     return { api: '/api/v1', docs: routes.docs.path, openapi: routes.openApi.path };
   }
 

@@ -9,13 +9,14 @@ import {
   type NewApiKeyReply,
   type RevokedApiKeyReply,
 } from '@svc/api/keys';
-import type { Caller } from '@svc/contracts/ports';
+import { type Caller, isOfKey } from '@svc/contracts/ports';
 import { invalidRequest } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { ApiKeys } from './api-keys.js';
+import { demandFreshProof } from './fresh-proof.js';
 import { CallerOf } from '@svc/paid/auth';
 import { KeyCreationLimit } from './key-creation-limit.js';
 
@@ -36,15 +37,21 @@ export class ApiKeysController {
   @Serves(routes.createApiKey)
   async create(
     @CallerOf() caller: Caller,
-    @Req() { id: requestId }: FastifyRequest,
+    @Req() { id: requestId, session }: FastifyRequest,
     @Body() request: NewApiKey,
   ): Promise<NewApiKeyReply> {
+    if (request.apiKeyType === 'ADMIN') demandFreshProof(session);
     await this.limit.take(caller, requestId);
     return { success: true, data: newApiKeyView(await this.keys.create(caller.accountId, request, caller)) };
   }
 
   @Serves(routes.changeApiKey)
-  async change(@CallerOf() caller: Caller, @Body() request: ApiKeyChange): Promise<ChangedApiKeyReply> {
+  async change(
+    @CallerOf() caller: Caller,
+    @Req() { session }: FastifyRequest,
+    @Body() request: ApiKeyChange,
+  ): Promise<ChangedApiKeyReply> {
+    if (session && (await this.keys.wouldRaise(caller.accountId, request))) demandFreshProof(session);
     return {
       success: true,
       data: plainApiKeyView(await this.keys.change(caller.accountId, request, caller)),
@@ -60,7 +67,7 @@ export class ApiKeysController {
     const id = query.id ?? body?.id;
     if (id === undefined)
       throw invalidRequest([{ path: ['id'], message: 'must be set in the query or in the body' }]);
-    await this.keys.revoke(accountId, id, `key:${keyId}`);
+    await this.keys.revoke(accountId, id, isOfKey(keyId) ? `key:${keyId}` : 'console');
     return { success: true };
   }
 

@@ -11,6 +11,7 @@ import {
   type KeyRevoker,
   KeyStore,
   type MadeKey,
+  raisesLimits,
 } from '@svc/paid/accounts';
 
 /** A key and its spend, if known. */
@@ -52,6 +53,16 @@ export class ApiKeys {
     if (!key) throw unknownKey();
     this.changes.made(accountId);
     return key;
+  }
+
+  /** Whether a change lets a key do more, or for longer, than now. Refuses: API_KEY_NOT_FOUND. */
+  async wouldRaise(accountId: string, request: ApiKeyChange): Promise<boolean> {
+    const before = await this.keys.find(accountId, request.id);
+    if (!before) throw unknownKey();
+    const after = { ...before, ...keyTerms(request, new Date()) };
+    const isLonger =
+      before.expiresAt !== null && (after.expiresAt === null || after.expiresAt > before.expiresAt);
+    return isLonger || raisesLimits({ before, after });
   }
 
   /** Revokes a key. Idempotent. Refuses: API_KEY_NOT_FOUND. */

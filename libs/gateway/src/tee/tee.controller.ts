@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Query, Req } from '@nestjs/common';
 import { Catalog, type Model } from '@svc/catalog';
+import { MINUTE_MS } from '@svc/contracts/ports';
 import { type CallOrigin, EnclaveReports, type Served } from '@svc/contracts/inference';
 import { Problem, type ProblemCode, invalidRequest } from '@svc/contracts/problems';
 import type { TeeAttestation, TeeQuery, TeeSignature, TeeSignatureQuery } from '@svc/api/tee';
@@ -12,6 +13,8 @@ import { attestationView } from './attestation-view.js';
 import { NetworkLimit } from './network-limit.js';
 
 const ROUTES = '/api/v1/tee';
+/** Source: the public interface. */
+const BOUND = { max: 10, windowMs: MINUTE_MS };
 
 /** Its calls share the slots of a backend as one account. */
 const ACCOUNT_ID = 'attestation';
@@ -30,7 +33,7 @@ export class TeeController {
 
   @Serves(routes.teeAttestation)
   async attestation(@Req() request: FastifyRequest, @Query() query: TeeQuery): Promise<TeeAttestation> {
-    await this.limit.take(request, ROUTES);
+    await this.limit.take(request, ROUTES, BOUND);
     const { id: model } = this.enclaveModel(query.model);
     const startMs = performance.now();
     const nonce = query.nonce?.toLowerCase() ?? randomBytes(32).toString('hex');
@@ -46,7 +49,7 @@ export class TeeController {
     @Req() request: FastifyRequest,
     @Query() { model: name, request_id: requestId, signing_algo: algorithm = 'ecdsa' }: TeeSignatureQuery,
   ): Promise<TeeSignature> {
-    await this.limit.take(request, ROUTES);
+    await this.limit.take(request, ROUTES, BOUND);
     const { id: model } = this.enclaveModel(name);
     const signature = await this.ask(request, 'TEE_SIGNATURE_FAILED', (origin, signal) =>
       this.enclaves.signature({ ...origin, model, signed: { requestId, algorithm } }, signal),

@@ -19,7 +19,7 @@ interface StoredAccount {
 }
 
 /** The terms of a wallet for which no operator has created an account. */
-const WALLET_TERMS = { tier: 'standard', paid: true } as const;
+export const WALLET_TERMS = { tier: 'standard', paid: true } as const;
 
 /** Accounts, the payers. Their balances are in the ledger. */
 @Injectable()

@@ -9,6 +9,8 @@ import { ExpiredRowsWorker } from './expired-rows.worker.js';
 const INSERTS = {
   'gateway.sign_in_nonces': (age: string) =>
     `(wallet, nonce, expires_at) SELECT 'w', '${age}' || n, now() - interval '${age}'`,
+  'gateway.console_tickets': (age: string) =>
+    `(secret_sha256, subject, expires_at) SELECT sha256(convert_to('${age}' || n, 'UTF8')), 's', now() - interval '${age}'`,
   'gateway.repeated_requests': (age: string) =>
     `(account_id, key, body_sha256, request_id, lease_until, expires_at)
      SELECT gen_random_uuid(), n::text, '', 'r', now(), now() - interval '${age}'`,
@@ -63,6 +65,7 @@ it('deletes every row whose time is over, however many there are, and no other',
   await deleting()({}, runOf(new AbortController().signal));
   expect(await counts()).toEqual({
     'gateway.sign_in_nonces': 5,
+    'gateway.console_tickets': 5,
     'gateway.repeated_requests': 5,
     'gateway.failed_requests': 5,
   });

@@ -7,6 +7,8 @@ const AT_ONCE = 10_000;
 /** The tables whose rows are kept for a time, with their keys, and which rows have had it. */
 const TABLES = [
   { table: 'gateway.sign_in_nonces', key: 'wallet, nonce', isOver: 'expires_at < now()' },
+  { table: 'gateway.console_sessions', key: 'token_sha256', isOver: 'expires_at < now()' },
+  { table: 'gateway.console_tickets', key: 'secret_sha256', isOver: 'expires_at < now()' },
   { table: 'gateway.repeated_requests', key: 'account_id, key', isOver: 'expires_at < now()' },
   { table: 'gateway.failed_requests', key: 'request_id', isOver: "at < now() - interval '30 days'" },
 ] as const;

@@ -3,6 +3,7 @@ export { AccountStore } from './account.store.js';
 export { DevelopmentAccount, type FirstAccount } from './development-account.js';
 export { FailedRequestStore } from './failed-request.store.js';
 export { KeyListStore, type ListedKey } from './key-list.store.js';
+export { raisesLimits } from './key-allowance.js';
 export { inPeriod, type KeyTerms, type StoredKey } from './key-rows.js';
 export {
   ACTIVE_KEYS_MAX,

@@ -24,6 +24,18 @@ const MONEY = [
   { limit: 'diemLimitNano', currency: 'diemNano', path: ['consumptionLimit', 'diem'] },
 ] as const;
 
+/** Whether a change lets a key do more than before. */
+export function raisesLimits({ before, after }: { before: KeyLimits; after: KeyLimits }): boolean {
+  return (
+    RATES.some((rate) => isAbove(after[rate], before[rate])) ||
+    MONEY.some(
+      ({ limit }) =>
+        before[limit] !== null &&
+        (isAbove(after[limit], before[limit]) || LENGTH[after.limitPeriod] < LENGTH[before.limitPeriod]),
+    )
+  );
+}
+
 /** Refuses a change by which a key raises its own limits: INVALID_REQUEST. */
 export function refuseOwnRaise(before: KeyLimits, after: KeyLimits): void {
   for (const rate of RATES)

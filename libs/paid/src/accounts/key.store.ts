@@ -29,8 +29,8 @@ export interface KeyAuthor {
   readonly limited?: { readonly keyId: string; readonly spend: KeySpend | undefined };
 }
 
-/** Who revokes a key: an operator, by the name of the token, or a customer, by the key in use. */
-export type KeyRevoker = `operator:${string}` | `key:${string}`;
+/** Who revokes a key: an operator, by the token's name, or a customer, by the key in use or the console. */
+export type KeyRevoker = `operator:${string}` | `key:${string}` | 'console';
 
 /** The parts of a key by which people recognise it. */
 export interface KeyLabel {
@@ -58,7 +58,7 @@ export class KeyStore {
    */
   async findByDigests(digests: readonly Uint8Array<ArrayBuffer>[]): Promise<ReadonlyMap<string, KeyFound>> {
     const rows = await this.prisma.apiKey.findMany({
-      where: { secretSha256: { in: [...digests] }, revokedAt: null },
+      where: { secretSha256: { in: [...digests] }, ...stillActive() },
       include: { account: { include: { limits: { orderBy: { model: 'asc' } } } } },
     });
     const found = new Map<string, KeyFound>();

@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Caller } from '@svc/contracts/ports';
-import { Problem } from '@svc/contracts/problems';
-import { type AccessGates, type GatedAccess, routeOf, type Incoming, type Outgoing } from '@svc/runtime';
+import {
+  type AccessGates,
+  type GatedAccess,
+  type Incoming,
+  type Outgoing,
+  isOfConsole,
+  routeOf,
+} from '@svc/runtime';
 import type { FastifyInstance } from 'fastify';
 import { Callers, authorizationOf } from './callers.js';
+import { ConsoleAccess, demandAdmin } from './console-access.js';
 import { OperatorTokens } from './operator-tokens.js';
 import { encryptionHeaders, faultyHeaders } from '../http/encryption-headers.js';
 import { signInOf } from '../wallets/wallets.js';
@@ -31,11 +38,13 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     private readonly host: HttpAdapterHost,
     private readonly callers: Callers,
     private readonly operators: OperatorTokens,
+    private readonly console: ConsoleAccess,
   ) {}
 
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.decorateRequest('caller', undefined);
+    fastify.decorateRequest('session', undefined);
     fastify.decorateRequest('operator', undefined);
     fastify.decorateRequest('isNoted', false);
     fastify.decorateRequest('repeat', undefined);
@@ -43,6 +52,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
 
   /** Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
   enter(access: GatedAccess, request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
+    if (access === 'console' || isOfConsole(request)) return this.console.enter(access, request, reply);
     switch (access) {
       case 'operator':
         request.operator = this.operators.demand(
@@ -77,9 +87,7 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
   }
 
   private async enterAdmin(request: Incoming): Promise<true> {
-    const { keyType } = await this.callers.known(request);
-    if (keyType !== 'ADMIN')
-      throw new Problem('AUTHENTICATION_FAILED', { message: 'Admin API key required' });
+    demandAdmin(await this.callers.known(request));
     return true;
   }
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '@svc/contracts/ports';
+import { type Caller, isOfKey } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
+import type { Session } from '../console/session.store.js';
+import { Sessions } from '../console/sessions.js';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
@@ -29,6 +31,7 @@ export class Callers {
     private readonly wallets: Wallets,
     private readonly failures: FailureGate,
     private readonly demands: PaymentDemands,
+    private readonly sessions: Sessions,
   ) {}
 
   /**
@@ -50,6 +53,21 @@ export class Callers {
   signedIn(signIn: string, request: Incoming): Promise<Caller> {
     const isSuspect = this.failures.isBlocked(request);
     return this.verified(request, this.wallets.identify(signIn, request, isSuspect));
+  }
+
+  /**
+   * The session of the console that the request's cookie names, also set on the request; undefined without
+   * one. Refuses: ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
+   */
+  async inSession(request: Incoming): Promise<Session | undefined> {
+    const session = await this.sessions.of(request, this.failures.isBlocked(request));
+    if (!session) {
+      await this.unknown(request);
+      return undefined;
+    }
+    request.session = session;
+    await this.admit(request, session.caller);
+    return session;
   }
 
   /** Sends the payment discovery to a caller without credentials. Refuses: RATE_LIMIT_EXCEEDED. */
@@ -86,7 +104,7 @@ export class Callers {
 
   private use(caller: Caller): Caller {
     if (caller.isSuspended) throw new Problem('ACCOUNT_SUSPENDED');
-    if (caller.wallet === undefined) this.uses.note(caller.keyId);
+    if (isOfKey(caller.keyId)) this.uses.note(caller.keyId);
     return caller;
   }
 }

@@ -25,7 +25,7 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding | u
   return chosen === 'br' || chosen === 'gzip' ? chosen : undefined;
 }
 
-export function encode(body: string, encoding: Encoding): Promise<Buffer> {
+export function encode(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
   if (encoding === 'gzip') return gzipAsync(body, { level: GZIP_LEVEL });
   return brotliAsync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }

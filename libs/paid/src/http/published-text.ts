@@ -11,7 +11,7 @@ export class PublishedText {
   private readonly encoded = new Map<Encoding, Promise<Buffer>>();
 
   constructor(
-    private readonly text: string,
+    private readonly text: string | Buffer,
     private readonly headers: TextHeaders,
   ) {}
 

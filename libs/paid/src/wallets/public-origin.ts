@@ -23,6 +23,12 @@ export class PublicOrigin {
     return url && LOOPBACK.test(url.hostname) ? url : undefined;
   }
 
+  /** The origin of the console's pages: the public one, or else the one that the request names. */
+  ofPages({ protocol, host }: Incoming): string {
+    const { X402_PUBLIC_ORIGIN: origin } = this.settings.config;
+    return origin === undefined ? `${protocol}://${host}` : new URL(origin).origin;
+  }
+
   /** Refuses: X402_NOT_CONFIGURED. */
   get(request: Incoming): URL {
     const origin = this.find(request);

@@ -59,7 +59,16 @@ export interface SignIn {
  * Parses a sign-in header in either of the formats that clients send. Refuses with the codes of a sign-in.
  */
 export function readSignIn(header: string): SignIn {
-  const payload = payloadOf(header);
+  return signInOf(payloadOf(header));
+}
+
+/** Parses a signed message that comes by itself. Refuses with the codes of a sign-in. */
+export function readSignedMessage(signed: { readonly message: string; readonly signature: string }): SignIn {
+  const { address } = readMessage(signed.message);
+  return signInOf({ ...signed, address });
+}
+
+function signInOf(payload: Payload): SignIn {
   const text = 'message' in payload ? payload.message : textOf(payload);
   const message = readMessage(text);
   const { address, timestamp } = payload;

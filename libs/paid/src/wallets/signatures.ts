@@ -6,7 +6,7 @@ import { evmSigner } from './evm-signer.js';
 import type { SignIn } from './sign-in-header.js';
 import { isSignedBySolana, solanaKey } from './solana-signature.js';
 
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
+export const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** Concurrent calls for contract wallets; the bound below limits those that wait. */
 const CALLS = 16;
@@ -40,7 +40,7 @@ export class Signatures {
       if (!isSignedBySolana(key, text, signature)) throw new Problem('X402_SIGN_IN_INVALID_SIGNATURE');
       return address;
     }
-    if (!ADDRESS.test(address)) throw new Problem('X402_SIGN_IN_INVALID_WALLET');
+    if (!EVM_ADDRESS.test(address)) throw new Problem('X402_SIGN_IN_INVALID_WALLET');
     const wallet = walletName(address);
     if ((await evmSigner(text, signature)) === wallet) return wallet;
     if (await this.contractAccepts({ wallet, text, signature }, isSuspect)) return wallet;

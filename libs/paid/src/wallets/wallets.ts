@@ -4,6 +4,7 @@ import { Problem } from '@svc/contracts/problems';
 import { OTHER, payments } from '@svc/telemetry';
 import { LRUCache } from 'lru-cache';
 import { accountTerms } from '../accounts/account-rows.js';
+import { isForConsole } from './console-message.js';
 import { PublicOrigin } from './public-origin.js';
 import { type SignIn, readSignIn } from './sign-in-header.js';
 import type { SignInMessage } from './sign-in-message.js';
@@ -16,7 +17,7 @@ const AGE_MS = 300_000;
 const AHEAD_MS = 30_000;
 
 /** Concurrent requests of a wallet. Source: the public interface. */
-const CONCURRENT = 5;
+export const WALLET_CONCURRENT = 5;
 
 /** Nonces that are rejected again without the database. */
 const USED_NONCES = 10_000;
@@ -57,6 +58,7 @@ export class Wallets {
     const origin = this.origin.get(request);
     const signIn: SignIn = readSignIn(header);
     checkTerms(signIn.message, origin, Date.now());
+    if (isForConsole(signIn.message)) throw foreignMessage(origin, 'must not be that of the console');
     const wallet = await this.signatures.signer(signIn, isSuspect);
     const { isFresh, account } = await this.enter(wallet, signIn.message.nonce);
     if (!isFresh) throw new Problem('X402_SIGN_IN_NONCE_REUSED');
@@ -66,7 +68,7 @@ export class Wallets {
       wallet,
       keyType: 'INFERENCE',
       modelPrivacy: 'ALL',
-      concurrent: CONCURRENT,
+      concurrent: WALLET_CONCURRENT,
       // A wallet pays for each request, so it may use models reserved for paying accounts.
       ...(account ? accountTerms(account) : { tier: 'standard', paid: true }),
     };
@@ -103,11 +105,16 @@ export function checkTerms(message: SignInMessage, origin: URL, nowMs: number): 
   }
   const isOurs = URL.canParse(uri) && new URL(uri).origin === origin.origin;
   if (domain.toLowerCase() !== origin.host || !isOurs) {
-    throw new Problem('X402_SIGN_IN_DOMAIN_MISMATCH', {
-      message: `The sign-in message is for another service: its domain must be ${origin.host} and its URI must be on ${origin.origin}.`,
-    });
+    throw foreignMessage(origin, `must be on ${origin.origin}`);
   }
   if (issuedAtMs > nowMs + AHEAD_MS) throw new Problem('X402_SIGN_IN_FUTURE_TIMESTAMP');
   if (issuedAtMs < nowMs - AGE_MS || expiresAtMs <= nowMs) throw new Problem('X402_SIGN_IN_EXPIRED');
   if (notBeforeMs > nowMs + AHEAD_MS) throw new Problem('X402_SIGN_IN_NOT_BEFORE');
+}
+
+/** The error for a message that was signed for something else. */
+export function foreignMessage(origin: URL, uriTerms: string): Problem {
+  return new Problem('X402_SIGN_IN_DOMAIN_MISMATCH', {
+    message: `The sign-in message is for another service: its domain must be ${origin.host} and its URI ${uriTerms}.`,
+  });
 }

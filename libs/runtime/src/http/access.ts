@@ -2,7 +2,7 @@ import type { Access, RouteDefinition } from '@svc/api/route';
 import { Problem } from '@svc/contracts/problems';
 import type { RouteOptions } from 'fastify';
 import type { Incoming, Next, Outgoing } from './incoming.js';
-import { KnownPaths } from './known-paths.js';
+import { CONSOLE_HOME, KnownPaths } from './known-paths.js';
 import { routeOf } from './route.js';
 import { type InternalToken, type SharedSecret, bearer } from './secrets.js';
 
@@ -140,6 +140,7 @@ export class AccessControl {
       case 'key':
       case 'admin':
       case 'key-or-wallet':
+      case 'console':
       case 'internal':
         return !operatorSide;
     }
@@ -160,12 +161,13 @@ async function goOn(passed: Promise<boolean>, next: Next): Promise<void> {
 /** Whether a request came for a client route or, without a route, to the clients' port. */
 export function isFromClients(request: Incoming): boolean {
   const route = routeOf(request);
-  return route ? isForClients(route) : !request.operatorSide;
+  if (!route) return !request.operatorSide;
+  return CLIENT_ACCESS.has(route.access) || route.access === 'console';
 }
 
 const CLIENT_ACCESS: ReadonlySet<Access> = new Set<Access>(['public', 'key', 'admin', 'key-or-wallet']);
 
-/** Whether clients may use a route. */
-export function isForClients({ access }: RouteDefinition): boolean {
-  return CLIENT_ACCESS.has(access);
+/** Whether clients may use a route, from pages of other origins, too. The console has its own pages. */
+export function isForClients({ access, path }: RouteDefinition): boolean {
+  return CLIENT_ACCESS.has(access) && !path.startsWith(CONSOLE_HOME);
 }

@@ -1,7 +1,7 @@
-import type { Incoming, Outgoing } from './incoming.js';
 import type { RouteDefinition } from '@svc/api/route';
 import { isForClients } from './access.js';
-import { methodsOf } from './known-paths.js';
+import type { Incoming, Outgoing } from './incoming.js';
+import { isOfConsole, methodsOf } from './known-paths.js';
 
 /** How long browsers may cache a preflight response. */
 const REMEMBER_SECONDS = '600';
@@ -11,7 +11,8 @@ const USUAL_HEADERS = 'authorization, content-type';
 
 /**
  * Which pages of other origins may call the API (the Fetch standard, CORS). Credentials are in a header that
- * a page has to know, never in a cookie, so allowing every origin is safe.
+ * a page has to know, so allowing every origin is safe. Cookies count for the console only, which no other
+ * origin may call.
  */
 export class CrossOrigin {
   private readonly origins: ReadonlySet<string>;
@@ -27,9 +28,9 @@ export class CrossOrigin {
   }
 
   /** Sets the headers that let a page read the response. */
-  allow({ headers }: Incoming, { raw }: Outgoing): boolean {
-    const { origin } = headers;
-    if (origin === undefined || this.origins.size === 0) return false;
+  allow(request: Incoming, { raw }: Outgoing): boolean {
+    const { origin } = request.headers;
+    if (origin === undefined || this.origins.size === 0 || isOfConsole(request)) return false;
     raw.setHeader('vary', 'origin');
     if (!this.origins.has('*') && !this.origins.has(origin.toLowerCase())) return false;
     raw.setHeader('access-control-allow-origin', this.origins.has('*') ? '*' : origin);

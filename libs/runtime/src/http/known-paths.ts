@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Problem } from '@svc/contracts/problems';
 import type { RouteDefinition } from '@svc/api/route';
 import { routes } from '@svc/api';
@@ -5,6 +6,10 @@ import type { Incoming } from './incoming.js';
 
 /** The beginning of the path of every route for clients, apart from the pages that describe them. */
 const BASE = '/api/v1';
+/** The path of the console's pages, what they call, and the whole API as they call it. */
+export const CONSOLE_HOME = '/console';
+const CONSOLE_CALLS = `${CONSOLE_HOME}/api/`;
+const CONSOLE_BASE = `${CONSOLE_HOME}${BASE}`;
 
 /** The most characters of an unknown path that are repeated to its client. */
 const SHOWN_CHARACTERS = 200;
@@ -45,6 +50,25 @@ export function notFound({ url, operatorSide }: Incoming, paths: KnownPaths): Pr
       ? `did you mean ${meant}? Check the base URL`
       : `the API is below ${BASE} and described at ${docs}`;
   return new Problem('NOT_FOUND', { message: `${message}: ${hint}.` });
+}
+
+const ofConsole = new WeakSet<IncomingMessage>();
+
+/**
+ * Marks a request of the console, and leads `/console/api/v1/…` to the same route as `/api/v1/…`. So the
+ * console has every route of the API, and none of its own beside it. Its caller is the session of its cookie,
+ * which counts nowhere else.
+ */
+export function enterConsole(request: IncomingMessage): void {
+  const { url = '' } = request;
+  if (!url.startsWith(CONSOLE_CALLS)) return;
+  ofConsole.add(request);
+  if (url.startsWith(`${CONSOLE_BASE}/`)) request.url = url.slice(CONSOLE_HOME.length);
+}
+
+/** Whether a request came below `/console/api`. */
+export function isOfConsole({ raw }: Pick<Incoming, 'raw'>): boolean {
+  return ofConsole.has(raw);
 }
 
 /** The methods of these routes, for `Allow`. */

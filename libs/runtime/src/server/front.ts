@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Bodies } from '../http/bodies.js';
 import type { BodyBounds } from '../http/body-budget.js';
+import { enterConsole } from '../http/known-paths.js';
 import { CrossOrigin } from '../http/cross-origin.js';
 import { RequestStages, type StageOptions } from '../http/request-stages.js';
 import { RequestSteps } from '../http/request-steps.js';
@@ -33,6 +34,7 @@ export function createFront(options: FrontOptions): Front {
   const fastify = adapter.getInstance();
   fastify.addHook('onRoute', direct.onRoute);
   const handle: RequestListener = (request, response) => {
+    enterConsole(request);
     if (!direct.serves(request, response)) fastify.routing(request, response);
   };
   return { adapter, steps, handle };

@@ -1,0 +1,9 @@
+export {
+  ConsoleChallenge,
+  ConsoleChallengeRequest,
+  ConsoleProof,
+  ConsoleSession,
+  ConsoleSessionEnded,
+  ConsoleSessionList,
+  ConsoleSessionReply,
+} from './console.js';

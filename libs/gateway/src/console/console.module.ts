@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { NetworkLimit } from '../tee/network-limit.js';
+import { ConsoleController } from './console.controller.js';
+import { ConsolePagesController } from './console-pages.controller.js';
+import { SignIns } from './sign-ins.js';
+
+/** The console in a browser. */
+@Module({
+  controllers: [ConsoleController, ConsolePagesController],
+  providers: [NetworkLimit, SignIns],
+})
+export class ConsoleModule {}
