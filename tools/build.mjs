@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { appBundles, writeBundles } from './bundle.mjs';
+import { consoleSources, writeConsole } from './console.mjs';
 
 const root = join(import.meta.dirname, '..');
 const startMs = Date.now();
@@ -21,9 +22,11 @@ function run(command, args) {
 
 /** Removes what was compiled from files that are gone: a fresh clone does not have it. */
 function removeOrphans(project) {
-  for (const path of globSync('**/*.{js,d.ts,js.map,d.ts.map}', { cwd: join(project, 'dist') }))
-    if (!existsSync(join(project, 'src', path.replace(/\.(?:js|d\.ts)(?:\.map)?$/, '.ts'))))
-      rmSync(join(project, 'dist', path));
+  const compiled = { cwd: join(project, 'dist'), exclude: ['assets/**'] };
+  for (const path of globSync('**/*.{js,d.ts,js.map,d.ts.map}', compiled)) {
+    const stem = join(project, 'src', path.replace(/\.(?:js|d\.ts)(?:\.map)?$/, ''));
+    if (!existsSync(`${stem}.ts`) && !existsSync(`${stem}.tsx`)) rmSync(join(project, 'dist', path));
+  }
 }
 
 run(process.execPath, ['tools/generate-prisma.mjs']);
@@ -31,12 +34,12 @@ run('tsc', ['-b', 'tsconfig.build.json']);
 
 // The version is the time of the newest compiled project, so a build that changes nothing keeps it.
 const projects = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8')).references;
-const timesMs = projects.map(
+const compiledMs = projects.map(
   ({ path }) => statSync(join(root, dirname(path), 'dist/tsconfig.tsbuildinfo')).mtimeMs,
 );
-const builtMs = Math.max(...timesMs);
+const builtMs = Math.max(...compiledMs);
 if (builtMs >= startMs) {
-  steps.push(`compiled ${timesMs.filter((ms) => ms >= startMs).length} projects`);
+  steps.push(`compiled ${compiledMs.filter((ms) => ms >= startMs).length} projects`);
   for (const { path } of projects) removeOrphans(join(root, dirname(path)));
 }
 const [date, time] = new Date(builtMs).toISOString().split('T');
@@ -45,16 +48,35 @@ const versionFile = join(root, 'libs/runtime/dist/version.txt');
 if (!existsSync(versionFile) || readFileSync(versionFile, 'utf8') !== version)
   writeFileSync(versionFile, version);
 
-// The bundles also contain packages. What they were made of is recorded last, once they are complete.
-const madeOfFile = join(root, 'dist/made-of.txt');
-const others = ['package-lock.json', 'tools/bundle.mjs'].map((path) => statSync(join(root, path)).mtimeMs);
-const madeOf = [builtMs, ...others].join(' ');
-if (!existsSync(madeOfFile) || readFileSync(madeOfFile, 'utf8') !== madeOf) {
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  await writeBundles(appBundles());
+/**
+ * Writes bundles unless they are made of the same files as before: the compiled code, the packages, and those
+ * given. What they were made of is recorded last, once they are complete.
+ */
+async function bundle({ folder, sources, write, step }) {
+  const madeOfFile = join(root, folder, 'made-of.txt');
+  const timesMs = ['package-lock.json', ...sources].map((path) => statSync(join(root, path)).mtimeMs);
+  const madeOf = [builtMs, ...timesMs].join(' ');
+  if (existsSync(madeOfFile) && readFileSync(madeOfFile, 'utf8') === madeOf) return;
+  await write();
   writeFileSync(madeOfFile, madeOf);
-  steps.push('bundled the apps');
+  steps.push(step);
 }
+
+await bundle({
+  folder: 'dist',
+  sources: ['tools/bundle.mjs'],
+  step: 'bundled the apps',
+  write: async () => {
+    rmSync(join(root, 'dist'), { recursive: true, force: true });
+    await writeBundles(appBundles());
+  },
+});
+await bundle({
+  folder: 'libs/console/dist',
+  sources: ['tools/console.mjs', ...consoleSources],
+  step: 'bundled the console',
+  write: writeConsole,
+});
 
 const seconds = ((Date.now() - startMs) / 1000).toFixed(1);
 // Not to stdout, which belongs to the command for which this builds.

@@ -22,6 +22,8 @@ const allowed = {
   sale: ['platform', 'contract'],
   platform: ['platform', 'contract'],
   contract: ['contract'],
+  /** What browsers load. Nothing imports it. */
+  page: ['contract'],
   testing: ['platform', 'contract'],
 };
 

@@ -43,7 +43,7 @@ const faults = [];
 
 function checkFileName(path) {
   const [stem, ...endings] = basename(path)
-    .replace(/\.[mc]?[jt]s$/, '')
+    .replace(/\.(?:[mc]?[jt]s|tsx)$/, '')
     .split('.');
   if (!kebab.test(stem)) faults.push(`${path}: a file name is kebab-case`);
   if (stem.split('-').some((word) => emptyWords.test(word)))
@@ -81,7 +81,7 @@ const hashField = /(?:\bthis\.|^\s+(?:(?:static|readonly|async|get|set) )*)#[a-z
 
 /** TypeScript has `private`; only plain JavaScript needs `#`. */
 function checkPrivateMembers(path) {
-  if (!path.endsWith('.ts')) return;
+  if (!/\.tsx?$/.test(path)) return;
   withoutComments(read(path))
     .split('\n')
     .forEach((line, index) => {

@@ -40,7 +40,7 @@ function checkTable(lib, table) {
 }
 
 /** The name of a top-level file in the row '.': its path without folders and extension. */
-const stemOf = (path) => posix.basename(path).replace(/\.[mc]?[jt]s$/, '');
+const stemOf = (path) => posix.basename(path).replace(/\.(?:[mc]?[jt]s|tsx)$/, '');
 
 /** Checks one import inside a library. `from` and `to` are paths in the same library. */
 function checkImport({ from, to, line }) {

@@ -62,7 +62,7 @@ export function isOwnTest(path) {
 /** True for code that only tests run; it may use the testing library. */
 export const isTest = (path) => isOwnTest(path) || /^libs\/(testing|infra)\//.test(path);
 
-export const isCode = (path) => /\.(ts|mts|cts|js|mjs|cjs)$/.test(path);
+export const isCode = (path) => /\.(tsx?|mts|cts|js|mjs|cjs)$/.test(path);
 
 /** Prints the faults, one per line, and exits with the code that the runner expects. */
 export function finish(faults) {

@@ -39,6 +39,18 @@ export const rooms = {
     operator: ['route', 'keys'],
     internal: ['route'],
   },
+  console: {
+    text: [],
+    api: [],
+    ui: ['text', 'api'],
+    shell: ['text', 'api', 'ui'],
+    'sign-in': ['text', 'api', 'ui', 'shell'],
+    overview: ['text', 'api', 'ui', 'shell'],
+    keys: ['text', 'api', 'ui', 'shell'],
+    usage: ['text', 'api', 'ui', 'shell'],
+    requests: ['text', 'api', 'ui', 'shell'],
+    playground: ['text', 'api', 'ui', 'shell'],
+  },
   paid: {
     '.': ['gateway.config'],
     json: [],

@@ -1,0 +1,56 @@
+/** A response that is not a success, or none at all. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+
+  constructor(
+    message: string,
+    readonly details: {
+      /** 0 if there was no response. */
+      readonly status: number;
+      readonly code?: string | undefined;
+      readonly requestId?: string | undefined;
+      readonly retryAfterSeconds?: number | undefined;
+      /** The body as JSON, if it was any. */
+      readonly body?: unknown;
+    },
+  ) {
+    super(message);
+  }
+
+  get status(): number {
+    return this.details.status;
+  }
+
+  get code(): string | undefined {
+    return this.details.code;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** The message and code of an error's body, in each form that routes have. */
+export function errorTexts(body: unknown): { message?: string | undefined; code?: string | undefined } {
+  if (!isRecord(body)) return {};
+  const { error } = body;
+  const inner = isRecord(error) ? error : {};
+  return {
+    message: textOf(inner['message']) ?? textOf(body['message']) ?? textOf(error),
+    code: textOf(body['code']) ?? textOf(inner['code']),
+  };
+}
+
+export async function errorOf(response: Response): Promise<CallError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { message, code } = errorTexts(body);
+  const retryAfter = Number(response.headers.get('retry-after'));
+  return new CallError(message ?? `The service responded with status ${response.status}.`, {
+    status: response.status,
+    code,
+    body,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+  });
+}

@@ -1,0 +1,38 @@
+import type { ApiKeyView } from '@svc/api/keys';
+import { call } from '../api/client.js';
+import { withProof } from '../shell/proof.js';
+import type { KeyFormTerms } from './key-form.js';
+
+type KeyType = ApiKeyView['apiKeyType'];
+
+/** Creates a key and returns its secret. */
+export async function createKey(terms: KeyFormTerms, apiKeyType: KeyType): Promise<string> {
+  const { requestsPerMinute, tokensPerMinute, ...others } = terms;
+  const body = {
+    ...others,
+    apiKeyType,
+    ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
+    ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
+  };
+  const { data } = await withProof(() => call('POST', '/api/v1/api_keys', { body }));
+  return data.apiKey;
+}
+
+export async function changeKey(id: string, terms: Partial<KeyFormTerms>): Promise<void> {
+  await withProof(() => call('PATCH', '/api/v1/api_keys', { body: { id, ...terms } }));
+}
+
+export async function revokeKey(id: string): Promise<void> {
+  await call('DELETE', '/api/v1/api_keys', { query: { id } });
+}
+
+/** The terms that a key has now, for the key that replaces it. */
+export const termsOf = (key: ApiKeyView): KeyFormTerms => ({
+  description: key.description,
+  expiresAt: key.expiresAt,
+  consumptionLimit: { usd: key.consumptionLimits.usd, diem: key.consumptionLimits.diem },
+  limitPeriod: key.limitPeriod,
+  modelPrivacy: key.modelPrivacy,
+  requestsPerMinute: key.requestsPerMinute ?? null,
+  tokensPerMinute: key.tokensPerMinute ?? null,
+});

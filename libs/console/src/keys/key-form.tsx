@@ -1,0 +1,186 @@
+import type { ApiKeyView, NewApiKey } from '@svc/api/keys';
+import { useState } from 'preact/hooks';
+import { textIn } from '../text/form-text.js';
+import { utcDay } from '../text/format.js';
+import { PERIODS, PRIVACIES } from '../text/limits.js';
+import { Field, Segments, Select } from '../ui/fields.js';
+import { ErrorNote } from '../ui/states.js';
+
+type KeyType = ApiKeyView['apiKeyType'];
+
+/** What the form has, as the API takes it; null means no limit. */
+export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod' | 'modelPrivacy'>> & {
+  readonly expiresAt?: string | null;
+  readonly consumptionLimit: { usd: number | null; diem: number | null };
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+};
+
+/** The choices of the form that are not in fields of text. */
+interface Choices {
+  readonly type: KeyType;
+  readonly expiry: 'never' | '30' | '90' | 'day' | 'kept';
+  readonly period: ApiKeyView['limitPeriod'];
+  readonly privacy: ApiKeyView['modelPrivacy'];
+}
+
+const numberIn = (data: FormData, name: string): number | null => {
+  const text = textIn(data, name);
+  return text === '' ? null : Number(text);
+};
+
+function expiresAtOf({ expiry }: Choices, data: FormData): Pick<KeyFormTerms, 'expiresAt'> {
+  if (expiry === 'kept') return {};
+  if (expiry === 'never') return { expiresAt: null };
+  return { expiresAt: expiry === 'day' ? textIn(data, 'day') : utcDay(Number(expiry)) };
+}
+
+const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
+  description: textIn(data, 'description'),
+  ...expiresAtOf(choices, data),
+  consumptionLimit: { usd: numberIn(data, 'usd'), diem: numberIn(data, 'diem') },
+  limitPeriod: choices.period,
+  modelPrivacy: choices.privacy,
+  requestsPerMinute: numberIn(data, 'rpm'),
+  tokensPerMinute: numberIn(data, 'tpm'),
+});
+
+interface LimitFieldsProps {
+  readonly current: ApiKeyView | undefined;
+}
+
+function LimitFields({ current }: LimitFieldsProps) {
+  const { usd, diem } = current?.consumptionLimits ?? {};
+  return (
+    <>
+      <div class="fields">
+        <Field label="Limit in USD" hint="Empty: no limit of its own">
+          <input name="usd" type="number" min="0" max="9999999999" step="any" value={usd ?? ''} />
+        </Field>
+        <Field label="Limit in DIEM" hint="Empty: no limit of its own">
+          <input name="diem" type="number" min="0" max="9999999999" step="any" value={diem ?? ''} />
+        </Field>
+      </div>
+      <div class="fields">
+        <Field label="Requests per minute" hint="Within the account's limits">
+          <input name="rpm" type="number" min="1" step="1" value={current?.requestsPerMinute ?? ''} />
+        </Field>
+        <Field label="Tokens per minute" hint="Within the account's limits">
+          <input name="tpm" type="number" min="1" step="1" value={current?.tokensPerMinute ?? ''} />
+        </Field>
+      </div>
+    </>
+  );
+}
+
+const TYPES = [
+  ['INFERENCE', 'INFERENCE: makes requests'],
+  ['ADMIN', 'ADMIN: also manages the account'],
+] as const;
+const EXPIRIES = [
+  ['never', 'Never'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['day', 'On a day'],
+] as const;
+const PERIOD_OPTIONS = (['EPOCH', 'MONTH', 'LIFETIME'] as const).map(
+  (name) => [name, PERIODS[name].label] as const,
+);
+const PRIVACY_OPTIONS = (['ALL', 'PRIVATE_TEXT', 'PRIVATE_ONLY'] as const).map(
+  (name) => [name, PRIVACIES[name]] as const,
+);
+
+interface ChoiceFieldsProps extends LimitFieldsProps {
+  readonly choices: Choices;
+  readonly onChange: (changes: Partial<Choices>) => void;
+}
+
+function Expiry({ current, choices, onChange }: ChoiceFieldsProps) {
+  return (
+    <div class="fields">
+      <Select
+        label="Expires"
+        value={choices.expiry}
+        options={current ? [['kept', 'As it is'], ...EXPIRIES] : EXPIRIES}
+        onChange={(expiry) => onChange({ expiry })}
+      />
+      {choices.expiry === 'day' && (
+        <Field label="Day" hint="At its beginning, UTC">
+          <input name="day" type="date" min={utcDay(1)} required />
+        </Field>
+      )}
+    </div>
+  );
+}
+
+const Scope = ({ choices, onChange }: Omit<ChoiceFieldsProps, 'current'>) => (
+  <div class="fields">
+    <Select
+      label="The spending limits are for"
+      value={choices.period}
+      options={PERIOD_OPTIONS}
+      onChange={(period) => onChange({ period })}
+    />
+    <Select
+      label="Models"
+      value={choices.privacy}
+      options={PRIVACY_OPTIONS}
+      onChange={(privacy) => onChange({ privacy })}
+    />
+  </div>
+);
+
+interface KeyFormProps {
+  /** The key that is changed; a new key without it. */
+  readonly current?: ApiKeyView;
+  readonly action: string;
+  readonly onSubmit: (terms: KeyFormTerms, type: KeyType) => Promise<void>;
+}
+
+/** The terms of a key: what it is called and what it may do. */
+export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
+  const [choices, setChoices] = useState<Choices>({
+    type: 'INFERENCE',
+    expiry: current ? 'kept' : 'never',
+    period: current?.limitPeriod ?? 'EPOCH',
+    privacy: current?.modelPrivacy ?? 'ALL',
+  });
+  const [error, setError] = useState<Error>();
+  const [isBusy, setBusy] = useState(false);
+  const change = (changes: Partial<Choices>) => setChoices((before) => ({ ...before, ...changes }));
+  const submit = async (data: FormData) => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSubmit(termsOf(choices, data), choices.type);
+    } catch (cause) {
+      setError(cause as Error);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(new FormData(event.currentTarget));
+      }}
+    >
+      <Field label="Description" hint="At most 64 characters; only you see it">
+        <input name="description" maxLength={64} required value={current?.description ?? ''} autofocus />
+      </Field>
+      {!current && (
+        <Segments label="Type" value={choices.type} options={TYPES} onChange={(type) => change({ type })} />
+      )}
+      <Expiry current={current} choices={choices} onChange={change} />
+      <LimitFields current={current} />
+      <Scope choices={choices} onChange={change} />
+      {error && <ErrorNote error={error} />}
+      <div class="row end">
+        <button class="primary" disabled={isBusy}>
+          {action}
+        </button>
+      </div>
+    </form>
+  );
+}

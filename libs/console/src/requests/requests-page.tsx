@@ -1,0 +1,203 @@
+import { useEffect, useState } from 'preact/hooks';
+import { call } from '../api/client.js';
+import type { ReplyAt } from '../api/routes.js';
+import { isAdmin } from '../api/session.js';
+import { choices, choose } from '../shell/navigation.js';
+import { PeriodChoice, currentPeriod } from '../shell/period.js';
+import { count, diem, duration, nanoOf, usdNine } from '../text/format.js';
+import { DataTable } from '../ui/data-table.js';
+import { Field, Select } from '../ui/fields.js';
+import { useResource } from '../ui/resource.js';
+import { Empty, ErrorNote, Loaded } from '../ui/states.js';
+import { Tabs } from '../ui/tabs.js';
+import { Time } from '../ui/time.js';
+import { Refusals } from './refusals.js';
+import { RequestPanel } from './request-panel.js';
+
+type Page = ReplyAt<'GET', '/api/v1/billing/requests'>;
+export type RequestRow = Page['data'][number];
+
+const PAGE_ROWS = 50;
+
+/** The day after, because an end is exclusive. */
+const nextDay = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString();
+
+function currentQuery() {
+  const { startDate, endDate } = currentPeriod();
+  const search = choices.value;
+  const requestId = search.get('id') ?? '';
+  if (requestId !== '') return { requestId };
+  return {
+    startTimestamp: new Date(startDate).toISOString(),
+    endTimestamp: nextDay(endDate),
+    model: search.get('model') ?? undefined,
+    apiKeyId: search.get('key') ?? undefined,
+    limit: PAGE_ROWS,
+  };
+}
+
+const load = (query: ReturnType<typeof currentQuery> | { cursor: string }, signal?: AbortSignal) =>
+  call('GET', '/api/v1/billing/requests', { query, ...(signal && { signal }) });
+
+/** The choices of what is listed. */
+function Filters() {
+  const keys = useResource(
+    async (signal) => (isAdmin.value ? (await call('GET', '/api/v1/api_keys', { signal })).data : []),
+    [],
+  );
+  const options = [
+    ['', 'All keys'] as const,
+    ['web', 'This console'] as const,
+    ...(keys.value ?? []).map(
+      ({ id, description, last6Chars }) => [id, `${description} ···${last6Chars}`] as const,
+    ),
+  ];
+  return (
+    <div class="filters">
+      <PeriodChoice />
+      {isAdmin.value && (
+        <Select
+          label="Key"
+          value={choices.value.get('key') ?? ''}
+          options={options}
+          onChange={(key) => choose({ key })}
+        />
+      )}
+      <Field label="Model">
+        <input
+          type="search"
+          value={choices.value.get('model') ?? ''}
+          placeholder="Whole id"
+          onChange={(event) => choose({ model: event.currentTarget.value.trim() })}
+        />
+      </Field>
+      <Field label="Request id">
+        <input
+          type="search"
+          value={choices.value.get('id') ?? ''}
+          placeholder="chatcmpl-…"
+          onChange={(event) => choose({ id: event.currentTarget.value.trim() })}
+        />
+      </Field>
+    </div>
+  );
+}
+
+interface RowsProps {
+  readonly rows: readonly RequestRow[];
+  readonly onOpen: (row: RequestRow) => void;
+}
+
+const RequestTable = ({ rows, onOpen }: RowsProps) => (
+  <DataTable
+    caption="Requests, newest first"
+    rows={rows}
+    keyOf={({ requestId }) => requestId}
+    columns={[
+      {
+        title: 'Time (UTC)',
+        cell: (row) => (
+          <button type="button" class="link" onClick={() => onOpen(row)}>
+            <Time at={row.timestamp} form="second" />
+          </button>
+        ),
+        sortBy: ({ timestamp }) => timestamp,
+      },
+      { title: 'Model', cell: ({ modelName }) => modelName, sortBy: ({ modelName }) => modelName },
+      { title: 'Key', cell: ({ description }) => description, sortBy: ({ description }) => description },
+      {
+        title: 'Input',
+        cell: ({ promptTokens }) => (promptTokens === null ? '—' : count(promptTokens)),
+        sortBy: ({ promptTokens }) => promptTokens ?? -1,
+        isNumeric: true,
+      },
+      {
+        title: 'Output',
+        cell: ({ completionTokens }) => (completionTokens === null ? '—' : count(completionTokens)),
+        sortBy: ({ completionTokens }) => completionTokens ?? -1,
+        isNumeric: true,
+      },
+      {
+        title: 'Duration',
+        cell: ({ durationMs }) => (durationMs === null ? '—' : duration(durationMs)),
+        sortBy: ({ durationMs }) => durationMs ?? -1,
+        isNumeric: true,
+      },
+      {
+        title: 'Cost',
+        cell: (row) => (
+          <>
+            {usdNine(row.usd)}
+            {row.diem > 0 && ` + ${diem(row.diem)}`}
+          </>
+        ),
+        sortBy: (row) => nanoOf(row.usd) + nanoOf(row.diem),
+        isNumeric: true,
+      },
+    ]}
+  />
+);
+
+/** The pages of the list after the first, which a button loads. */
+function useFurtherPages(first: Page | undefined) {
+  const [pages, setPages] = useState<readonly Page[]>([]);
+  const [error, setError] = useState<Error>();
+  useEffect(() => setPages([]), [first]);
+  const cursor = (pages.at(-1) ?? first)?.nextCursor ?? undefined;
+  const loadNext = async () => {
+    if (cursor === undefined) return;
+    try {
+      const next = await load({ cursor });
+      setPages((before) => [...before, next]);
+      setError(undefined);
+    } catch (cause) {
+      setError(cause as Error);
+    }
+  };
+  return { rows: pages.flatMap(({ data }) => data), hasMore: cursor !== undefined, loadNext, error };
+}
+
+function Served() {
+  const [open, setOpen] = useState<RequestRow>();
+  const query = currentQuery();
+  const first = useResource((signal) => load(query, signal), [JSON.stringify(query)]);
+  const further = useFurtherPages(first.value);
+  return (
+    <div class="stack">
+      <Filters />
+      <section class="card" aria-label="Requests">
+        <Loaded resource={first} rows={10}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty title="No requests">
+                <span>No charged request has these properties. Prompts and completions are not stored.</span>
+              </Empty>
+            ) : (
+              <RequestTable rows={[...data, ...further.rows]} onOpen={setOpen} />
+            )
+          }
+        </Loaded>
+        {further.error && <ErrorNote error={further.error} />}
+        {further.hasMore && (
+          <div class="row">
+            <button type="button" onClick={() => void further.loadNext()}>
+              Show older ones
+            </button>
+          </div>
+        )}
+      </section>
+      {open && <RequestPanel row={open} onClose={() => setOpen(undefined)} />}
+    </div>
+  );
+}
+
+/** The requests of the account, and those that a limit refused. */
+export const RequestsPage = () => (
+  <Tabs
+    label="Requests"
+    tabs={[
+      { title: 'Charged', content: () => <Served /> },
+      { title: 'Refused by a limit', content: () => <Refusals /> },
+    ]}
+  />
+);

@@ -1,0 +1,127 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { isAdmin, session, signOut } from '../api/session.js';
+import { ErrorBoundary } from '../ui/error-boundary.js';
+import { ErrorNote, Skeleton } from '../ui/states.js';
+import { Brand } from './brand.js';
+import { addressOfPage, page } from './navigation.js';
+import type { PageEntry } from './page-entry.js';
+import { ProofDialog } from './proof-dialog.js';
+import { ThemeChoice } from './theme.js';
+
+interface PagesProps {
+  readonly pages: readonly PageEntry[];
+}
+
+function Menu({ pages }: PagesProps) {
+  const [isOpen, setOpen] = useState(false);
+  const current = page.value;
+  useEffect(() => setOpen(false), [current]);
+  const { apiKey, wallet } = session.value ?? {};
+  return (
+    <header
+      class="side"
+      data-open={isOpen ? '' : undefined}
+      onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
+    >
+      <Brand />
+      <button
+        type="button"
+        class="menu-button"
+        aria-expanded={isOpen}
+        aria-controls="menu"
+        onClick={() => setOpen(!isOpen)}
+      >
+        Menu
+      </button>
+      <nav id="menu" aria-label="Pages">
+        {pages
+          .filter(({ isForAll }) => isForAll || isAdmin.value)
+          .map(({ name, title }) => (
+            <a key={name} href={addressOfPage(name)} aria-current={name === current ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+      </nav>
+      <div class="who">
+        <span class="hint">
+          {apiKey && `Key “${apiKey.description}” ···${apiKey.last6Chars}`}
+          {wallet !== null && wallet !== undefined && <span class="mono">{wallet}</span>}
+        </span>
+        <ThemeChoice />
+        <a href="/docs">API reference</a>
+        <button type="button" onClick={() => void signOut()}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+interface OpenedPage {
+  readonly entry: PageEntry;
+  readonly Content?: ComponentType;
+  readonly error?: Error;
+}
+
+/** The code of a page once it is loaded; until then the one before stays. */
+function useOpenedPage(entry: PageEntry): OpenedPage {
+  const [opened, setOpened] = useState<OpenedPage>({ entry });
+  useEffect(() => {
+    let isOutdated = false;
+    entry.load().then(
+      (Content) => !isOutdated && setOpened({ entry, Content }),
+      (cause: unknown) => {
+        const error = new Error('The page could not be loaded. Reload the console.', { cause });
+        if (!isOutdated) setOpened({ entry, error });
+      },
+    );
+    return () => {
+      isOutdated = true;
+    };
+  }, [entry]);
+  return opened;
+}
+
+const NOT_FOUND: PageEntry = {
+  name: 'not-found',
+  title: 'No such page',
+  isForAll: true,
+  load: () => Promise.resolve(() => <p>Choose a page in the menu.</p>),
+};
+
+/** The menu and the open page. */
+export function Shell({ pages }: PagesProps) {
+  const entry =
+    pages.find(({ name, isForAll }) => name === page.value && (isForAll || isAdmin.value)) ?? NOT_FOUND;
+  const { entry: shown, Content, error } = useOpenedPage(entry);
+  useEffect(() => {
+    document.title = `${shown.title} · Console`;
+    // Not when the console opens: then the focus belongs to the browser.
+    if (Content && document.activeElement !== document.body)
+      document.querySelector<HTMLElement>('h1')?.focus();
+  }, [shown, Content]);
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Menu pages={pages} />
+      <main id="content" tabIndex={-1}>
+        <div class="page">
+          <div class="page-head">
+            <h1 tabIndex={-1}>{shown.title}</h1>
+          </div>
+          {error && <ErrorNote error={error} />}
+          {!Content && !error && <Skeleton rows={6} />}
+          {Content && (
+            <ErrorBoundary key={shown.name}>
+              <Content />
+            </ErrorBoundary>
+          )}
+        </div>
+      </main>
+      <ProofDialog />
+    </div>
+  );
+}

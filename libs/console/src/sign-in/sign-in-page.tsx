@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks';
+import { signIn } from '../api/session.js';
+import { Brand } from '../shell/brand.js';
+import { textIn } from '../text/form-text.js';
+import { Field } from '../ui/fields.js';
+import { ErrorNote } from '../ui/states.js';
+
+/** The cookie of a session is sent over HTTPS, or to this machine. */
+const InsecureNote = () => (
+  <p class="note warn">
+    This address has neither HTTPS nor is it <code>localhost</code>, so a browser keeps no session for it.
+    Open the console over HTTPS.
+  </p>
+);
+
+function KeyForm() {
+  const [error, setError] = useState<Error>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (form: HTMLFormElement) => {
+    const apiKey = textIn(new FormData(form), 'apiKey');
+    // The key stays nowhere in the page.
+    form.reset();
+    setBusy(true);
+    setError(undefined);
+    try {
+      await signIn({ apiKey });
+    } catch (cause) {
+      setError(cause as Error);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(event.currentTarget);
+      }}
+    >
+      <Field
+        label="API key"
+        hint="An ADMIN key opens the account. Any other key shows its own usage, limits and the playground."
+      >
+        <input
+          name="apiKey"
+          type="password"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          placeholder="SVC_ADMIN_KEY_…"
+          required
+        />
+      </Field>
+      {error && <ErrorNote error={error} />}
+      <button class="primary" disabled={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </button>
+    </form>
+  );
+}
+
+interface SignInProps {
+  /** Why the reader is here, if a session has ended. */
+  readonly note?: string | undefined;
+}
+
+/** Sign-in by a key. */
+export function SignInPage({ note }: SignInProps) {
+  return (
+    <div class="gate">
+      <main>
+        <Brand />
+        <div class="card stack">
+          <h1 tabIndex={-1}>Sign in</h1>
+          {note !== undefined && (
+            <p class="note" role="status">
+              {note}
+            </p>
+          )}
+          {!isSecureContext && <InsecureNote />}
+          <KeyForm />
+          <p class="hint">
+            No key yet? The first <code>npm start</code> prints one; after that, an ADMIN key creates others.
+            The <a href="/docs">API reference</a> has the rest.
+          </p>
+        </div>
+      </main>
+    </div>
+  );
+}

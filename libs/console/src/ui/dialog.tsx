@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  /** A panel at the side of the window. */
+  readonly atSide?: boolean;
+  /** Whether Escape and the closing button are refused while something must not be lost. */
+  readonly mustStay?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog. It is open while it is rendered; the focus then returns to where it was. */
+export function Dialog({ title, onClose, atSide = false, mustStay = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else document.querySelector<HTMLElement>('h1')?.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={atSide ? 'side-panel' : ''}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!mustStay) onClose();
+      }}
+    >
+      <div class="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        {!mustStay && (
+          <button type="button" class="plain small" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        )}
+      </div>
+      <div class="dialog-body stack">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,36 @@
+// The console's scripts and style sheet: their size as sent, and that they name no other host, so that no
+// page of it sends a request elsewhere. Its policy would refuse that too.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { finish, root } from './check-sources.mjs';
+
+const MOST_BYTES = { js: 120_000, css: 8_000 };
+/** What a browser loads before it shows the sign-in page. */
+const MOST_FIRST_BYTES = 30_000;
+
+/** Names of XML, and the text of an error of a library: nothing is loaded from them. */
+const ONLY_NAMED = /^https?:\/\/(?:www\.w3\.org\/|github\.com\/markedjs\/marked\.$)/;
+
+const folder = join(root, 'libs/console/dist');
+const faults = [];
+const bytes = { js: 0, css: 0 };
+const page = readFileSync(join(folder, 'index.html'), 'utf8');
+let firstBytes = 0;
+
+for (const name of readdirSync(join(folder, 'assets'))) {
+  const content = readFileSync(join(folder, 'assets', name));
+  const size = gzipSync(content, { level: 9 }).length;
+  bytes[name.endsWith('.css') ? 'css' : 'js'] += size;
+  if (name.endsWith('.js') && page.includes(name)) firstBytes += size;
+  for (const [address] of content.toString().matchAll(/\b(?:https?|wss?):\/\/[\w.-]+\.\w[\w/.-]*/g))
+    if (!ONLY_NAMED.test(address)) faults.push(`libs/console: ${name} names ${address}`);
+}
+for (const [kind, most] of Object.entries(MOST_BYTES))
+  if (bytes[kind] > most) faults.push(`libs/console: ${bytes[kind]} bytes of ${kind}, at most ${most}`);
+if (firstBytes > MOST_FIRST_BYTES)
+  faults.push(
+    `libs/console: the first page loads ${firstBytes} bytes of scripts, at most ${MOST_FIRST_BYTES}`,
+  );
+console.log(`${bytes.js} bytes of scripts, ${firstBytes} at first, ${bytes.css} of styles`);
+finish(faults);
