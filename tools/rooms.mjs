@@ -155,11 +155,12 @@ export const rooms = {
   },
   router: {
     '.': ['router.config'],
-    dialects: [],
+    chat: [],
+    dialects: ['chat'],
     models: ['dialects'],
-    enclaves: ['dialects', 'models'],
+    enclaves: ['chat', 'dialects', 'models'],
     nodes: [],
-    api: ['models'],
+    api: ['chat', 'models'],
   },
   runtime: {
     '.': ['start-fault', 'version', 'within'],

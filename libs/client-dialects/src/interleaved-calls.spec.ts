@@ -1,14 +1,15 @@
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import type { ResponseRequest } from '@svc/api/responses';
 import { NO_USAGE } from '@svc/contracts/messages';
 import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Fields, fieldsOf } from '@svc/paid/json';
 import { messageDialect } from './messages/message-dialect.js';
-import { type ClientDialect, chatDialect, OutputNormaliser } from '@svc/text/output';
+import { type ClientDialect, chatDialect } from '@svc/text/output';
+import { OpenAiOutput } from '@svc/text/testing';
 import { ResponsesDialect } from './responses/responses-dialect.js';
-import { type ResponseWriter } from '@svc/paid/http';
+import type { ResponseWriter } from '@svc/paid/http';
 
 /** What a client has of a message, whatever its dialect. */
 interface ShownMessage {
@@ -136,11 +137,11 @@ async function sentBy(
   const write = (text: string): undefined => void (sent += text);
   const writer = { isGone: false, begin: () => undefined, write, end: write, send: write };
   const thinking = { strip: false, startsInside: false };
-  const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
+  const output = new OpenAiOutput({ thinking, tokenizer: undefined });
   const form = member === 'delta' ? dialect.streamed.bind(dialect) : dialect.whole.bind(dialect);
-  const encoder = form(writer as unknown as ResponseWriter, normaliser, ABOUT);
+  const encoder = form(writer as unknown as ResponseWriter, output.normaliser, ABOUT);
   for (const each of parts) {
-    encoder.add(normaliser.read(JSON.stringify({ choices: [{ index: 0, [member]: each }] })));
+    encoder.add(output.read(JSON.stringify({ choices: [{ index: 0, [member]: each }] })));
     await encoder.flush();
   }
   await encoder.end({ ending: { kind: 'done' }, ...END });

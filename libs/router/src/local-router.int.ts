@@ -1,5 +1,5 @@
 import { Catalog } from '@svc/catalog';
-import type { ChunkStream, InferenceRouter } from '@svc/contracts/inference';
+import type { ChunkStream } from '@svc/contracts/inference';
 import { scrapedMetrics } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BackendRequest, type Reply, TestBackend, replying } from '../test/backend.js';
@@ -12,6 +12,7 @@ import { speechConformance } from '../test/speech.conformance.js';
 import { transcriptionConformance } from '../test/transcription.conformance.js';
 import { catalogFile, catalogOf, collect, eventually, quickRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
+import type { RouterPorts } from './api/router-ports.js';
 
 routerConformance('LocalRouter', (catalog) => quickRouter(catalog));
 
@@ -29,7 +30,7 @@ transcriptionConformance('LocalRouter', (catalog) => quickRouter(catalog));
 describe('the slots of a backend', () => {
   let backend: TestBackend;
   let catalog: Catalog;
-  let router: InferenceRouter;
+  let router: RouterPorts;
   let stop: () => Promise<void>;
 
   const entry = (members: object): object => ({ url: backend.url, model: 'x', ...members });

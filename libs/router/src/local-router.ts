@@ -6,7 +6,7 @@ import type {
   Completion,
   Embeddings,
   ImageOrders,
-  InferenceCall,
+  ChatCall,
   Nodes,
   Speech,
   Transcriptions,
@@ -14,7 +14,8 @@ import type {
 import { RouterPorts } from './api/router-ports.js';
 import { ModelCalls } from './models/model-calls.js';
 import { ownMembers } from './models/own-members.js';
-import type { ChatDialect } from './dialects/dialect.js';
+import type { OwnChatMembers } from './dialects/dialect.js';
+import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
 import { LocalBackendJobs } from './models/local-backend-jobs.js';
 import { LocalEmbeddings } from './models/local-embeddings.js';
@@ -61,42 +62,37 @@ export class LocalRouter extends RouterPorts {
     );
   }
 
-  override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+  override complete(call: ChatCall, signal: AbortSignal): Promise<Completion> {
     return this.calls.first(call, signal, {
       ...this.calls.whole,
       at: ({ chat }, live) =>
         chat && {
-          request: () => this.chatRequest(chat, live, call),
+          request: () => chat.request(this.ownOf(live, call), call.body, false),
           take: async (exchange) => {
             const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
             chat.checkCompletion(body);
-            return { body };
+            return { body, ...(chat.responses !== undefined && { dialect: chat.responses }) };
           },
         },
     });
   }
 
-  override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+  override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {
     if (call.encryption) return this.enclaves.stream(call, call.encryption.modelKey, signal);
-    return this.chatStream(call, signal, ({ firstEvent }) => firstEvent);
+    return this.chatStream(call, signal, (chat) => (exchange) => firstEvent(exchange, chat));
   }
 
-  private chatStream(
-    call: InferenceCall,
-    signal: AbortSignal,
-    beginning: ChatBeginning,
-  ): Promise<ChunkStream> {
+  private chatStream(call: ChatCall, signal: AbortSignal, beginning: ChatBeginning): Promise<ChunkStream> {
     return this.calls.streamed(call, signal, ({ chat }, live) => {
       const first = chat && beginning(chat, live);
-      return first && { request: () => this.chatRequest(chat, live, call), first };
+      if (!first) return undefined;
+      const request = (): PlannedRequest => chat.request(this.ownOf(live, call), call.body, true);
+      return { request, first, dialect: chat.responses };
     });
   }
 
-  private chatRequest(
-    { request }: ChatDialect,
-    { backend }: LiveBackend,
-    { accountId, body }: InferenceCall,
-  ): PlannedRequest {
-    return request(ownMembers(backend, accountId, this.settings.secret), body);
+  /** The members of a chat that are its backend's own. */
+  private ownOf({ backend }: LiveBackend, { accountId }: ChatCall): OwnChatMembers {
+    return ownMembers(backend, accountId, this.settings.secret);
   }
 }

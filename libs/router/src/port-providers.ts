@@ -1,18 +1,27 @@
 import type { FactoryProvider } from '@nestjs/common';
 import {
   BackendJobs,
+  Chat,
   Embeddings,
   EnclaveReports,
   ImageOrders,
-  InferenceRouter,
   Nodes,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
-import type { RouterPorts } from './api/router-ports.js';
+import { RouterPorts } from './api/router-ports.js';
 
-/** The ports of a router in addition to `InferenceRouter`. */
-export const PORTS = [BackendJobs, Embeddings, EnclaveReports, ImageOrders, Nodes, Speech, Transcriptions];
+/** The ports of a router. */
+export const PORTS = [
+  BackendJobs,
+  Chat,
+  Embeddings,
+  EnclaveReports,
+  ImageOrders,
+  Nodes,
+  Speech,
+  Transcriptions,
+];
 
 const portOf = (
   provide: FactoryProvider['provide'],
@@ -20,11 +29,12 @@ const portOf = (
 ): FactoryProvider => ({
   provide,
   useFactory: of,
-  inject: [InferenceRouter],
+  inject: [RouterPorts],
 });
 
 /** Provides each of them from the router of the module. */
 export const portProviders: FactoryProvider[] = [
+  portOf(Chat, ({ chat }) => chat),
   portOf(BackendJobs, ({ jobs }) => jobs),
   portOf(Embeddings, ({ embeddings }) => embeddings),
   portOf(EnclaveReports, ({ enclaves }) => enclaves),

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
-import type { InferenceCall, Served } from '@svc/contracts/inference';
+import type { ChatCall, Served } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, replying } from '../test/backend.js';
 import { catalogFile, collect, quickRouter } from '../test/routing.js';
@@ -22,7 +22,7 @@ async function given(kind: string): Promise<void> {
 }
 
 const origin = { requestId: 'r', accountId: 'a', model: 'm' };
-const CHAT: InferenceCall = { ...origin, body: [Buffer.from('{"messages":[]}')] };
+const CHAT: ChatCall = { ...origin, body: [Buffer.from('{"messages":[]}')] };
 
 /** A router of a network with these nodes. */
 function givenNodes(...nodes: readonly object[]): void {

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { InferenceRouter } from '@svc/contracts/inference';
 import { closedAtEnd } from '@svc/runtime';
 import { HttpRouter, type HttpRouterSettings } from './api/http-router.js';
+import { RouterPorts } from './api/router-ports.js';
 import { PORTS, portProviders } from './port-providers.js';
 
 /** The router of another process. */
@@ -13,10 +13,10 @@ export class RouterClientModule {
       providers: [
         closedAtEnd(HttpRouter),
         { provide: HttpRouter, useFactory: () => new HttpRouter(settings) },
-        { provide: InferenceRouter, useExisting: HttpRouter },
+        { provide: RouterPorts, useExisting: HttpRouter },
         ...portProviders,
       ],
-      exports: [InferenceRouter, ...PORTS],
+      exports: PORTS,
     };
   }
 }

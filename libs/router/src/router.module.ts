@@ -9,11 +9,12 @@ import {
 import { BackendPool, type LiveBackend, PodAddresses } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import type { Backend } from '@svc/contracts/catalog';
-import { InferenceRouter, nodesName } from '@svc/contracts/inference';
+import { nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { LocalRouter } from './local-router.js';
 import type { NodeChecks } from './nodes/node-checks.js';
+import { RouterPorts } from './api/router-ports.js';
 import { PORTS, portProviders } from './port-providers.js';
 import type { RouterSettings } from './router.config.js';
 
@@ -30,7 +31,7 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     @Inject(BackendPool) private readonly pool: BackendPool,
-    @Inject(InferenceRouter) { nodeChecks: nodes }: LocalRouter,
+    @Inject(RouterPorts) { nodeChecks: nodes }: LocalRouter,
     catalog: Catalog,
     private readonly pods: PodAddresses,
   ) {
@@ -86,14 +87,14 @@ export class RouterModule {
           inject: [PodAddresses],
         },
         {
-          provide: InferenceRouter,
+          provide: RouterPorts,
           useFactory: (catalog: Catalog, pool: BackendPool, { log }: RootLogger) =>
             new LocalRouter(catalog, pool, { ...settings, log }),
           inject: [Catalog, BackendPool, RootLogger],
         },
         ...portProviders,
       ],
-      exports: [InferenceRouter, ...PORTS],
+      exports: [RouterPorts, ...PORTS],
     };
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { ChunkStream, InferenceCall } from '@svc/contracts/inference';
+import type { ChunkStream, ChatCall } from '@svc/contracts/inference';
 import type { RouterPorts } from '../src/api/router-ports.js';
 import { Problem } from '@svc/contracts/problems';
 import { uuidOf } from '@svc/runtime';
@@ -13,7 +13,7 @@ const REJECTED = 'The model rejected the request: ';
 const DONE = 'data: [DONE]\n\n';
 const CHUNK = 'data: {"choices":[{"index":0,"delta":{"content":"é🙂"}}]}\n\n';
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' } }] };
-const CALL: InferenceCall = {
+const CALL: ChatCall = {
   requestId: 'r-1',
   accountId: 'a-1',
   model: 'm',
@@ -22,10 +22,10 @@ const CALL: InferenceCall = {
 
 let router: RouterPorts;
 
-const complete = (call: Partial<InferenceCall> = {}): ReturnType<RouterPorts['complete']> =>
+const complete = (call: Partial<ChatCall> = {}): ReturnType<RouterPorts['complete']> =>
   router.complete({ ...CALL, ...call }, new AbortController().signal);
 
-const stream = (call: Partial<InferenceCall> = {}): Promise<ChunkStream> =>
+const stream = (call: Partial<ChatCall> = {}): Promise<ChunkStream> =>
   router.stream({ ...CALL, ...call }, new AbortController().signal);
 
 /** The guarantees of every implementation of the port `InferenceRouter`. */

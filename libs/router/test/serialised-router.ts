@@ -9,7 +9,7 @@ import {
   type Speech,
   type Transcriptions,
   type WireCall,
-  type InferenceCall,
+  type ChatCall,
   decodeServedBy,
   decodeInferenceCall,
   decodeProblemTrailer,
@@ -59,7 +59,7 @@ export class SerialisedRouter extends RouterPorts {
     this.transcriptions = ports.transcriptions;
   }
 
-  override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+  override complete(call: ChatCall, signal: AbortSignal): Promise<Completion> {
     return this.completed(call, signal);
   }
 
@@ -70,7 +70,7 @@ export class SerialisedRouter extends RouterPorts {
     return { ...decodeServedBy(thawed(headers)), body: Buffer.concat(parts).toString() };
   }
 
-  override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+  override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {
     return this.streamed(call, signal);
   }
 

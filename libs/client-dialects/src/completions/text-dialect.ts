@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import type { CompletionRequest } from '@svc/api/completions';
 import {
   type CompletionHead,
@@ -10,7 +11,6 @@ import {
   StreamEncoder,
   WholeEncoder,
 } from '@svc/text/output';
-import { type Fields, fieldsOf } from '@svc/paid/json';
 
 /** The dialect of text completions: that of chat completions, with choices that are only a text. */
 export function textDialect({ prompt, echo }: CompletionRequest): ClientDialect {

@@ -1,5 +1,5 @@
+import type { Fields } from '@svc/contracts/inference';
 import { describe, expect, it } from 'vitest';
-import { type Fields } from '@svc/paid/json';
 import { BlockEvents } from './block-events.js';
 
 const call = (index: number, text: string, name?: string): Fields => ({

@@ -1,4 +1,4 @@
-import { type Fields, isFields, unusable } from '@svc/paid/json';
+import { type Fields, isFields, unusable } from '@svc/contracts/inference';
 import { toolUse } from './message-head.js';
 import { ObjectEnd } from './object-end.js';
 

@@ -1,9 +1,9 @@
+import { type Fields, isFields } from '@svc/contracts/inference';
 import { type MessageUsage, type MessagesRequest, isWebSearch } from '@svc/api/messages';
 import type { SvcParametersEcho } from '@svc/api/chat';
 import type { Usage } from '@svc/contracts/messages';
 import { jsonOrUndefined } from '@svc/runtime';
-import { type CompletionHead, type FinishReason } from '@svc/text/output';
-import { type Fields, isFields } from '@svc/paid/json';
+import type { CompletionHead, FinishReason } from '@svc/text/output';
 import { showsThinking } from './thinking.js';
 
 /** What a client asked of the form of its message. */

@@ -1,7 +1,7 @@
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 import { SIGNATURE_CHARACTERS } from '@svc/api/chat';
 import type { JsonReader } from '@svc/runtime';
 import { AssembledChoice, type ChoicePiece } from '@svc/text/output';
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
 
 /** Marks a text as written here, since clients may send back the signatures of other services. */
 const PREFIX = 'svc1.';

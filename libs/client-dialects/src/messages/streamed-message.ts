@@ -1,3 +1,4 @@
+import { fieldsOf } from '@svc/contracts/inference';
 import { NO_USAGE } from '@svc/contracts/messages';
 import {
   type ResponseEncoder,
@@ -9,8 +10,7 @@ import {
   type FinishReason,
   type OutputNormaliser,
 } from '@svc/text/output';
-import { type ResponseWriter } from '@svc/paid/http';
-import { fieldsOf } from '@svc/paid/json';
+import type { ResponseWriter } from '@svc/paid/http';
 import { BlockEvents, namedFrame } from './block-events.js';
 import {
   type MessageShape,
@@ -86,7 +86,7 @@ export class StreamedMessage implements ResponseEncoder {
     this.blocks.close();
     const rest = this.state.take();
     if (rest !== undefined) this.blocks.whole({ type: 'redacted_thinking', data: rest });
-    const { stoppedBy } = this.normaliser;
+    const { stoppedBy } = this.normaliser.facts;
     const last = {
       type: 'message_delta',
       delta: stopOf(
@@ -95,7 +95,7 @@ export class StreamedMessage implements ResponseEncoder {
       ),
       usage: usageCounts(usage, this.searches),
       cost: costView(cost),
-      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
+      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
     };
     writer.end(this.frames + this.blocks.take() + namedFrame(last) + STOP_FRAME);
   }

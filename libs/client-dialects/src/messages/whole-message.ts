@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 import {
   type ResponseEncoder,
   type ChargedOutput,
@@ -8,8 +9,7 @@ import {
   type ChoicePiece,
   type OutputNormaliser,
 } from '@svc/text/output';
-import { type ResponseWriter } from '@svc/paid/http';
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+import type { ResponseWriter } from '@svc/paid/http';
 import {
   type MessageShape,
   emptyMessage,
@@ -66,7 +66,7 @@ export class WholeMessage implements ResponseEncoder {
     const { message, finish_reason: finished } = this.choice.whole();
     const { id, parameters } = this.about;
     const found = shape.searches && hasOutput ? searchBlocks(id, parameters) : [];
-    const { stoppedBy } = this.normaliser;
+    const { stoppedBy } = this.normaliser.facts;
     const body = {
       ...emptyMessage(this.about),
       content: this.blocksOf(message, found),
@@ -76,7 +76,7 @@ export class WholeMessage implements ResponseEncoder {
       ),
       usage: messageUsage(usage, found.length > 0 ? 1 : 0),
       cost: costView(cost),
-      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
+      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
     };
     return writer.send(JSON.stringify(body));
   }

@@ -1,16 +1,8 @@
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import type { InputItem } from '@svc/api/responses';
 import { invalidRequest } from '@svc/contracts/problems';
 import { JsonReader } from '@svc/runtime';
-import {
-  type Fields,
-  fieldsOf,
-  type JsonPart,
-  elementsOf,
-  listPart,
-  membersOf,
-  objectPart,
-  partOf,
-} from '@svc/paid/json';
+import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 import { joinedContents, textPart } from '@svc/text/request';
 import { type AnsweredCalls, answeredCalls, isCall, isOutput } from './answered-calls.js';
 import { argumentsWith, functionName } from './offered-tools.js';

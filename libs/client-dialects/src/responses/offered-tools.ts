@@ -1,6 +1,7 @@
+import { isFields } from '@svc/contracts/inference';
 import type { ResponseRequest } from '@svc/api/responses';
 import { jsonOrUndefined } from '@svc/runtime';
-import { isFields, type JsonPart, partOf } from '@svc/paid/json';
+import { type JsonPart, partOf } from '@svc/paid/json';
 
 type Tool = NonNullable<ResponseRequest['tools']>[number];
 type FunctionTool = Extract<Tool, { type: 'function' }>;

@@ -1,5 +1,5 @@
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import type { SvcParametersEcho } from '@svc/api/chat';
-import { type Fields, fieldsOf } from '@svc/paid/json';
 import { type OfferedTool, inputIn } from './offered-tools.js';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';

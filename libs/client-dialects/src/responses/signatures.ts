@@ -1,6 +1,6 @@
+import { type Fields, isFields } from '@svc/contracts/inference';
 import { SIGNATURE_CHARACTERS } from '@svc/api/chat';
 import type { JsonReader } from '@svc/runtime';
-import { type Fields, isFields } from '@svc/paid/json';
 
 /** Members of a message by which backends recognise their own reasoning. */
 const MEMBERS = ['reasoning_details', 'thought_signature'] as const;

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '@svc/paid/json';
+import { type Fields, isFields } from '@svc/contracts/inference';
 import type { EventWriter } from './event-writer.js';
 import { type OfferedTools, toolNamed } from './offered-tools.js';
 import { type ItemStatus, type WrittenCall, callItem, itemId } from './output-items.js';

@@ -1,7 +1,7 @@
+import type { Fields } from '@svc/contracts/inference';
 import type { SvcParametersEcho } from '@svc/api/chat';
 import { unescapedJson } from '@svc/runtime';
 import { AssembledChoice } from '@svc/text/output';
-import { type Fields } from '@svc/paid/json';
 import { type EventWriter, eventStart } from './event-writer.js';
 import type { OfferedTools } from './offered-tools.js';
 import {

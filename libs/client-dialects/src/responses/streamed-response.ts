@@ -1,3 +1,4 @@
+import { type AroundText, type RepeatedPiece, fieldsOf } from '@svc/contracts/inference';
 import type { Problem } from '@svc/contracts/problems';
 import {
   type ResponseEncoder,
@@ -9,10 +10,8 @@ import {
   DONE_FRAME,
   streamError,
   type OutputNormaliser,
-  type RepeatedChunk,
 } from '@svc/text/output';
-import { type ResponseWriter } from '@svc/paid/http';
-import { fieldsOf } from '@svc/paid/json';
+import type { ResponseWriter } from '@svc/paid/http';
 import { EventWriter } from './event-writer.js';
 import { type TextKind, logprobsIn } from './output-items.js';
 import { type ResponseHead, type ResponseOptions, endOf, statusOf } from './response-head.js';
@@ -47,6 +46,9 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
     return this.writer.isGone;
   }
 
+  /** An event that adds to a text has nothing else of its piece. */
+  readonly around = (): AroundText => ALONE;
+
   get repeating(): RepeatingEncoder {
     return this;
   }
@@ -62,7 +64,7 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
     for (const piece of pieces) if (piece.index === 0) this.addPiece(piece);
   }
 
-  addRepeated({ kind }: RepeatedChunk, textJson: string): void {
+  addRepeated({ kind }: RepeatedPiece, textJson: string): void {
     this.showSearch();
     this.items.addText(kind === 'content' ? kind : this.reasoningKind, textJson);
   }
@@ -74,7 +76,7 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
 
   end(settled: ChargedOutput): void {
     const { ending } = settled;
-    const end = endOf(settled, this.about, this.normaliser.citedUrls);
+    const end = endOf(settled, this.about, this.normaliser.facts.citedUrls);
     if (ending.kind === 'cut') {
       this.writer.end(this.failedFrames(ending.problem, end));
       return;
@@ -101,8 +103,6 @@ export class StreamedResponse implements ResponseEncoder, RepeatingEncoder {
   }
 
   private addPiece({ delta, logprobs, finish_reason: reason }: ChoicePiece): void {
-    // Chunks are learned from pieces without a role, which has no place here.
-    if (delta['role'] !== undefined) delta['role'] = undefined;
     const { reasoning_content: thought, content, refusal, tool_calls: calls } = delta;
     this.items.addSignatures(this.reasoningKind, delta);
     this.addText(this.reasoningKind, thought);
@@ -148,6 +148,8 @@ function failureFrames(events: EventWriter, head: ResponseHead, { problem, outpu
   });
   return events.take() + DONE_FRAME;
 }
+
+const ALONE: AroundText = ['', ''];
 
 /** A text as the content of a JSON string. */
 const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1);

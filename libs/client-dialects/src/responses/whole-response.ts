@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 import {
   type ResponseEncoder,
   type ChargedOutput,
@@ -7,8 +8,7 @@ import {
   type WholeChoice,
   type OutputNormaliser,
 } from '@svc/text/output';
-import { type ResponseWriter } from '@svc/paid/http';
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+import type { ResponseWriter } from '@svc/paid/http';
 import { toolNamed } from './offered-tools.js';
 import { type WrittenCall, callItem, itemId, logprobsIn, searchItem, textItem } from './output-items.js';
 import { type ResponseHead, type ResponseOptions, endOf, statusOf } from './response-head.js';
@@ -50,7 +50,7 @@ export class WholeResponse implements ResponseEncoder {
     this.add(this.normaliser.finish(settled.ending.kind === 'done' ? 'stop' : 'length'));
     const whole = this.choice.whole();
     const output = this.itemsOf(whole, settled.hasOutput);
-    const end = endOf(settled, this.about, this.normaliser.citedUrls);
+    const end = endOf(settled, this.about, this.normaliser.facts.citedUrls);
     return this.writer.send(JSON.stringify(this.parts.head.ended(whole.finish_reason, output, end)));
   }
 

@@ -27,7 +27,7 @@ export interface JobCall extends CallOrigin, BackendJob {
   readonly backend: string;
 }
 
-/** Jobs of backends that make videos and music. Rejects as `InferenceRouter` does. */
+/** Jobs of backends that make videos and music. Rejects as `Chat` does. */
 export abstract class BackendJobs {
   /**
    * Another backend is called only if the previous one certainly has not accepted the job: after

@@ -51,6 +51,8 @@ export interface CallOrigin {
 export interface ServedBy {
   readonly backend: string;
   readonly retries: number;
+  /** For chats: the dialect in which the backend responded; default: that of OpenAI. */
+  readonly dialect?: string;
   /** The media type of a binary response, which its first bytes confirm. */
   readonly contentType?: string;
   /**

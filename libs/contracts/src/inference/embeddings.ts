@@ -29,7 +29,7 @@ export interface EmbeddingsCall extends CallOrigin {
   readonly texts: EmbeddingTexts;
 }
 
-/** Calls of embedding models. Rejects as `InferenceRouter` does. */
+/** Calls of embedding models. Rejects as `Chat` does. */
 export abstract class Embeddings {
   abstract vectors(call: EmbeddingsCall, signal: AbortSignal): Promise<Served<EmbeddingVectors>>;
 }

@@ -16,7 +16,7 @@ export interface SignedCall extends CallOrigin {
 }
 
 /**
- * What the enclaves of a model say about themselves and about completions. Rejects as `InferenceRouter` does.
+ * What the enclaves of a model say about themselves and about completions. Rejects as `Chat` does.
  */
 export abstract class EnclaveReports {
   /** The report of a backend, checked against what the catalogue demands. */

@@ -68,7 +68,7 @@ export type ImageWork =
 export type ImageCall = CallOrigin & ImageWork;
 
 /**
- * Calls of image models. Rejects as `InferenceRouter` does, and with INVALID_REQUEST without an image to
+ * Calls of image models. Rejects as `Chat` does, and with INVALID_REQUEST without an image to
  * change.
  */
 export abstract class ImageOrders {

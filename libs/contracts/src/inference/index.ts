@@ -14,6 +14,7 @@ export {
   type Served,
   type ServedBy,
 } from './calls.js';
+export { Chat, type ChatCall, type ChatResponse } from './chat.js';
 export { Embeddings, type EmbeddingsCall, EmbeddingTexts, EmbeddingVectors } from './embeddings.js';
 export { EnclaveReports, type ReportCall, type SignedCall } from './enclave-reports.js';
 export {
@@ -38,11 +39,22 @@ export {
 export { type NetworkCall, networkOfNodes, Nodes, nodesName } from './nodes.js';
 export { Speech, type SpeechCall, SpokenText } from './speech.js';
 export { AudioToTranscribe, Transcript, type TranscriptionCall, Transcriptions } from './transcriptions.js';
+export { type ChunkStream, type Completion, type StreamedBytes, type WireCall } from './inference-router.js';
 export {
-  type ChunkStream,
-  type Completion,
-  type InferenceCall,
-  InferenceRouter,
-  type StreamedBytes,
-  type WireCall,
-} from './inference-router.js';
+  type AroundText,
+  REASONING_LISTS,
+  type Fields,
+  fieldsOf,
+  isFields,
+  REASONING_NAMES,
+  type Piece,
+  type PieceEnd,
+  type RepeatedPiece,
+  type Repetition,
+  type Repetitions,
+  type ReportedUsage,
+  type ResponseFacts,
+  unusable,
+  type WrittenAround,
+  type WrittenPiece,
+} from './pieces.js';

@@ -6,7 +6,7 @@ import { type ServedBy, CALL_KINDS, type CallFile } from './calls.js';
 import type { WireCall } from './inference-router.js';
 import { Name } from '../ports/port-wire.js';
 
-/** The POST route of processes that serve the port `InferenceRouter`. */
+/** The POST route of processes that serve a router. */
 export const INFERENCE_PATH = '/internal/v1/inference';
 
 /**
@@ -32,6 +32,7 @@ const CALL_HEADERS = {
 const RESPONSE_HEADERS = {
   backend: 'x-svc-backend',
   retries: 'x-svc-retries',
+  dialect: 'x-svc-dialect',
   contentType: 'x-svc-content-type',
   finalizedBlock: 'x-svc-finalized-block',
 } as const;
@@ -166,12 +167,14 @@ function withFiles(
 export function encodeServedBy({
   backend,
   retries,
+  dialect,
   contentType,
   finalizedBlock,
 }: ServedBy): Readonly<Record<string, string>> {
   return {
     [RESPONSE_HEADERS.backend]: backend,
     [RESPONSE_HEADERS.retries]: String(retries),
+    ...(dialect !== undefined && { [RESPONSE_HEADERS.dialect]: dialect }),
     ...(contentType !== undefined && { [RESPONSE_HEADERS.contentType]: contentType }),
     ...(finalizedBlock !== undefined && { [RESPONSE_HEADERS.finalizedBlock]: String(finalizedBlock) }),
   };
@@ -184,10 +187,12 @@ export function encodeServedBy({
 export function decodeServedBy(headers: Headers): ServedBy {
   const { [RESPONSE_HEADERS.backend]: backend, [RESPONSE_HEADERS.retries]: retries } = headers;
   const { [RESPONSE_HEADERS.contentType]: contentType, [RESPONSE_HEADERS.finalizedBlock]: block } = headers;
+  const { [RESPONSE_HEADERS.dialect]: dialect } = headers;
   if (typeof backend === 'string' && typeof retries === 'string' && RETRIES.test(retries))
     return {
       backend,
       retries: Number(retries),
+      ...(typeof dialect === 'string' && { dialect }),
       ...(typeof contentType === 'string' && { contentType }),
       ...(typeof block === 'string' && BLOCK.test(block) && { finalizedBlock: Number(block) }),
     };

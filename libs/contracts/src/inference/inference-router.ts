@@ -22,11 +22,6 @@ export interface WireCall extends CallOrigin {
   readonly encryption?: EncryptionKeys;
 }
 
-/** A chat. */
-export interface InferenceCall extends WireCall {
-  readonly kind?: 'chat';
-}
-
 /**
  * A complete response: for chats and blockchain nodes as the backend wrote it, for all others the JSON of
  * what the kind's port returns.
@@ -53,20 +48,4 @@ export interface StreamedBytes extends AsyncIterable<readonly Uint8Array[]> {
    * connections. It must not throw. Absent where bytes are only read.
    */
   offerTo?(take: (part: Buffer) => boolean): void;
-}
-
-/**
- * Chooses a backend and calls it. Rejects with MODEL_OFFLINE if none can be reached, MODEL_AT_CAPACITY if all
- * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT, and
- * E2EE_ATTESTATION_STALE if no backend that responds holds the key of an encrypted request. An abort
- * of the signal closes the call to the backend at once.
- */
-export abstract class InferenceRouter {
-  abstract complete(call: InferenceCall, signal: AbortSignal): Promise<Completion>;
-
-  /**
-   * Resolves when the first event has arrived and is not an error, so that an error still has its HTTP
-   * status.
-   */
-  abstract stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream>;
 }

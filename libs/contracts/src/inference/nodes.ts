@@ -25,7 +25,7 @@ export interface NetworkCall extends Omit<CallOrigin, 'model'> {
   readonly exceptBackend?: string;
 }
 
-/** Calls of the nodes of blockchain networks. Rejects as `InferenceRouter` does. */
+/** Calls of the nodes of blockchain networks. Rejects as `Chat` does. */
 export abstract class Nodes {
   /** Resolves with the text of a response, which the caller reads: an object or a list. */
   abstract call(call: NetworkCall, signal: AbortSignal): Promise<Served<string>>;

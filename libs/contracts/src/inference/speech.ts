@@ -25,7 +25,7 @@ export interface SpeechCall extends CallOrigin {
   readonly text: SpokenText;
 }
 
-/** Calls of models that speak. Rejects as `InferenceRouter` does. */
+/** Calls of models that speak. Rejects as `Chat` does. */
 export abstract class Speech {
   /**
    * Resolves when the first bytes of the file have arrived and are in the format of the call, so that an

@@ -45,7 +45,7 @@ export interface TranscriptionCall extends CallOrigin {
 }
 
 /**
- * Calls of models that transcribe. Rejects as `InferenceRouter` does, and with INVALID_REQUEST for a file
+ * Calls of models that transcribe. Rejects as `Chat` does, and with INVALID_REQUEST for a file
  * that no backend reads.
  */
 export abstract class Transcriptions {

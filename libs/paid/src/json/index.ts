@@ -1,4 +1,3 @@
-export { backendError, type Fields, fieldsOf, isFields, parseBackendJson, unusable } from './backend-json.js';
 export { checkJson } from './json-check.js';
 export { jsonElements, jsonMembers, jsonObject } from './json-members.js';
 export {

@@ -12,7 +12,7 @@ import {
   type WireCall,
   type ChunkStream,
   type Completion,
-  type InferenceCall,
+  type ChatCall,
   decodeServedBy,
   decodeProblemTrailer,
   encodeInferenceCall,
@@ -74,7 +74,7 @@ export class HttpRouter extends RouterPorts {
     this.transcriptions = ports.transcriptions;
   }
 
-  override complete(call: InferenceCall, signal: AbortSignal): Promise<Completion> {
+  override complete(call: ChatCall, signal: AbortSignal): Promise<Completion> {
     return this.completed(call, signal);
   }
 
@@ -86,7 +86,7 @@ export class HttpRouter extends RouterPorts {
     }));
   }
 
-  override stream(call: InferenceCall, signal: AbortSignal): Promise<ChunkStream> {
+  override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {
     return this.streamed(call, signal);
   }
 

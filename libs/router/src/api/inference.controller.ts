@@ -3,7 +3,6 @@ import { Controller, Inject, Req, Res } from '@nestjs/common';
 import {
   type ServedBy,
   type ChunkStream,
-  InferenceRouter,
   PROBLEM_TRAILER,
   decodeInferenceCall,
   encodeServedBy,
@@ -13,18 +12,18 @@ import { Problem, encodeProblem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RouterPorts } from './router-ports.js';
+import { RouterPorts } from './router-ports.js';
 import { completeFor, streamFor } from './serve-call.js';
 
 type RawReply = FastifyReply['raw'];
 
 /**
- * The port `InferenceRouter` over HTTP: a call is a head and the bytes for a backend, a response is a head
+ * A router over HTTP: a call is a head and the bytes for a backend, a response is a head
  * and its bytes.
  */
 @Controller()
 export class InferenceController {
-  constructor(@Inject(InferenceRouter) private readonly router: RouterPorts) {}
+  constructor(@Inject(RouterPorts) private readonly router: RouterPorts) {}
 
   @Serves(routes.infer)
   async infer(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

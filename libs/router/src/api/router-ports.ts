@@ -1,16 +1,21 @@
-import {
-  type BackendJobs,
-  type Embeddings,
-  type EnclaveReports,
-  type ImageOrders,
-  type Nodes,
-  type Speech,
-  type Transcriptions,
-  InferenceRouter,
+import type {
+  BackendJobs,
+  Chat,
+  ChatCall,
+  ChunkStream,
+  Completion,
+  Embeddings,
+  EnclaveReports,
+  ImageOrders,
+  Nodes,
+  Speech,
+  Transcriptions,
 } from '@svc/contracts/inference';
+import { ReadChats } from '../chat/read-chats.js';
 
-/** A router, with ports for all kinds of calls but chats. */
-export abstract class RouterPorts extends InferenceRouter {
+/** A router: a port for each kind of call, and for other processes the responses to chats as bytes. */
+export abstract class RouterPorts {
+  readonly chat: Chat = new ReadChats(this);
   abstract readonly embeddings: Embeddings;
   abstract readonly enclaves: EnclaveReports;
   abstract readonly images: ImageOrders;
@@ -18,4 +23,10 @@ export abstract class RouterPorts extends InferenceRouter {
   abstract readonly nodes: Nodes;
   abstract readonly speech: Speech;
   abstract readonly transcriptions: Transcriptions;
+
+  /** A whole chat, as its backend wrote it. */
+  abstract complete(call: ChatCall, signal: AbortSignal): Promise<Completion>;
+
+  /** A streamed chat, as its backend writes it, from its first event that says something. */
+  abstract stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream>;
 }

@@ -60,8 +60,8 @@ const nodes = (isSend: boolean): Serving => ({
 
 const SERVINGS: Readonly<Record<CallKind, Serving>> = {
   chat: {
-    complete: (router, call, signal) => router.complete({ ...call, kind: 'chat' }, signal),
-    stream: (router, call, signal) => router.stream({ ...call, kind: 'chat' }, signal),
+    complete: (router, call, signal) => router.complete(call, signal),
+    stream: (router, call, signal) => router.stream(call, signal),
   },
   embeddings: json(({ embeddings }, call, signal) =>
     embeddings.vectors({ ...originOf(call), texts: readCallBody(EmbeddingTexts, call.body) }, signal),

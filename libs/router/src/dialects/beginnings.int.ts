@@ -1,4 +1,4 @@
-import type { ChunkStream, Completion, InferenceCall } from '@svc/contracts/inference';
+import type { ChunkStream, Completion, ChatCall } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { type Reply, replying, streaming } from '../../test/backend.js';
@@ -11,7 +11,7 @@ const eventOf = (choice: object, more: object = {}): string =>
 const ROLE = eventOf({ delta: { role: 'assistant', content: '' }, finish_reason: null });
 const CHUNK = eventOf({ delta: { content: 'hi' } });
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' } }] };
-const CALL: InferenceCall = {
+const CALL: ChatCall = {
   requestId: 'r',
   accountId: 'a',
   model: 'm',

@@ -14,7 +14,7 @@ import type {
 } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { MediaOrder } from '@svc/contracts/ports';
-import type { Exchange } from '@svc/runtime';
+import type { EventMeaning } from '../chat/backend-events.js';
 
 /**
  * How to call one kind of backend: what it can, a member each. A backend is called only for what its dialect
@@ -50,13 +50,14 @@ export interface OwnChatMembers {
   readonly cache_salt?: string;
 }
 
-export interface ChatDialect {
-  /** For a body that begins with `{`, with members of the backend's own before the others. */
-  readonly request: (own: OwnChatMembers, body: readonly Uint8Array[]) => PlannedRequest;
-  /** Checks a complete chat completion, which is passed on unchanged. */
-  readonly checkCompletion: (body: string) => void;
-  /** Reads a chat stream up to its first event, and returns all bytes that arrived. */
-  readonly firstEvent: (exchange: Exchange) => Promise<readonly Buffer[]>;
+export interface ChatDialect extends EventMeaning {
+  /** The name of the form of its responses in `READERS`; default: that of OpenAI. */
+  readonly responses?: string;
+  /**
+   * The request, with members of the backend's own, from one in the form of chat completions: the text of an
+   * object with members.
+   */
+  readonly request: (own: OwnChatMembers, body: readonly Uint8Array[], isStream: boolean) => PlannedRequest;
 }
 
 export interface EmbeddingsDialect {

@@ -28,26 +28,20 @@ const simulator: Dialect = {
 /** A blockchain node, which serves no model. */
 const node: Dialect = { headers: jsonHeaders };
 
-export function dialectOf({ kind, tee }: Backend): Dialect {
-  switch (kind) {
-    case 'openai':
-    case 'llama-cpp-python':
-      return openai;
-    case 'simulator':
-      return tee ? vllmProxy : simulator;
-    case 'vllm-proxy':
-      return vllmProxy;
-    case 'comfyui':
-      return comfyui;
-    case 'json-rpc':
-      return node;
-    case 'kokoro':
-      return kokoro;
-    case 'rembg':
-      return rembg;
-    case 'sdapi':
-      return sdapi;
-    case 'whisper-cpp':
-      return whisperCpp;
-  }
-}
+/** The dialect of each kind of backend. */
+const DIALECTS: Record<Backend['kind'], Dialect> = {
+  openai,
+  'llama-cpp-python': openai,
+  simulator,
+  'vllm-proxy': vllmProxy,
+  comfyui,
+  'json-rpc': node,
+  kokoro,
+  rembg,
+  sdapi,
+  'whisper-cpp': whisperCpp,
+};
+
+/** The dialect of a backend. The simulator may simulate an enclave. */
+export const dialectOf = ({ kind, tee }: Backend): Dialect =>
+  kind === 'simulator' && tee ? vllmProxy : DIALECTS[kind];

@@ -2,7 +2,7 @@ import type { LiveBackend } from '@svc/backend-calls';
 import {
   type ChunkStream,
   EnclaveReports,
-  type InferenceCall,
+  type ChatCall,
   type ReportCall,
   type Served,
   type SignedCall,
@@ -12,6 +12,7 @@ import { Problem } from '@svc/contracts/problems';
 import { bytesOf } from '../models/call-body.js';
 import type { ModelCalls, StreamPlan } from '../models/model-calls.js';
 import type { ChatDialect } from '../dialects/dialect.js';
+import { firstEvent } from '../chat/backend-events.js';
 import { attestedKeyOf } from './attested-key.js';
 import { CompletionIds } from './completion-ids.js';
 import { attestationMode, isEnclave, ownAttestation, signatureMode } from './tee-calls.js';
@@ -23,11 +24,7 @@ const ATTESTATION_TIMEOUT_MS = 15_000;
 export type ChatBeginning = (chat: ChatDialect, live: LiveBackend) => StreamPlan['first'] | undefined;
 
 /** Streams a chat from a backend. */
-type ChatStreams = (
-  call: InferenceCall,
-  signal: AbortSignal,
-  beginning: ChatBeginning,
-) => Promise<ChunkStream>;
+type ChatStreams = (call: ChatCall, signal: AbortSignal, beginning: ChatBeginning) => Promise<ChunkStream>;
 
 /** Chats whose texts are encrypted, and what enclaves say about themselves and about them. */
 export class EncryptedCalls extends EnclaveReports {
@@ -41,7 +38,7 @@ export class EncryptedCalls extends EnclaveReports {
   }
 
   /** Calls only backends that hold the key. Throws E2EE_ATTESTATION_STALE if none of them does. */
-  async stream(call: InferenceCall, modelKey: string, signal: AbortSignal): Promise<ChunkStream> {
+  async stream(call: ChatCall, modelKey: string, signal: AbortSignal): Promise<ChunkStream> {
     const { model, requestId } = call;
     const holdsKey = (live: LiveBackend): boolean => attestedKeyOf(live).isKnown(live.backend.tee, modelKey);
     await this.findKey(model, holdsKey);
@@ -49,7 +46,7 @@ export class EncryptedCalls extends EnclaveReports {
       return await this.streamed(call, signal, (chat, live) => {
         if (!holdsKey(live)) return undefined;
         return async (exchange) => {
-          const bytes = await chat.firstEvent(exchange);
+          const bytes = await firstEvent(exchange, chat);
           this.completionIds.keep(requestId, live.name, bytes);
           return bytes;
         };

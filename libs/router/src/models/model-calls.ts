@@ -27,6 +27,8 @@ export interface ModelMode<Part> extends Omit<CallMode<Part>, 'at' | 'order'> {
 export interface StreamPlan extends Pick<CallPlan<never>, 'request'> {
   /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
   readonly first: (exchange: Exchange) => Promise<readonly Buffer[]>;
+  /** For chats: the form of the response, unless it is that of OpenAI. */
+  readonly dialect?: string | undefined;
 }
 
 /** Calls of the backends of models, each by its dialect. */
@@ -75,7 +77,7 @@ export class ModelCalls {
               const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
               const bytes = new ResponseBytes(exchange, { first: await plan.first(exchange), limitBytes });
               exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
-              return { bytes };
+              return { bytes, ...(plan.dialect !== undefined && { dialect: plan.dialect }) };
             },
           }
         );

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { InferenceRouter } from '@svc/contracts/inference';
+import { Chat, type ChatResponse } from '@svc/contracts/inference';
 import type { Usage } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
 import { LabelNames, inference, traced } from '@svc/telemetry';
 import { servedBy } from '@svc/paid/http';
-import { OutputRelay, type BackendOutput, type Ending } from '../output/output-relay.js';
+import { OutputRelay, type Ending } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import { InternalTool } from '../output/internal-tool.js';
 import { OutputNormaliser } from '../output/normaliser.js';
 import { type EndedCompletion, estimatedUsage, usageOf } from '../output/usage.js';
-import { type ChatPlan, inferenceCall, addedTool } from '../request/chat-plan.js';
+import { type ChatPlan, chatCall, addedTool } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
@@ -41,7 +41,7 @@ export class Inference {
   private readonly unknownFinishes = new LabelNames();
 
   constructor(
-    private readonly router: InferenceRouter,
+    private readonly chat: Chat,
     private readonly logger: RootLogger,
   ) {}
 
@@ -60,7 +60,7 @@ export class Inference {
   /** An unknown finish reason is taken for a normal end, which may be wrong. */
   private reportUnknownFinish({ requestId }: ChatExchange, plan: ChatPlan, relay: OutputRelay): void {
     const { backend, normaliser } = relay;
-    const { unknownFinish: name } = normaliser;
+    const { unknownFinish: name } = normaliser.facts;
     if (name === undefined) return;
     const finishReason = this.unknownFinishes.labelOf(name);
     inference.unknownFinishes.add(1, plan.model.id, backend, finishReason);
@@ -85,20 +85,21 @@ export class Inference {
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
     const stream = plan.stream || !prepared.hold.coversWholeOutput;
-    const call = await inferenceCall(
+    const call = await chatCall(
       plan,
       { requestId, accountId: caller.accountId },
       { stream, promptTokens: prompt.tokens },
     );
     // Only a follow-up call needs the text again.
     if (plan.web?.kind !== 'offer') plan.text.forget();
-    const pending = traced<BackendOutput>('infer', () =>
-      stream ? this.router.stream(call, client.signal) : this.router.complete(call, client.signal),
+    const pending = traced<ChatResponse>('infer', () =>
+      stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
     );
     const source = await (plan.stream ? client.beginWith(pending) : pending);
     record.backend = source.backend;
     Object.assign(client.headers, servedBy(source.backend, source.retries));
     const normaliser = new OutputNormaliser({
+      facts: source.facts,
       thinking: plan.thinking,
       tokenizer: prompt.tokenizer,
       sources: sourcesOf(plan, findings),
@@ -142,7 +143,7 @@ export class Inference {
       const { usage, doubted } = await usageOf(ended);
       if (doubted.length > 0) {
         for (const doubt of doubted) inference.doubted.add(1, plan.model.id, backend, doubt);
-        const { reported } = normaliser;
+        const { reported } = normaliser.facts;
         this.logger.log.warn(
           { requestId, backend, doubted, reported, usage },
           'implausible token counts of a backend were replaced',

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { AssembledChoice } from './assembled-choice.js';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 
 const KEPT = { strip: false, startsInside: false };
 
 /** The choice assembled from chunks; cut off if it does not finish by itself. */
 function assembled(isCut: boolean, ...chunks: Record<string, unknown>[]) {
-  const normaliser = new OutputNormaliser({ thinking: KEPT, tokenizer: undefined });
+  const output = new OpenAiOutput({ thinking: KEPT, tokenizer: undefined });
   const choice = new AssembledChoice(0);
   for (const chunk of chunks)
-    for (const piece of normaliser.read(JSON.stringify({ choices: [chunk] }))) choice.add(piece);
-  for (const piece of normaliser.finish(isCut ? 'length' : 'stop')) choice.add(piece);
+    for (const piece of output.read(JSON.stringify({ choices: [chunk] }))) choice.add(piece);
+  for (const piece of output.normaliser.finish(isCut ? 'length' : 'stop')) choice.add(piece);
   return choice.whole();
 }
 
@@ -145,7 +145,7 @@ describe('a backend that sends too many choices', () => {
   it('is rejected', () => {
     const choices = (count: number) => Array.from({ length: count }, (_, index) => ({ index, delta: {} }));
     const read = (count: number) =>
-      new OutputNormaliser({ thinking: KEPT, tokenizer: undefined }).read(
+      new OpenAiOutput({ thinking: KEPT, tokenizer: undefined }).read(
         JSON.stringify({ choices: choices(count) }),
       );
     expect(read(128).length).toBe(128);

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 
 /** A part of a choice in the format of the contract: its whole message, or a delta. */
 export interface ChoicePiece {

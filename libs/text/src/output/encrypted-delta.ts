@@ -1,5 +1,5 @@
+import type { Fields, Piece } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
-import { type Fields } from '@svc/paid/json';
 import { isCiphertext } from '../tokens/ciphertext.js';
 
 /** Members whose texts backends encrypt. */
@@ -9,12 +9,13 @@ const TEXTS: ReadonlySet<string> = new Set(['content', 'reasoning_content']);
  * Throws E2EE_PLAINTEXT_FROM_BACKEND if a delta, or the log probabilities beside it, say anything that is not
  * encrypted. Backends leave white space as it is.
  */
-export function requireCiphertext(delta: Fields, logprobs: unknown): void {
+export function requireCiphertext(delta: Fields, logprobs: Piece['logprobs']): void {
   const { role: _, ...members } = delta;
   const isReadable = Object.entries(members).some(
     ([name, value]) => !isNothing(value) && !(TEXTS.has(name) && isHidden(value)),
   );
-  if (isReadable || !isNothing(logprobs)) throw new Problem('E2EE_PLAINTEXT_FROM_BACKEND');
+  if (isReadable || !Object.values(logprobs ?? {}).every(isNothing))
+    throw new Problem('E2EE_PLAINTEXT_FROM_BACKEND');
 }
 
 function isNothing(value: unknown): boolean {

@@ -1,8 +1,5 @@
 import { Problem, errorBody } from '@svc/contracts/problems';
 
-/** What the line of an event begins with. */
-export const DATA = 'data: ';
-
 /** Formats data as a server-sent event. */
 export const frame = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 

@@ -9,6 +9,5 @@ export { type ChoiceShape, type CompletionHead, echoOf } from './completion-head
 export { DONE_FRAME, forStream, streamError } from './event-stream.js';
 export { OutputNormaliser } from './normaliser.js';
 export { type ChargedOutput, costView, type RepeatingEncoder, type ResponseEncoder } from './output-relay.js';
-export { RepeatedChunk } from './repeated-chunk.js';
 export { StreamEncoder } from './stream-encoder.js';
 export { WholeEncoder } from './whole-encoder.js';

@@ -1,9 +1,9 @@
+import { fieldsOf, isFields } from '@svc/contracts/inference';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fieldsOf, isFields } from '@svc/paid/json';
 import { AssembledChoice } from './assembled-choice.js';
 import { InternalTool } from './internal-tool.js';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 
 const OURS = 'web_search';
 
@@ -33,13 +33,13 @@ function deltasOf(parts: readonly Part[], size: number): object[] {
 function shownOf(deltas: readonly object[], mayCall: boolean) {
   const tool = new InternalTool(OURS, mayCall);
   const thinking = { strip: false, startsInside: false };
-  const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined, tool });
+  const output = new OpenAiOutput({ thinking, tokenizer: undefined, tool });
   const choice = new AssembledChoice(0);
   for (const delta of deltas) {
     const event = JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
-    for (const piece of normaliser.read(event)) choice.add(piece);
+    for (const piece of output.read(event)) choice.add(piece);
   }
-  for (const piece of normaliser.finish('stop')) choice.add(piece);
+  for (const piece of output.normaliser.finish('stop')) choice.add(piece);
   const { message, finish_reason: finish } = choice.whole();
   const calls = fieldsOf(message['tool_calls']).map(({ function: called }) =>
     isFields(called) ? [called['name'], called['arguments']] : [],

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 import { AssembledChoice, type ChoicePiece } from './assembled-choice.js';
 import { isEmptyDelta } from './message-texts.js';
 

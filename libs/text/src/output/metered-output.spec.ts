@@ -1,11 +1,10 @@
-import type { ChunkStream } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Meter } from '../tokens/meter.js';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 import { type OutputHold, OutputRelay } from './output-relay.js';
 import { StreamEncoder } from './stream-encoder.js';
 import { WholeEncoder } from './whole-encoder.js';
@@ -66,8 +65,8 @@ const words = fc.array(fc.constantFrom(' tide', ' é', ' 海', 'x', ' considerab
 const chunkOf = (delta: object): string =>
   JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
 
-function newNormaliser(): OutputNormaliser {
-  return new OutputNormaliser({ thinking: { strip: false, startsInside: false }, tokenizer: undefined });
+function newOutput(): OpenAiOutput {
+  return new OpenAiOutput({ thinking: { strip: false, startsInside: false }, tokenizer: undefined });
 }
 
 /** How a client takes a stream, and how much of it its money covers. */
@@ -89,7 +88,8 @@ function holdOf(coveredTokens: number): OutputHold {
 
 /** Delivers a stream of these deltas. */
 async function streamed(deltas: readonly object[], { coveredTokens, leavesAfter, isBuffered }: Conditions) {
-  const normaliser = newNormaliser();
+  const output = newOutput();
+  const { normaliser } = output;
   let writes = 0;
   const write = (): undefined => {
     writes += 1;
@@ -119,7 +119,7 @@ async function streamed(deltas: readonly object[], { coveredTokens, leavesAfter,
       Buffer.from('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'),
     ];
   })();
-  const source: ChunkStream = { backend: 'b', retries: 0, bytes };
+  const source = output.responseOf({ backend: 'b', retries: 0, bytes });
   const hold = holdOf(coveredTokens);
   const relay = new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs: 60_000 });
   const ending = await relay.deliver().catch((error: unknown) => ({ kind: String(error) }));
@@ -159,8 +159,9 @@ describe('a text in a member of any name and depth', () => {
     fc.assert(
       fc.property(placing, words, (place, texts) => {
         const read = (message: object): object => {
-          const normaliser = newNormaliser();
-          normaliser.read(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+          const output = newOutput();
+          const { normaliser } = output;
+          output.read(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
           normaliser.meter.deliver();
           return countsOf(normaliser.meter);
         };

@@ -3,7 +3,7 @@ import { Problem } from '@svc/contracts/problems';
 import { describe, expect, it } from 'vitest';
 import { OutputRelay, type ResponseEncoder, type OutputHold } from './output-relay.js';
 import type { ChoicePiece } from './assembled-choice.js';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 
 const event = (content: string): Uint8Array =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
@@ -40,17 +40,16 @@ class Client implements ResponseEncoder {
   }
 }
 
-const answerOf = (source: ChunkStream, encoder: Client, hold?: Partial<OutputHold>): OutputRelay =>
-  new OutputRelay({
-    source,
+const answerOf = (source: ChunkStream, encoder: Client, hold?: Partial<OutputHold>): OutputRelay => {
+  const output = new OpenAiOutput({ thinking: { strip: false, startsInside: false }, tokenizer: undefined });
+  return new OutputRelay({
+    source: output.responseOf(source),
     encoder,
     idleTimeoutMs: 60_000,
     hold: hold as OutputHold | undefined,
-    normaliser: new OutputNormaliser({
-      thinking: { strip: false, startsInside: false },
-      tokenizer: undefined,
-    }),
+    normaliser: output.normaliser,
   });
+};
 
 describe('a response whose hold cannot grow for another reason than lack of money', () => {
   it('ends there, and keeps what came before as delivered and chargeable', async () => {

@@ -1,18 +1,20 @@
-import { Readable } from 'node:stream';
 import { type Balances, usdNumber } from '@svc/contracts/money';
-import type { ChunkStream, Completion } from '@svc/contracts/inference';
+import {
+  type ChatResponse,
+  type RepeatedPiece,
+  type Repetition,
+  type WrittenAround,
+  unusable,
+} from '@svc/contracts/inference';
 import type { Cost } from '@svc/api/chat';
 import { Problem } from '@svc/contracts/problems';
 import type { Usage } from '@svc/contracts/messages';
 import { traced } from '@svc/telemetry';
-import { unusable } from '@svc/paid/json';
 import type { Meter } from '../tokens/meter.js';
 import type { CompletionHead } from './completion-head.js';
-import { eventsOf, isDocument } from './backend-events.js';
 import type { InternalToolCall } from './internal-tool.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import type { OutputNormaliser } from './normaliser.js';
-import { ChunkRepetition, type RepeatedChunk } from './repeated-chunk.js';
 
 /** What a response ran out of. Clients see both as `length`. */
 export type Shortage = 'out_of_money' | 'out_of_tokens';
@@ -36,9 +38,11 @@ export interface ChargedOutput {
   readonly hasOutput: boolean;
 }
 
-/** Writes a chunk that repeats an earlier one apart from its text. */
+/** Writes pieces that repeat an earlier one apart from their text. */
 export interface RepeatingEncoder {
-  addRepeated(chunk: RepeatedChunk, textJson: string): void;
+  /** What was written around the text of the piece that was added last. */
+  readonly around: WrittenAround;
+  addRepeated(piece: RepeatedPiece, textJson: string): void;
 }
 
 /** Writes a response to its client: each piece as it arrives, or one document at the end. */
@@ -58,14 +62,10 @@ export interface ResponseEncoder {
   end(settled: ChargedOutput): Promise<void> | void;
 }
 
-/** The response of a backend, whole or streamed. */
-export type BackendOutput = Completion | ChunkStream;
-
-/** What an event has around its data: `data: ` and an empty line. */
-const EVENT_FRAME_BYTES = 8;
-
 /** The most characters that a backend may send for a response that is not streamed to the client. */
 const BUFFERED_CHARACTERS = 67_108_864;
+
+const NO_PIECES: readonly ChoicePiece[] = [];
 
 /** Holds money ahead of the output of a response. */
 export interface OutputHold {
@@ -83,7 +83,7 @@ export interface OutputHold {
 }
 
 interface RelayParts {
-  readonly source: BackendOutput;
+  readonly source: ChatResponse;
   readonly normaliser: OutputNormaliser;
   /** Undefined when the money for the whole response is already held. */
   readonly hold: OutputHold | undefined;
@@ -94,7 +94,6 @@ interface RelayParts {
 
 /** Passes a response from a backend to its client, after money for it is held. */
 export class OutputRelay {
-  private readonly repetition = new ChunkRepetition();
   /** Set while the client must read before more can be sent. */
   private blocked: Promise<void> | undefined;
 
@@ -152,55 +151,73 @@ export class OutputRelay {
     return this.parts.encoder.end(settled);
   }
 
+  private get gone(): 'client_gone' | undefined {
+    return this.parts.encoder.isGone ? 'client_gone' : undefined;
+  }
+
   /** Returns the reason if the response ends before its backend does. */
-  private async read(source: BackendOutput): Promise<EarlyEnd | undefined> {
-    if ('body' in source && isDocument(source.body)) return this.take([source.body]);
+  private async read(source: ChatResponse): Promise<EarlyEnd | undefined> {
     const { normaliser, encoder, idleTimeoutMs } = this.parts;
-    // Some backends stream whatever they are asked for.
-    const streamed = 'body' in source ? { bytes: Readable.from([[Buffer.from(source.body)]]) } : source;
-    const events = eventsOf(streamed, { idleTimeoutMs, isComplete: () => normaliser.isFinished });
     const { repeating } = encoder;
-    if (normaliser.keepsTexts && repeating) events.offerTo((part) => this.passes(part, repeating));
-    for await (const texts of events) {
-      const end = await this.take(texts);
+    const onRepetition =
+      normaliser.keepsTexts && repeating
+        ? (repetition: Repetition) => this.passes(repetition, repeating)
+        : undefined;
+    const arrivals = source.arrivals({ idleTimeoutMs, onRepetition });
+    if (!(Symbol.asyncIterator in arrivals)) return this.take(arrivals);
+    for await (const events of arrivals) {
+      const end = await this.take(events);
       if (end) return end;
       if (normaliser.tool?.isOver === true) return undefined;
     }
     if (!this.blocked) return undefined;
     await this.blocked;
-    return encoder.isGone ? 'client_gone' : undefined;
+    return this.gone;
   }
 
   /**
    * Delivers an event that repeats an earlier one, as `take` does, but without a promise. Returns false, and
    * changes nothing, if anything else has to happen first.
    */
-  private passes(part: Buffer, repeating: RepeatingEncoder): boolean {
+  private passes(repetition: Repetition, repeating: RepeatingEncoder): boolean {
     const { normaliser, hold, encoder } = this.parts;
     const { meter } = normaliser;
     if (this.blocked || encoder.isGone) return false;
-    const repetition = this.repetition.readEvent(part);
-    if (!repetition || hold?.hasRoomFor(repetition.value.length, meter) === false) return false;
-    normaliser.repeat(part.length - EVENT_FRAME_BYTES, repetition);
+    if (hold?.hasRoomFor(repetition.value.length, meter) === false) return false;
+    this.repeat(repetition);
     meter.deliver();
     repeating.addRepeated(repetition.repeated, repetition.json);
     this.blocked = encoder.flush()?.then(() => (this.blocked = undefined));
     return true;
   }
 
-  private async take(texts: readonly string[]): Promise<EarlyEnd | undefined> {
-    const { normaliser, hold, encoder } = this.parts;
+  /** Counts a piece that repeats an earlier one. No piece is made for it. */
+  private repeat({ value, repeated }: Repetition): readonly ChoicePiece[] {
+    this.parts.normaliser.meter.add(value, repeated.kind, repeated.choice);
+    return NO_PIECES;
+  }
+
+  /** Writes the pieces of an event, and learns what is written for it. */
+  private add(event: string, pieces: readonly ChoicePiece[], repeating: RepeatingEncoder | undefined): void {
+    const { source, encoder } = this.parts;
+    encoder.add(pieces);
+    if (repeating) source.repetitions?.learn(event, pieces, repeating.around);
+  }
+
+  private async take(events: readonly string[]): Promise<EarlyEnd | undefined> {
+    const { source, normaliser, hold, encoder } = this.parts;
     const { meter } = normaliser;
     if (this.blocked) {
       await this.blocked;
       if (encoder.isGone) return 'client_gone';
     }
     const repeating = normaliser.keepsTexts ? encoder.repeating : undefined;
+    const repetitions = repeating && source.repetitions;
     let shortage: Shortage | undefined;
-    for (const text of texts) {
-      const repetition = repeating && this.repetition.read(text);
-      const pieces = repetition ? normaliser.repeat(text.length, repetition) : normaliser.read(text);
-      if (!encoder.isLive && normaliser.received > BUFFERED_CHARACTERS) throw tooLarge();
+    for (const event of events) {
+      const repetition = repetitions?.read(event);
+      const pieces = repetition ? this.repeat(repetition) : normaliser.read(source.read(event));
+      if (!encoder.isLive && source.facts.received > BUFFERED_CHARACTERS) throw tooLarge();
       // Not awaited if the hold already covers it: awaiting each piece would cost more than the piece itself.
       if (hold && !hold.isAhead(meter)) {
         shortage = await hold.reach(meter);
@@ -208,16 +225,12 @@ export class OutputRelay {
         if (shortage) break;
       }
       meter.deliver();
-      if (repetition) {
-        repeating.addRepeated(repetition.repeated, repetition.json);
-        continue;
-      }
-      encoder.add(pieces);
-      if (repeating) this.repetition.learn(text, pieces);
+      if (repetition) repeating?.addRepeated(repetition.repeated, repetition.json);
+      else this.add(event, pieces, repeating);
     }
     const reading = encoder.flush();
     if (reading) await reading;
-    return shortage ?? (encoder.isGone ? 'client_gone' : undefined);
+    return shortage ?? this.gone;
   }
 }
 

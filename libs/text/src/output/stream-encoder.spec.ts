@@ -1,7 +1,7 @@
 import type { SvcParametersEcho } from '@svc/api/chat';
 import { describe, expect, it } from 'vitest';
 import type { ChoicePiece } from './assembled-choice.js';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 import { StreamEncoder } from './stream-encoder.js';
 
 interface Shaped {
@@ -13,12 +13,12 @@ const STRIPPED = { strip: true, startsInside: false };
 
 /** Converts a stream to the frames that its client gets. */
 class Shaper {
-  private readonly normaliser: OutputNormaliser;
+  private readonly output: OpenAiOutput;
   private readonly form: StreamEncoder;
   private frames = '';
 
   constructor(thinking: typeof KEPT) {
-    this.normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
+    this.output = new OpenAiOutput({ thinking, tokenizer: undefined });
     const write = (frames: string): undefined => void (this.frames += frames);
     const writer = { isGone: false, begin: () => undefined, write, end: write };
     const about = {
@@ -28,23 +28,23 @@ class Shaper {
       parameters: {} as SvcParametersEcho,
       usageApart: true,
     };
-    this.form = new StreamEncoder(writer, this.normaliser, about);
+    this.form = new StreamEncoder(writer, this.output.normaliser, about);
   }
 
   get meter() {
-    return this.normaliser.meter;
+    return this.output.normaliser.meter;
   }
 
   get usage() {
-    return this.normaliser.reported;
+    return this.output.normaliser.facts.reported;
   }
 
   shape(event: string): string {
-    return this.framesOf(this.normaliser.read(event));
+    return this.framesOf(this.output.read(event));
   }
 
   finish(reason: 'stop' | 'length'): string {
-    return this.framesOf(this.normaliser.finish(reason));
+    return this.framesOf(this.output.normaliser.finish(reason));
   }
 
   private framesOf(pieces: readonly ChoicePiece[]): string {

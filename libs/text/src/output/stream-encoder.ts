@@ -1,5 +1,5 @@
 import { type ResponseWriter } from '@svc/paid/http';
-import { type Fields, fieldsOf } from '@svc/paid/json';
+import { type Fields, type RepeatedPiece, fieldsOf } from '@svc/contracts/inference';
 import type { DocumentsCall } from '../web/documents-call.js';
 import { type ResponseEncoder, type ChargedOutput, type RepeatingEncoder, costView } from './output-relay.js';
 import { type CompletionHead, type ChoiceShape, echoOf } from './completion-head.js';
@@ -7,8 +7,8 @@ import { DONE_FRAME, frame, problemFrames } from './event-stream.js';
 import { isEmptyDelta } from './message-texts.js';
 import type { ChoicePiece } from './assembled-choice.js';
 import type { OutputNormaliser } from './normaliser.js';
-import type { RepeatedChunk } from './repeated-chunk.js';
 import { usageView } from './usage.js';
+import { aroundText } from './around-text.js';
 
 /**
  * Writes a response as server-sent events: one id, one creation time, the catalogue's model id, a role in
@@ -69,11 +69,13 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
     else this.frames += this.choicesFrame(choices);
   }
 
+  readonly around = aroundText;
+
   get repeating(): RepeatingEncoder | undefined {
     return this.about.documents || this.shape ? undefined : this;
   }
 
-  addRepeated({ written: [before, after] }: RepeatedChunk, textJson: string): void {
+  addRepeated({ written: [before, after] }: RepeatedPiece, textJson: string): void {
     this.addFinishing();
     this.frames += `${this.frameStart}${before}${textJson}${after}}\n\n`;
   }
@@ -97,7 +99,7 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
     for (const piece of this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length')) this.add([piece]);
     const results = hasOutput ? this.results : '';
     const choices = this.shaped(this.finishing ?? []);
-    const echo = echoOf(this.about, hasOutput, this.normaliser.citedUrls);
+    const echo = echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls);
     const last = { usage: usageView(usage), cost: costView(cost), svc_parameters: echo };
     this.writer.end(results + this.frames + frame({ ...this.head, choices, ...last }) + DONE_FRAME);
   }
@@ -127,7 +129,7 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
   }
 
   private choicesFrame(choices: readonly ChoicePiece[]): string {
-    const { promptTokenIds: ids } = this.normaliser;
+    const { promptTokenIds: ids } = this.normaliser.facts;
     const more = ids && !this.isPromptSent ? `,"prompt_token_ids":${JSON.stringify(ids)}` : '';
     this.isPromptSent = true;
     return `${this.frameStart}${JSON.stringify(this.shaped(choices))}${more}}\n\n`;

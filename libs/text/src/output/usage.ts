@@ -1,7 +1,7 @@
+import type { ReportedUsage } from '@svc/contracts/inference';
 import { NO_USAGE, type Usage } from '@svc/contracts/messages';
 import type { UsageView } from '@svc/api/chat';
 import type { Meter } from '../tokens/meter.js';
-import type { ReportedUsage } from './usage-reading.js';
 import { SLACK_TOKENS, type TrustedPrompt, trustedPrompt } from '../tokens/trusted-prompt.js';
 
 /** Usage as clients see it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SvcParametersEcho } from '@svc/api/chat';
-import { OutputNormaliser } from './normaliser.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 import { WholeEncoder } from './whole-encoder.js';
 
 interface Choice {
@@ -19,15 +19,15 @@ const choicesOf = async (choices: object[], thinking = KEPT): Promise<Choice[]> 
 
 /** What a client gets for the response of a backend. */
 async function sentFor(response: string, thinking = KEPT): Promise<string> {
-  const normaliser = new OutputNormaliser({ thinking, tokenizer: undefined });
+  const output = new OpenAiOutput({ thinking, tokenizer: undefined });
   let sent = '';
   const send = (body: string): Promise<void> => {
     sent = body;
     return Promise.resolve();
   };
   const about = { id: 'chatcmpl-1', model: 'm', promptTokens: 0, parameters: {} as SvcParametersEcho };
-  const form = new WholeEncoder({ isGone: false, send }, normaliser, about);
-  form.add(normaliser.read(response));
+  const form = new WholeEncoder({ isGone: false, send }, output.normaliser, about);
+  form.add(output.read(response));
   const usage = {
     promptTokens: 1,
     completionTokens: 1,

@@ -1,5 +1,5 @@
-import { type ResponseWriter } from '@svc/paid/http';
-import { type Fields, fieldsOf } from '@svc/paid/json';
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
+import type { ResponseWriter } from '@svc/paid/http';
 import type { DocumentsCall } from '../web/documents-call.js';
 import { type ResponseEncoder, type ChargedOutput, costView } from './output-relay.js';
 import { AssembledChoice, type ChoicePiece, type WholeChoice } from './assembled-choice.js';
@@ -58,8 +58,8 @@ export class WholeEncoder implements ResponseEncoder {
       }),
       usage: usageView(usage),
       cost: costView(cost),
-      prompt_token_ids: this.normaliser.promptTokenIds,
-      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.citedUrls),
+      prompt_token_ids: this.normaliser.facts.promptTokenIds,
+      svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
     };
     const json = JSON.stringify(body).slice(0, -1);
     return this.writer.send(`${json},"prompt_logprobs":${this.normaliser.promptLogprobs}}`);

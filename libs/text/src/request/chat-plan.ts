@@ -2,7 +2,7 @@ import type { Catalog, Model } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
 import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
 import type { EncryptionKeys } from '@svc/contracts/messages';
-import type { InferenceCall } from '@svc/contracts/inference';
+import type { ChatCall } from '@svc/contracts/inference';
 import { boundedJson, type JsonText } from '@svc/runtime';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject, dropSteering } from '@svc/paid/json';
@@ -149,11 +149,11 @@ export interface BackendRequest {
 }
 
 /** The router's call for a plan. */
-export async function inferenceCall(
+export async function chatCall(
   plan: ChatPlan,
-  { requestId, accountId }: Pick<InferenceCall, 'requestId' | 'accountId'>,
+  { requestId, accountId }: Pick<ChatCall, 'requestId' | 'accountId'>,
   request: BackendRequest,
-): Promise<InferenceCall> {
+): Promise<ChatCall> {
   const body = await plan.text.strings.bytesOf(backendBody(plan, request));
   const { encryption } = plan;
   const call = { requestId, accountId, model: plan.model.id, body, ...(encryption && { encryption }) };

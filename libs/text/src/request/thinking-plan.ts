@@ -1,7 +1,8 @@
+import { isFields } from '@svc/contracts/inference';
 import type { CatalogModel } from '@svc/contracts/catalog';
 import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
 import { boundedJson } from '@svc/runtime';
-import { isFields, jsonElements, jsonMembers, jsonObject } from '@svc/paid/json';
+import { jsonElements, jsonMembers, jsonObject } from '@svc/paid/json';
 
 /** What a request asks of the model's reasoning. */
 export interface ThinkingPlan {

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '@svc/paid/json';
+import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import { LeastTokens } from './least-tokens.js';
 import { OtherTexts, isRead } from './other-texts.js';
 import { estimateTokens, utf8Bytes } from './tokens.js';

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '@svc/paid/json';
+import { type Fields, isFields } from '@svc/contracts/inference';
 
 /** Members that say what something is. A short value of one of them is a label. */
 const DESCRIPTIONS: ReadonlySet<string> = new Set(['type', 'id', 'format', 'role', 'status', 'call_id']);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Fields, fieldsOf, isFields, unusable } from '@svc/paid/json';
+import { type Fields, fieldsOf, isFields, unusable } from '@svc/contracts/inference';
 
 /** The most tool calls in one choice of a stream. */
 const CALLS_LIMIT = 1_024;
@@ -10,8 +10,6 @@ const NO_ARGUMENTS = '{}';
 /** The state of a call so far. */
 interface BackendToolCall {
   readonly index: number;
-  /** Whether it calls a function, and nothing of its arguments has arrived. */
-  isBare: boolean;
   /** The backend's id, if any. Of several calls with the same id, fragments are matched to the first. */
   readonly backendId: string | undefined;
   name: string | undefined;
@@ -28,28 +26,12 @@ export class ToolCallStream {
   private readonly byBackendIndex = new Map<number, BackendToolCall>();
   private readonly byBackendId = new Map<string, BackendToolCall>();
 
-  get isEmpty(): boolean {
-    return this.calls.length === 0;
-  }
-
   /** Converts the fragments of a delta to the format of the contract. Refuses: INFERENCE_FAILED. */
   shape(fragments: unknown): Fields[] {
     return fieldsOf(fragments).map((fragment) => {
       const known = this.known(fragment);
       return known ? laterFragment(fragment, known) : this.firstFragment(fragment);
     });
-  }
-
-  /** Gives calls without arguments empty ones in the last delta, whose fragments have been converted. */
-  complete(delta: Fields): void {
-    const fragments = fieldsOf(delta['tool_calls']);
-    for (const { index } of this.calls.filter(({ isBare }) => isBare)) {
-      const called = { arguments: NO_ARGUMENTS };
-      const begun = fragments.find((fragment) => fragment['index'] === index);
-      if (!begun) fragments.push({ index, function: called });
-      else begun['function'] = isFields(begun['function']) ? { ...begun['function'], ...called } : called;
-    }
-    if (fragments.length > 0) delta['tool_calls'] = fragments;
   }
 
   /**
@@ -76,8 +58,7 @@ export class ToolCallStream {
     const backendIndex = indexOf(fragment);
     const backendId = nonEmpty(fragment['id']);
     const shaped = { index: this.calls.length, ...wholeCall(fragment, '') };
-    const isBare = argumentsIn(shaped) === '';
-    const call = { index: shaped.index, backendId, name: nameOf(fragment), isBare };
+    const call = { index: shaped.index, backendId, name: nameOf(fragment) };
     this.calls.push(call);
     if (backendId !== undefined && !this.byBackendId.has(backendId)) this.byBackendId.set(backendId, call);
     if (backendIndex !== undefined) this.byBackendIndex.set(backendIndex, call);
@@ -110,7 +91,6 @@ function laterFragment(fragment: Fields, call: BackendToolCall): Fields {
   const isNew = call.name === undefined && name !== undefined;
   if (isNew) call.name = name;
   shaped['function'] = { name: isNew ? name : undefined, arguments: argumentsText(called['arguments']) };
-  if ((argumentsIn(shaped) ?? '') !== '') call.isBare = false;
   return shaped;
 }
 
@@ -133,11 +113,6 @@ function newCallId(): string {
 function argumentsText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** The arguments in a fragment; undefined if it is of a tool of another kind, or has none. */
-function argumentsIn({ function: called }: Fields): unknown {
-  return isFields(called) ? called['arguments'] : undefined;
 }
 
 function nameOf(fragment: Fields): string | undefined {

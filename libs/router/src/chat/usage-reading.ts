@@ -1,11 +1,5 @@
 import type { Usage } from '@svc/contracts/messages';
-import { type Fields, isFields } from '@svc/paid/json';
-
-/** A backend's own counts. */
-export interface ReportedUsage extends Usage {
-  /** Tokens of reasoning that its total confirms, beside those of its output. */
-  readonly confirmedReasoning?: number;
-}
+import { type Fields, type ReportedUsage, isFields } from '@svc/contracts/inference';
 
 /** Counts that servers report under different names. */
 type Detail = 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens';

@@ -1,9 +1,14 @@
 import { StringDecoder } from 'node:string_decoder';
+import { BackendError } from '@svc/backend-calls';
 import type { ChunkStream, StreamedBytes } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
-import { type EventSourceParser, createParser } from 'eventsource-parser';
-import { DATA } from './event-stream.js';
+import type { Exchange } from '@svc/runtime';
+import { type EventSourceMessage, type EventSourceParser, createParser } from 'eventsource-parser';
 
+/** What the line of an event begins with. */
+export const DATA = 'data: ';
+
+/** The data of the last event, if a backend sends one. */
 const DONE = '[DONE]';
 
 /** The most characters of one backend event. A response in a single event is smaller. */
@@ -12,6 +17,19 @@ const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024;
 /** Limits for reading on after `[DONE]` before the connection is closed. */
 const DRAIN_MS = 1_000;
 const DRAIN_LIMIT_BYTES = 64 * 1024;
+
+/** A stream is parsed only up to this size; errors are smaller. */
+const LOOK_LIMIT_BYTES = 64 * 1024;
+
+/** What the events of a dialect mean, as far as it matters before a response has begun. */
+export interface EventMeaning {
+  /** Checks a complete response, which is passed on unchanged. Throws BackendError or Error. */
+  readonly checkCompletion: (body: string) => void;
+  /** The status of the failure that an event reports; undefined if it reports none. `name` is the event's. */
+  readonly failureIn: (data: string, name: string | undefined) => number | undefined;
+  /** Whether an event says something, so that no other backend may be called after it. */
+  readonly begins: (data: string) => boolean;
+}
 
 interface EventsOptions {
   /** How long the backend may send no event, in milliseconds. */
@@ -214,5 +232,61 @@ async function drain(bytes: AsyncIterator<readonly Uint8Array[]>): Promise<void>
     // The response is complete, so the way its connection ends does not matter.
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads a stream up to the first event that says something, so that if a backend starts with an error, fails
+ * before that, or never starts, another one can be called. Returns all bytes that arrived. Throws
+ * BackendError, or Error if there is no response. A backend may also respond with a complete completion.
+ */
+export async function firstEvent(exchange: Exchange, meaning: EventMeaning): Promise<readonly Buffer[]> {
+  const bytes: Buffer[] = [];
+  const look = new FirstLook(meaning);
+  let size = 0;
+  while (!look.isOver && size < LOOK_LIMIT_BYTES) {
+    const arrived = await exchange.read();
+    if (arrived.length === 0) {
+      look.end();
+      if (!look.hasEvents) meaning.checkCompletion(Buffer.concat(bytes).toString('utf8'));
+      break;
+    }
+    for (const part of arrived) {
+      size += part.length;
+      bytes.push(part);
+      look.read(part);
+    }
+  }
+  return bytes;
+}
+
+/** Throws at the first event with a failure. */
+class FirstLook {
+  hasEvents = false;
+  isOver = false;
+  private readonly decoder = new StringDecoder('utf8');
+  private readonly parser = createParser({
+    onEvent: (event) => {
+      if (event.data !== '' && !this.isOver) this.look(event);
+    },
+  });
+
+  constructor(private readonly meaning: EventMeaning) {}
+
+  read(part: Buffer): void {
+    if (!this.isOver) this.parser.feed(this.decoder.write(part));
+  }
+
+  end(): void {
+    if (!this.isOver) this.parser.feed('\n\n');
+  }
+
+  private look({ event, data }: EventSourceMessage): void {
+    const { meaning } = this;
+    const status = meaning.failureIn(data, event);
+    if (status !== undefined) throw new BackendError(status, data);
+    if (data === DONE && !this.hasEvents) throw new Error('the stream was empty');
+    this.hasEvents = true;
+    this.isOver = data === DONE || meaning.begins(data);
   }
 }

@@ -1,12 +1,6 @@
+import { type Fields, isFields, unusable } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
-
-export type Fields = Record<string, unknown>;
-
-/** Whether a value is an object with members. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Parses a JSON object from a backend. Refuses: INFERENCE_FAILED for anything else. */
 export function parseBackendJson(text: string): Fields {
@@ -18,16 +12,6 @@ export function parseBackendJson(text: string): Fields {
   }
   if (isFields(value)) return value;
   throw unusable('the backend sent JSON that is not an object');
-}
-
-/** The error for an unusable response of a backend. */
-export function unusable(why: string): Problem {
-  return new Problem('INFERENCE_FAILED', { cause: new Error(why) });
-}
-
-/** The objects in an array; empty if the value is not an array. */
-export function fieldsOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 /**

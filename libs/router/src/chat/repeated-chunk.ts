@@ -1,18 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined, unescapedJson } from '@svc/runtime';
-import { type Fields, isFields } from '@svc/paid/json';
-import type { ChoicePiece } from './assembled-choice.js';
-import { DATA } from './event-stream.js';
-import { OTHER_NAMES } from './message-texts.js';
+import {
+  type AroundText,
+  type Fields,
+  REASONING_NAMES,
+  type RepeatedPiece,
+  type Repetition,
+  type WrittenAround,
+  type WrittenPiece,
+  isFields,
+} from '@svc/contracts/inference';
+import { DATA } from './backend-events.js';
+import type { EventRepetitions } from './piece-reader.js';
 
 /** Stands for the text of a chunk. It needs no escapes in JSON and occurs in no response. */
 const PLACEHOLDER = randomUUID();
 
 /** Where the text of a chunk may begin. */
-const TEXT_STARTS = new RegExp(`"(content|reasoning_content|${OTHER_NAMES.join('|')})"\\s*:\\s*"`, 'g');
+const TEXT_STARTS = new RegExp(`"(content|reasoning_content|${REASONING_NAMES.join('|')})"\\s*:\\s*"`, 'g');
 
 /** A longer chunk is not learned from. */
 const LEARNED_CHARACTERS = 4_096;
+
+/** What an event has around its data: `data: ` and an empty line. */
+const EVENT_FRAME_BYTES = 8;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -39,7 +50,7 @@ interface ChunkText {
  * it begins with the closing quote. Any string between them changes the value of that member and nothing
  * else.
  */
-export class RepeatedChunk {
+export class RepeatedChunk implements RepeatedPiece {
   /** An event of this chunk before and after its text, if it consists of one line of printable ASCII. */
   private readonly framed: readonly [before: string, after: string] | undefined;
   private readonly before: string;
@@ -48,8 +59,7 @@ export class RepeatedChunk {
   private constructor(
     before: string,
     after: string,
-    /** What was written for the chunk before and after its text. */
-    readonly written: readonly [before: string, after: string],
+    readonly written: AroundText,
     readonly kind: 'content' | 'reasoning',
     readonly choice: number,
   ) {
@@ -63,7 +73,7 @@ export class RepeatedChunk {
    * Learns from a chunk and the piece that was written for it. Undefined for a chunk that says anything apart
    * from its text, such as usage, log probabilities or a finish reason.
    */
-  static of(chunk: string, piece: ChoicePiece): RepeatedChunk | undefined {
+  static of(chunk: string, piece: WrittenPiece, around: WrittenAround): RepeatedChunk | undefined {
     if (chunk.length > LEARNED_CHARACTERS || piece.finish_reason !== null || piece.logprobs) return undefined;
     for (const start of chunk.matchAll(TEXT_STARTS)) {
       const [mark, member = ''] = start;
@@ -77,7 +87,7 @@ export class RepeatedChunk {
       const shown = kind === 'content' ? 'content' : 'reasoning_content';
       // Whatever else was done with the text, nothing is learned from it.
       if (piece.delta[shown] !== unescapedJson(chunk.slice(from, end))) continue;
-      const written = aroundText(piece, shown);
+      const written = around(piece, shown);
       if (written) return new RepeatedChunk(before, after, written, kind, piece.index);
     }
     return undefined;
@@ -114,39 +124,37 @@ export class RepeatedChunk {
   }
 }
 
-/** A chunk that repeats another one, and its own text. */
-export interface Repetition extends ChunkText {
-  readonly repeated: RepeatedChunk;
-}
-
 /** The chunk that those of a stream repeat, learned again whenever one is different. */
-export class ChunkRepetition {
+export class ChunkRepetition implements EventRepetitions {
   private chunk: RepeatedChunk | undefined;
   private wasRepeated = true;
   /** Chunks not to learn from, and how many there were after the latest that was not repeated. */
   private left = 0;
   private skipped = 0;
 
-  /** The repeated chunk and the new text, if nothing else is new. */
+  /** @param counted Counts the characters of the events that are read here. */
+  constructor(private readonly counted: { received: number }) {}
+
   read(chunk: string): Repetition | undefined {
     const repeated = this.chunk;
     const text = repeated?.textOf(chunk);
     if (!repeated || !text) return undefined;
     this.wasRepeated = true;
+    this.counted.received += chunk.length;
     return { ...text, repeated };
   }
 
-  /** The same for bytes that are one event: its data, which must be plain ASCII. */
-  readEvent(bytes: Buffer): Repetition | undefined {
+  offer(bytes: Buffer, take: (repetition: Repetition) => boolean): boolean {
     const repeated = this.chunk;
     const text = repeated?.textIn(bytes);
-    if (!repeated || text === undefined) return undefined;
+    if (!repeated || text === undefined) return false;
     this.wasRepeated = true;
-    return { value: text, json: text, repeated };
+    if (!take({ value: text, json: text, repeated })) return false;
+    this.counted.received += bytes.length - EVENT_FRAME_BYTES;
+    return true;
   }
 
-  /** Learns from a chunk that is no repetition, and what was written for it. */
-  learn(chunk: string, pieces: readonly ChoicePiece[]): void {
+  learn(chunk: string, pieces: readonly WrittenPiece[], around: WrittenAround): void {
     this.chunk = undefined;
     if (this.left > 0) {
       this.left -= 1;
@@ -154,7 +162,7 @@ export class ChunkRepetition {
     }
     const [piece] = pieces;
     if (!piece || pieces.length > 1) return;
-    const learned = RepeatedChunk.of(chunk, piece);
+    const learned = RepeatedChunk.of(chunk, piece, around);
     if (!learned) return;
     this.skipped = this.wasRepeated ? 0 : Math.min(2 * this.skipped + 1, MOST_SKIPPED);
     this.left = this.skipped;
@@ -207,13 +215,4 @@ function saysOnly(delta: Fields, member: string): boolean {
   return Object.entries(delta).every(
     ([name, value]) => name === member || name === 'role' || value === null || value === '',
   );
-}
-
-/** What is written before and after the text of a piece. */
-function aroundText(piece: ChoicePiece, member: string): readonly [string, string] | undefined {
-  // Only the first delta of a choice has a role.
-  if (piece.delta['role'] !== undefined) return undefined;
-  const json = JSON.stringify([{ ...piece, delta: { ...piece.delta, [member]: PLACEHOLDER } }]);
-  const [before, after, more] = json.split(PLACEHOLDER);
-  return before === undefined || after === undefined || more !== undefined ? undefined : [before, after];
 }

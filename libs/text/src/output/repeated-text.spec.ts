@@ -1,16 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ChunkStream, StreamedBytes } from '@svc/contracts/inference';
+import type { StreamedBytes } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import type { SvcParametersEcho } from '@svc/api/chat';
 import { repeats } from '@svc/testing';
+import { ChunkRepetition } from '@svc/router/testing';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { OutputRelay, type OutputHold } from './output-relay.js';
-import { OutputNormaliser } from './normaliser.js';
-import { ChunkRepetition, RepeatedChunk } from './repeated-chunk.js';
+import { OpenAiOutput } from '../../test/openai-output.js';
 import { StreamEncoder } from './stream-encoder.js';
 
-const GOES_ON = { finish_reason: null, stop_reason: undefined };
 const HEAD = '{"id":"x","object":"chat.completion.chunk","created":1,"model":"theirs","choices":';
 const plain = (json: string): string =>
   `${HEAD}[{"index":0,"delta":{"content":"${json}"},"logprobs":null,"finish_reason":null}]}`;
@@ -86,10 +85,11 @@ async function delivered(
   Form: typeof StreamEncoder,
   { partBytes, coveredTokens, blocksEvery, readsAtMost } = GOOD,
 ): Promise<unknown> {
-  const normaliser = new OutputNormaliser({
+  const output = new OpenAiOutput({
     thinking: { strip: false, startsInside: false },
     tokenizer: undefined,
   });
+  const { normaliser } = output;
   let frames = '';
   let writes = 0;
   let isBlocked = false;
@@ -116,7 +116,7 @@ async function delivered(
   };
   const encoder = new Form(writer, normaliser, about);
   const bytes = new OfferedBytes(partsOf(chunks, partBytes));
-  const source: ChunkStream = { backend: 'b', retries: 0, bytes };
+  const source = output.responseOf({ backend: 'b', retries: 0, bytes });
   const response = new OutputRelay({
     source,
     normaliser,
@@ -125,7 +125,8 @@ async function delivered(
     idleTimeoutMs: 60_000,
   });
   const ending = await response.deliver();
-  const { meter, received, reported } = normaliser;
+  const { meter } = normaliser;
+  const { received, reported } = normaliser.facts;
   const counted = [meter.pieces, meter.bytes, meter.tokens, meter.tokensAtLeast, meter.deliveredTokens];
   const problem = 'problem' in ending ? String(ending.problem?.cause) : undefined;
   // The second at which a stream began is not of interest.
@@ -240,36 +241,11 @@ describe('chunks that repeat an earlier one', () => {
 
   it('are delivered as they arrive, without a promise, once the first was learned', async () => {
     const chunks = ['a', 'b', 'c', 'é', 'd'].map(plain);
-    const reads = vi.spyOn(ChunkRepetition.prototype, 'readEvent');
+    const offers = vi.spyOn(ChunkRepetition.prototype, 'offer');
     await delivered(chunks, StreamEncoder);
-    const passed = reads.mock.results.filter(({ value }) => value !== undefined);
+    const passed = offers.mock.results.filter(({ value }) => value === true);
     // The first is learned from, the hold is extended at some, and `é` is not ASCII.
     expect(passed.length).toBeGreaterThan(0);
-    reads.mockRestore();
-  });
-
-  it('are recognised from the second on that has a text and no role', () => {
-    const repetition = new ChunkRepetition();
-    const piece = { index: 0, delta: { content: 'a' }, logprobs: null, ...GOES_ON };
-    expect(repetition.read(plain('a'))).toBeUndefined();
-    repetition.learn(plain('a'), [piece]);
-    expect(repetition.read(plain('b'))).toMatchObject({ value: 'b', json: 'b' });
-    expect(repetition.read(plain('\\u00e9"'))).toBeUndefined();
-    expect(repetition.read(plain('\\u00e9\\n'))).toMatchObject({ value: 'é\n', json: 'é\\n' });
-    expect(repetition.read(plain('","role":"user'))).toBeUndefined();
-    expect(repetition.read(plain('b').replace('null', '"stop"'))).toBeUndefined();
-  });
-
-  it('are looked for ever less often in a stream whose chunks all differ', () => {
-    const learning = vi.spyOn(RepeatedChunk, 'of');
-    const repetition = new ChunkRepetition();
-    const piece = { index: 0, delta: { content: 'a' }, logprobs: null, ...GOES_ON };
-    for (let at = 0; at < 1_000; at += 1) {
-      const chunk = plain('a').replace('"x"', `"${at}"`);
-      expect(repetition.read(chunk)).toBeUndefined();
-      repetition.learn(chunk, [piece]);
-    }
-    expect(learning.mock.calls.length).toBeLessThan(30);
-    learning.mockRestore();
+    offers.mockRestore();
   });
 });

@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, isFields } from '@svc/paid/json';
+import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
 
 /**
  * A choice's `logprobs` in the wrapper that clients expect, `{content, refusal}`. Some backends omit
@@ -11,13 +11,6 @@ export function wrapLogprobs(value: unknown): Fields | null | undefined {
   if (!isFields(value)) return null;
   if ('content' in value || 'refusal' in value) return wrapper(value['content'], value['refusal']);
   return 'token' in value ? wrapper([value]) : null;
-}
-
-/** The tokens of a wrapper for which `isKept` holds. It is called in their order. */
-export function filterTokens(wrapped: Fields, isKept: (token: string) => boolean): Fields {
-  const { content } = wrapped;
-  if (!Array.isArray(content)) return wrapped;
-  return { ...wrapped, content: fieldsOf(content).filter(({ token }) => isKept(String(token))) };
 }
 
 function wrapper(content: unknown, refusal: unknown = null): Fields {
