@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const OPTIONAL = ['chromium', 'promtool', 'redis-server'];
+const OPTIONAL = ['chromium', 'chromium-headless-shell', 'promtool', 'redis-server'];
 
 const folders = process.env.PATH.split(delimiter);
 const installed = OPTIONAL.map((name) => folders.map((folder) => join(folder, name)).find(existsSync));

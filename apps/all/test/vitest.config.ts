@@ -5,7 +5,8 @@ const conditions = ['svc-source'];
 
 /**
  * Tests of programs from other package registries, some of them compiled: `--mode clients`, `backends` or
- * `servers`, which take the longest to install; and `--mode upgrade`, of the last release beside this one.
+ * `servers`, which take the longest to install; `--mode upgrade`, of the last release beside this one; and
+ * `--mode console`, in a browser.
  */
 export default defineConfig(({ mode }) => ({
   root: fileURLToPath(new URL('../../..', import.meta.url)),

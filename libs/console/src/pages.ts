@@ -32,4 +32,34 @@ export const PAGES: readonly PageEntry[] = [
     isForAll: true,
     load: async () => (await import('./requests/requests-page.js')).RequestsPage,
   },
+  {
+    name: 'limits',
+    title: 'Limits',
+    isForAll: true,
+    load: async () => (await import('./limits/limits-page.js')).LimitsPage,
+  },
+  {
+    name: 'models',
+    title: 'Models',
+    isForAll: true,
+    load: async () => (await import('./models/models-page.js')).ModelsPage,
+  },
+  {
+    name: 'media',
+    title: 'Media',
+    isForAll: true,
+    load: async () => (await import('./media/media-page.js')).MediaPage,
+  },
+  {
+    name: 'credit',
+    title: 'Credit',
+    isForAll: true,
+    load: async () => (await import('./credit/credit-page.js')).CreditPage,
+  },
+  {
+    name: 'sessions',
+    title: 'Sessions',
+    isForAll: true,
+    load: async () => (await import('./sessions/sessions-page.js')).SessionsPage,
+  },
 ];

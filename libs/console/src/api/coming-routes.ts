@@ -1,22 +1,6 @@
 import type { z } from 'zod';
 import type { BillingEntry } from '@svc/api/billing';
 
-type ComingSession = {
-  id: string;
-  kind: 'admin' | 'inference' | 'wallet';
-  accountId: string;
-  apiKey: { id: string; last6Chars: string; description: string } | null;
-  wallet: string | null;
-  createdAt: string;
-  lastSeenAt: string;
-  expiresAt: string;
-  provenAt: string;
-  network: string;
-  agent: string;
-  isCurrent: boolean;
-};
-
-type Proof = { apiKey: string } | { message: string; signature: string } | { link: string };
 interface Period {
   lookback?: string;
   startDate?: string;
@@ -58,16 +42,6 @@ interface RequestRow {
 
 /** Routes of the console that the API does not have yet. */
 export type ComingRoutes =
-  | Route<'GET', '/console/api/session', { data: ComingSession }>
-  | (Route<'POST', '/console/api/session', { data: ComingSession }> & { body: z.ZodType<Proof, Proof> })
-  | (Route<'POST', '/console/api/session/proof', { data: ComingSession }> & { body: z.ZodType<Proof, Proof> })
-  | (Route<'POST', '/console/api/session/challenge', { message: string; expiresAt: string }> & {
-      body: z.ZodType<{ address: string }, { address: string }>;
-    })
-  | Route<'DELETE', '/console/api/session', { success: true }>
-  | Route<'GET', '/console/api/sessions', { object: 'list'; data: ComingSession[] }>
-  | Route<'DELETE', '/console/api/sessions', { success: true }>
-  | Route<'DELETE', '/console/api/sessions/:id', { success: true }>
   | (Route<'GET', '/api/v1/billing/usage-analytics/daily', { lookback: string; data: DailyRow[] }> & {
       query: z.ZodType<
         Period & { apiKeyId?: string; model?: string },

@@ -3,10 +3,10 @@ import { call } from './client.js';
 import { CallError } from './call-error.js';
 import type { ReplyAt } from './routes.js';
 
-export type Session = ReplyAt<'GET', '/console/api/session'>['data'];
+export type OpenSession = ReplyAt<'GET', '/console/api/session'>['data'];
 
 /** The session of this browser: `undefined` while unknown, `null` if nobody is signed in. */
-export const session = signal<Session | null | undefined>(undefined);
+export const session = signal<OpenSession | null | undefined>(undefined);
 
 /** Whether the session may read and change the whole account. */
 export const isAdmin = computed(() => session.value?.kind !== 'inference' && session.value !== null);

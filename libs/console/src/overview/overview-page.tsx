@@ -7,7 +7,7 @@ import { curlOf } from '../text/snippets.js';
 import { Bars } from '../ui/bars.js';
 import { Code } from '../ui/copy.js';
 import { DataTable } from '../ui/data-table.js';
-import { useResource } from '../ui/resource.js';
+import { type Resource, useResource } from '../ui/resource.js';
 import { Empty, Loaded, Skeleton } from '../ui/states.js';
 
 type Analytics = ReplyAt<'GET', '/api/v1/billing/usage-analytics'>;
@@ -50,28 +50,39 @@ function BalanceNote({ limits }: { readonly limits: Limits }) {
   return null;
 }
 
-function Tiles({
-  limits,
-  analytics,
-}: {
-  readonly limits?: Limits | undefined;
-  readonly analytics?: Analytics | undefined;
-}) {
-  const reset = limits && `DIEM and daily limits reset at ${utcMinute(limits.nextEpochBegins)} UTC`;
-  const spent = (days: number) => analytics && spentOn(analytics, days);
-  return (
-    <div class="tiles">
-      <Tile
-        title={isAdmin.value ? 'Balance' : 'This key can spend'}
-        value={limits && usd(limits.balances.USD)}
-        hint={limits ? `and ${diem(limits.balances.DIEM)}` : ' '}
-      />
-      <Tile title="Spent today" value={spent(1)} hint={reset ?? ' '} />
-      <Tile title="Spent in 7 days" value={spent(7)} hint="UTC days, with today" />
-      <Tile title={`Spent in ${DAYS} days`} value={spent(DAYS)} hint="UTC days, with today" />
-    </div>
-  );
+interface TilesProps {
+  readonly limits: Resource<Limits>;
+  readonly analytics: Resource<Analytics>;
 }
+
+/** What a resource says, or a dash if it could not be loaded. */
+const textOf = <T,>({ value, error }: Resource<T>, text: (value: T) => string): string | undefined =>
+  value === undefined ? error && '—' : text(value);
+
+const Tiles = ({ limits, analytics }: TilesProps) => (
+  <div class="tiles">
+    <Tile
+      title={isAdmin.value ? 'Balance' : 'This key can spend'}
+      value={textOf(limits, ({ balances }) => usd(balances.USD))}
+      hint={textOf(limits, ({ balances }) => `and ${diem(balances.DIEM)}`) ?? ' '}
+    />
+    <Tile
+      title="Spent today"
+      value={textOf(analytics, (value) => spentOn(value, 1))}
+      hint={
+        textOf(limits, ({ nextEpochBegins: next }) => `A new day begins at ${utcMinute(next)} UTC`) ?? ' '
+      }
+    />
+    {[7, DAYS].map((days) => (
+      <Tile
+        key={days}
+        title={`Spent in ${days} days`}
+        value={textOf(analytics, (value) => spentOn(value, days))}
+        hint="UTC days, with today"
+      />
+    ))}
+  </div>
+);
 
 function Spending({ analytics }: { readonly analytics: Analytics }) {
   const days = analytics.byDate.map(({ date }) => date);
@@ -126,7 +137,7 @@ export function OverviewPage() {
   return (
     <>
       {limits.value && <BalanceNote limits={limits.value} />}
-      <Tiles limits={limits.value} analytics={analytics.value} />
+      <Tiles limits={limits} analytics={analytics} />
       <section class="card" aria-labelledby="spending">
         <h2 id="spending">Spending by model, last {DAYS} days</h2>
         <Loaded resource={analytics} rows={9}>

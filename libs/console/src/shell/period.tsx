@@ -6,7 +6,7 @@ const RANGES = [
   ['7', '7 days'],
   ['30', '30 days'],
   ['90', '90 days'],
-  ['days', 'Days'],
+  ['days', 'Custom'],
 ] as const;
 type Range = (typeof RANGES)[number][0];
 

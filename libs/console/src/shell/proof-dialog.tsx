@@ -4,6 +4,7 @@ import { textIn } from '../text/form-text.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
+import { WalletChoice } from '../wallets/wallet-choice.js';
 import { openProof } from './proof.js';
 
 /** Asks for the key again before something is done that gives power away. */
@@ -28,6 +29,14 @@ export function ProofDialog() {
         Your sign-in is more than 15 minutes old, and this change gives power over the account. Enter{' '}
         {session.value?.apiKey ? `the key ···${session.value.apiKey.last6Chars} again` : 'an ADMIN key'}.
       </p>
+      {session.value?.wallet !== null && (
+        <WalletChoice
+          onProof={async (proof) => {
+            await proveAgain(proof);
+            question.done();
+          }}
+        />
+      )}
       <form
         class="stack"
         onSubmit={(event) => {

@@ -4,6 +4,7 @@ import { Brand } from '../shell/brand.js';
 import { textIn } from '../text/form-text.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
+import { WalletChoice } from '../wallets/wallet-choice.js';
 
 /** The cookie of a session is sent over HTTPS, or to this machine. */
 const InsecureNote = () => (
@@ -64,7 +65,7 @@ interface SignInProps {
   readonly note?: string | undefined;
 }
 
-/** Sign-in by a key. */
+/** Sign-in by a key or a wallet. */
 export function SignInPage({ note }: SignInProps) {
   return (
     <div class="gate">
@@ -79,6 +80,7 @@ export function SignInPage({ note }: SignInProps) {
           )}
           {!isSecureContext && <InsecureNote />}
           <KeyForm />
+          <WalletChoice onProof={signIn} />
           <p class="hint">
             No key yet? The first <code>npm start</code> prints one; after that, an ADMIN key creates others.
             The <a href="/docs">API reference</a> has the rest.

@@ -3,7 +3,7 @@ import { call } from '../api/client.js';
 import { addressOfPage, choices, choose } from '../shell/navigation.js';
 import { PeriodChoice, currentPeriod, daysOf } from '../shell/period.js';
 import { csvOf, saveFile } from '../text/csv.js';
-import { count, diem, shortCount, usd } from '../text/format.js';
+import { count, diem, shortCount, usd, usdNine } from '../text/format.js';
 import { Bars } from '../ui/bars.js';
 import { type Column, DataTable } from '../ui/data-table.js';
 import { Segments } from '../ui/fields.js';
@@ -60,8 +60,8 @@ function columnsOf(grouping: Grouping, total: UsageGroup): Column<UsageGroup>[] 
       title: 'USD',
       isNumeric: true,
       sortBy: ({ usdNano }) => usdNano,
-      cell: ({ usdNano }) => usd(usdNano),
-      total: usd(total.usdNano),
+      cell: ({ usdNano }) => usdNine(usdNano),
+      total: usdNine(total.usdNano),
     },
     {
       title: 'DIEM',

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+
+/** Where Debian and others install it; the variable replaces them. */
+const PLACES = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
+
+/** The browser of the tests, if there is one. */
+export const CHROMIUM = PLACES.find((path) => path !== '' && existsSync(path));
+if (CHROMIUM === undefined)
+  process.stderr.write('-- No Chromium: the console is not tested in a browser (set CHROMIUM to its path)\n');
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** A window of a browser with the console, which collects what must not happen in it. */
+export class BrowserWindow {
+  /** Violations of the policy, faults of scripts and requests to other hosts. */
+  readonly faults: string[] = [];
+
+  private constructor(
+    readonly page: Page,
+    private readonly rootUrl: string,
+  ) {
+    page.on('pageerror', ({ message }) => this.faults.push(`fault: ${message}`));
+    page.on('dialog', (dialog) => {
+      this.faults.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on('console', (message) => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) this.faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(rootUrl) && !/^(?:blob|data):/.test(url)) this.faults.push(`request: ${url}`);
+    });
+  }
+
+  static async open(
+    browser: Browser,
+    rootUrl: string,
+    options: BrowserContextOptions = {},
+  ): Promise<BrowserWindow> {
+    const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    return new BrowserWindow(await context.newPage(), rootUrl);
+  }
+
+  /** Opens a page of the console by its address. */
+  async visit(name = ''): Promise<void> {
+    await this.page.goto(`${this.rootUrl}/console${name === '' ? '' : `/${name}`}`);
+  }
+
+  async signIn(apiKey: string): Promise<void> {
+    await this.visit();
+    await this.page.getByLabel('API key').fill(apiKey);
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await this.heading('Overview');
+  }
+
+  /** Waits for a page to be shown with what it has loaded. */
+  async heading(name: string): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    await this.page.waitForFunction(
+      () => !document.querySelector('.skeleton') && !document.querySelector('[aria-busy="true"]'),
+    );
+  }
+
+  /** Opens a page by the menu. */
+  async open(name: string): Promise<void> {
+    await this.page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    await this.heading(name);
+  }
+
+  /** What axe finds in the open page. */
+  async findings(): Promise<string[]> {
+    await this.page.evaluate(axe.source);
+    const found = await this.page.evaluate(async (rules) => {
+      const page = globalThis as unknown as { axe: typeof axe };
+      return (await page.axe.run(document, { runOnly: rules })).violations;
+    }, RULES);
+    return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  }
+
+  /** By how many pixels the page is wider than the window. */
+  overflow(): Promise<number> {
+    return this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+}
+
+/** Starts the browser; only root needs to do without its sandbox, but containers often run as root. */
+export const startChromium = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });

@@ -1,0 +1,100 @@
+import { LocalChain } from '@svc/infra';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Seller, sellerOn } from '../buyers.js';
+import { Platform } from '../platform.js';
+import { type EvmWallet, evmWallet } from '../wallets.js';
+import { BrowserWindow, CHROMIUM, startChromium } from './browser-window.js';
+
+let browser: Browser;
+let chain: LocalChain;
+let seller: Seller;
+let platform: Platform;
+
+/** What the page asks of the wallet, and whether its owner refuses to pay. */
+interface ExtensionState {
+  readonly calls: string[];
+  refuses: boolean;
+}
+
+interface WalletRequest {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+/** Installs a wallet into a page as an extension does; its key stays outside of the page. */
+async function install(page: Page, wallet: EvmWallet): Promise<ExtensionState> {
+  const state: ExtensionState = { calls: [], refuses: false };
+  const answers: Record<string, (params: readonly unknown[]) => unknown> = {
+    eth_requestAccounts: () => [wallet.address],
+    wallet_switchEthereumChain: () => null,
+    personal_sign: ([hex]) => wallet.signMessage(Buffer.from(String(hex).slice(2), 'hex').toString()),
+    eth_signTypedData_v4: ([, text]) =>
+      wallet.account.signTypedData(
+        JSON.parse(String(text)) as Parameters<EvmWallet['account']['signTypedData']>[0],
+      ),
+  };
+  await page.exposeFunction('askWallet', async ({ method, params = [] }: WalletRequest) => {
+    state.calls.push(method);
+    if (state.refuses && method === 'eth_signTypedData_v4') return { code: 4001 };
+    return { value: await answers[method]?.(params) };
+  });
+  await page.addInitScript(() => {
+    type Ask = (call: WalletRequest) => Promise<{ value?: unknown; code?: number }>;
+    const { askWallet } = globalThis as unknown as { askWallet: Ask };
+    const provider = {
+      request: async (call: WalletRequest) => {
+        const { value, code } = await askWallet(call);
+        if (code !== undefined) throw Object.assign(new Error('User rejected the request.'), { code });
+        return value;
+      },
+    };
+    const info = { uuid: '1', name: 'Test wallet', rdns: 'test', icon: 'data:image/svg+xml,<svg/>' };
+    addEventListener('eip6963:requestProvider', () =>
+      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })),
+    );
+  });
+  return state;
+}
+
+describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
+  beforeAll(async () => {
+    [browser, chain] = await Promise.all([startChromium(), LocalChain.start()]);
+    seller = await sellerOn(chain);
+    platform = await Platform.start({ hasOwnProcess: true, env: seller.env });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+    await chain?.stop();
+  });
+
+  it('signs in, pays ten dollars once, and pays nothing when its owner refuses', async () => {
+    const wallet = evmWallet();
+    await chain.mint(wallet.address, 100);
+    const opened = await BrowserWindow.open(browser, platform.rootUrl);
+    const { page } = opened;
+    const extension = await install(page, wallet);
+    await opened.visit();
+    await page.getByRole('button', { name: /Test wallet/ }).click();
+    await opened.heading('Overview');
+    await opened.open('Credit');
+    await page.getByLabel('Amount in US dollars').fill('10');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add credit' });
+    await dialog.getByText('$10.00').waitFor();
+    expect((await dialog.textContent())?.toLowerCase()).toContain(seller.address.toLowerCase());
+    extension.refuses = true;
+    await dialog.getByRole('button', { name: /Pay with/ }).click();
+    await dialog.getByText('You refused in the wallet').waitFor();
+    expect(await chain.balanceOf(wallet.address)).toBe(100_000_000n);
+    extension.refuses = false;
+    await dialog.getByRole('button', { name: /Pay with/ }).dblclick();
+    await page.getByText('$10.00 credited').waitFor();
+    expect(await chain.balanceOf(wallet.address)).toBe(90_000_000n);
+    expect(extension.calls.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(2);
+    await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+    expect(opened.faults).toEqual([]);
+    await opened.close();
+  });
+});

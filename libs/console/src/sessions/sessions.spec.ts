@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { browserOf } from './sessions-page.js';
+
+it.each([
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0', 'Firefox on Linux'],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36 Edg/156.0',
+    'Edge on Windows',
+  ],
+  [
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15',
+    'Safari on Mac OS X',
+  ],
+  ['curl/8.5', 'curl/8.5'],
+  ['', 'Unknown'],
+])('the browser of %j is %j', (agent, name) => expect(browserOf(agent)).toBe(name));
