@@ -251,7 +251,7 @@ export const TAGS = {
   'Crypto RPC': 'Calls of blockchain nodes, priced in credits.',
   Enclaves: 'Attestation of the enclaves that decrypt encrypted completions.',
   Web: 'Web searches, web pages and files, without a conversation.',
-  Billing: 'The balances and usage of an account, for the holder of an ADMIN key.',
+  Billing: 'The balances and usage of an account.',
   Wallets: 'Credit for wallets, which need no account.',
   Console: 'The account in a browser.',
   Description: 'This description.',

@@ -54,6 +54,7 @@ import { StakesStore } from './staking/stakes.store.js';
 import { Staking } from './staking/staking.js';
 import { SnapshotStore } from './usage/snapshot.store.js';
 import { UsageDaysStore } from './usage/usage-days.store.js';
+import { UsageRequestsStore } from './usage/usage-requests.store.js';
 import { UsageHistoryStore } from './usage/usage-history.store.js';
 
 /** The ledger of a process that settles, on top of local or remote `Holds` and `Charges`. */
@@ -113,6 +114,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     StatementsStore,
     Staking,
     UsageDaysStore,
+    UsageRequestsStore,
     UsageHistoryStore,
   ];
 }

@@ -7,6 +7,7 @@ import {
   type UsagePage,
 } from '@svc/contracts/ports';
 import { UsageDaysStore } from './usage/usage-days.store.js';
+import { type RequestStep, type RequestsFound, UsageRequestsStore } from './usage/usage-requests.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
 import {
   type UsagePageRequest,
@@ -22,6 +23,7 @@ export class LocalUsageHistory extends UsageHistory {
     private readonly progress: PostingProgress,
     private readonly history: UsageHistoryStore,
     private readonly sums: UsageDaysStore,
+    private readonly byRequest: UsageRequestsStore,
   ) {
     super();
   }
@@ -34,6 +36,11 @@ export class LocalUsageHistory extends UsageHistory {
   override async walk(filter: UsageFilter, step: WalkStep): Promise<WalkFound> {
     await this.progress.beforeRead();
     return this.history.walk(filter, step);
+  }
+
+  override async requests(filter: UsageFilter, step: RequestStep): Promise<RequestsFound> {
+    await this.progress.beforeRead();
+    return this.byRequest.read(filter, step);
   }
 
   override async days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]> {

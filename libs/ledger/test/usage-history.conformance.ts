@@ -1,11 +1,12 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Charge, ChargeLine } from '@svc/contracts/messages';
+import type { Charge } from '@svc/contracts/messages';
 import type { Problem } from '@svc/contracts/problems';
-import type { UsageEntry, UsageFilter, UsageHistory, UsagePlace } from '@svc/contracts/ports';
+import type { RequestPlace, UsageEntry, UsageFilter, UsageHistory, UsagePlace } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Clock } from '../src/clock.js';
+import { TIMES, line, randomCharge } from './random-charges.js';
 import {
   chargeOf,
   grantDiem,
@@ -53,17 +54,6 @@ export function usageHistoryConformance(
       return accountId;
     }
 
-    const line = (name: string, units: number, amountNano: bigint): ChargeLine => ({
-      sku: `model-llm-${name}-mtoken`,
-      unit: 'token',
-      units,
-      priceNanoPerMillion: 150_000_000n,
-      amountNano,
-    });
-
-    const totalOf = (lines: readonly ChargeLine[]): bigint =>
-      lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
-
     /** Entries without the fields shared by a whole charge. */
     const brief = (entries: readonly UsageEntry[]) =>
       entries.map(({ sku, currency, units, amountNano }) => [sku, currency, units, amountNano]);
@@ -89,30 +79,6 @@ export function usageHistoryConformance(
         expect(found).toHaveLength(total);
         return found;
       }
-    }
-
-    /** Includes a month's first and last moments, and several requests at the same time. */
-    const TIMES = [
-      '2026-08-31T23:59:59.999Z',
-      '2026-09-01T00:00:00.000Z',
-      '2026-09-30T23:59:59.998Z',
-      '2026-09-30T23:59:59.999Z',
-      '2026-10-01T00:00:00.000Z',
-      '2026-10-01T00:00:00.001Z',
-      '2026-10-17T12:00:00.000Z',
-      '2026-11-01T00:00:00.000Z',
-    ];
-
-    function randomCharge(accountId: string): Charge {
-      const names = ['input', 'cache-input', 'cache-write', 'output'].slice(0, randomInt(1, 5));
-      const lines = names.map((name) => line(name, randomInt(1, 100_000), BigInt(randomInt(0, 1_000))));
-      const total = totalOf(lines);
-      const diemNano = [0n, total, total / 2n, total / 3n][randomInt(4)] ?? 0n;
-      const writeOffNano = randomInt(4) === 0 ? (total - diemNano) / 2n : 0n;
-      const at = TIMES[randomInt(TIMES.length)] ?? '';
-      const keyId = `key-${randomInt(3)}`;
-      const cost = { usdNano: total - diemNano - writeOffNano, diemNano };
-      return chargeOf(accountId, 0n, { lines, cost, writeOffNano, at, keyId });
     }
 
     describe('entries', () => {
@@ -194,6 +160,46 @@ export function usageHistoryConformance(
             expect(ofLine.reduce((sum, entry) => sum + entry.units, 0n)).toBe(BigInt(units));
           }
         }
+      });
+
+      it.each([
+        { keyId: 'key-1' },
+        { keyId: 'key-2', model: 'model' },
+        { model: 'model' },
+        { model: 'other' },
+      ])('has, for %j, the entries of these alone, in steps and pages of any size', async (only) => {
+        const filter = { accountId, ...only };
+        const wanted = all.filter(
+          (entry) =>
+            (only.keyId ?? entry.keyId) === entry.keyId && (only.model ?? entry.model) === entry.model,
+        );
+        for (const limit of [1, 7, 1_000]) {
+          await expect(walked(filter, limit)).resolves.toEqual(wanted);
+          await expect(paged(filter, limit, 'asc')).resolves.toEqual(wanted);
+        }
+      });
+
+      it('is the same by request: whole requests, newest first, in steps of any size', async () => {
+        const byRequest = (entries: readonly UsageEntry[]): UsageEntry[][] =>
+          [...Map.groupBy(entries, ({ requestId }) => requestId).values()].map((each) => [...each]);
+        for (const only of [{}, { keyId: 'key-0' }, { requestId: charges[7]?.requestId ?? '' }])
+          for (const limit of [1, 7, 1_000]) {
+            const found: UsageEntry[][] = [];
+            let before: RequestPlace | undefined;
+            do {
+              const step = before ? { limit, before } : { limit };
+              const { entries, next } = await history.requests({ accountId, ...only }, step);
+              expect(byRequest(entries).length).toBeLessThanOrEqual(limit);
+              found.push(...byRequest(entries));
+              before = next;
+            } while (before);
+            const wanted = all.filter(
+              (entry) =>
+                (!('keyId' in only) || entry.keyId === only.keyId) &&
+                (!('requestId' in only) || entry.requestId === only.requestId),
+            );
+            expect(found).toEqual(byRequest(wanted).toReversed());
+          }
       });
 
       it('is the same in steps and pages of any size, in both orders', async () => {

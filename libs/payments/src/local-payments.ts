@@ -94,13 +94,15 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     return offers;
   }
 
-  override async topUp(header: string): Promise<PaymentOutcome> {
+  override async topUp(header: string, accountId?: string): Promise<PaymentOutcome> {
     const content = readPayment(header);
     const rail = this.railOf(content.terms.network);
     try {
       const authorization = await rail.read(content);
       const payment = await stored(this.parts.store.find(paymentKey(authorization)));
-      const known = payment ? { payment, isFromPayer: false } : await this.receive(authorization, rail);
+      const known = payment
+        ? { payment, isFromPayer: false }
+        : await this.receive(authorization, { rail, accountId });
       checkSame(known.payment, authorization);
       return await this.outcomeOf(known);
     } catch (error) {
@@ -159,7 +161,10 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
   }
 
   /** Stores a payment that could be settled. Any other is rejected and leaves nothing. */
-  private async receive(authorization: SignedPayment, { chain }: Rail): Promise<KnownPayment> {
+  private async receive(
+    authorization: SignedPayment,
+    { rail: { chain }, accountId }: { readonly rail: Rail; readonly accountId: string | undefined },
+  ): Promise<KnownPayment> {
     const seenBlock = await chain.head();
     const first = await chain.simulate(authorization, seenBlock);
     const simulation = first === 'early' ? await this.simulateLater(authorization, seenBlock, chain) : first;
@@ -171,7 +176,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
         message: `The payment cannot be settled: ${simulation.bad}`,
       });
     }
-    const payment = await stored(this.parts.store.receive(authorization, seenBlock));
+    const payment = await stored(this.parts.store.receive(authorization, seenBlock, accountId));
     return { payment, isFromPayer: simulation === 'good' };
   }
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LocalChain } from '@svc/infra';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { type Buyer, type Seller, buyer, chat, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
+import { AccountKeys } from '../account-keys.js';
+import { ConsoleBrowser } from '../console-browser.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { eventually } from '../response-bodies.js';
@@ -65,6 +67,29 @@ describe('a buyer with the client library of x402', () => {
     expect((await pay(platform, header)).status).toBe(200);
     expect((await chat(platform, one.wallet)).headers.get('x-svc-balance-usd')).toBe('5.00');
     expect(await chain.balanceOf(one.wallet.address)).toBe(95_000_000n);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+
+  it('credits the account that is signed in to the console, and no other later', async () => {
+    const one = await buyer(chain, 100);
+    const header = await headerOf(one);
+    const [keys, others] = [await AccountKeys.of(platform), await AccountKeys.of(platform)];
+    const browser = await ConsoleBrowser.signedIn(platform, keys.adminKey);
+    const stranger = await ConsoleBrowser.signedIn(platform, others.adminKey);
+    const topUp = (by: ConsoleBrowser) =>
+      by.ask<{ data: Body }>('POST', '/v1/x402/top-up', { headers: { 'payment-signature': header } });
+    const { status, body } = await topUp(browser);
+    expect([status, body.data]).toEqual([
+      200,
+      expect.objectContaining({ amountCredited: 5, newBalance: 15 }),
+    ]);
+    // Whoever sends the payment again gets no credit and sees no balance.
+    expect((await topUp(stranger)).body.data).not.toHaveProperty('newBalance');
+    expect((await pay(platform, header)).status).toBe(200);
+    expect((await topUp(browser)).body.data).toMatchObject({ newBalance: 15 });
+    expect((await platform.balances(keys.account.id)).usd).toBe('15.00');
+    expect((await platform.balances(others.account.id)).usd).toBe('10.00');
+    expect((await platform.balances(one.wallet.address)).usd).toBe('0.00');
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
 

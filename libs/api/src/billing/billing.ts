@@ -4,8 +4,11 @@ const CURRENCIES = ['USD', 'DIEM'] as const;
 
 /** The most days that one analysis covers. */
 export const ANALYTICS_DAYS = 90;
-/** The most models and keys with their own series. */
-export const ANALYTICS_TOP = 8;
+/** The most models and keys with their own series, unless the request asks for others. */
+const ANALYTICS_TOP = 8;
+const ANALYTICS_TOP_MAX = 100;
+/** Instead of the id of a key: what the console of the account spent. */
+export const WEB_APP = 'web';
 
 const Currency = z.enum(CURRENCIES);
 /** Credits that come with a subscription, which this service does not sell. */
@@ -19,6 +22,14 @@ const RecentDay = Day.refine((day) => /^2[01]/.test(day), 'must be a day from 20
   example: '2026-11-21',
   pattern: '^2[01]',
 });
+/** What usage lists and sums can be limited to. */
+const ofKeyAndModel = {
+  apiKeyId: z
+    .union([z.uuid(), z.literal(WEB_APP)])
+    .optional()
+    .describe('Only the usage of this key; `web` is that of the console.'),
+  model: z.string().min(1).max(200).optional().describe('Only the usage of this model.'),
+};
 const Usd = z.number().describe('With at most nine decimals.');
 const Mtokens = z.number().describe('In millions; of tokens, if the item is charged by tokens.');
 
@@ -88,6 +99,7 @@ export const BillingUsageQuery = z.object({
     'Entries from this time on, or from the beginning of this UTC day.',
   ),
   endDate: DayOrTime.optional().describe('Entries before this time, or until the end of this UTC day.'),
+  ...ofKeyAndModel,
   limit: z.coerce.number().int().min(1).max(500).default(200),
   page: z.coerce.number().int().min(1).max(1_000_000_000).default(1),
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('The order by time.'),
@@ -102,12 +114,13 @@ export const BillingUsageHistoryQuery = z.object({
   startTimestamp: UtcTime.optional().describe('Entries from this time on.'),
   endTimestamp: UtcTime.optional().describe('Entries before this time.'),
   currency: SoughtCurrency,
+  ...ofKeyAndModel,
   pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
   /** Validated when decoded, so that every invalid cursor gets the same error. */
   cursor: z
     .string()
     .optional()
-    .meta({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 512 })
+    .meta({ pattern: '^[A-Za-z0-9_-]+$', maxLength: 1_024 })
     .describe(
       '`nextCursor` of the previous page. It includes the parameters of the first request, so send no others with it.',
     ),
@@ -124,6 +137,76 @@ export const BillingAnalyticsQuery = z.object({
     ),
   startDate: RecentDay.optional().describe('The first day (UTC). Requires `endDate`.'),
   endDate: RecentDay.optional().describe('The last day (UTC). Requires `startDate`.'),
+  ...ofKeyAndModel,
+});
+
+export const BillingReportQuery = BillingAnalyticsQuery.extend({
+  top: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(ANALYTICS_TOP_MAX)
+    .default(ANALYTICS_TOP)
+    .describe('The most models and keys with their own series.'),
+});
+
+const Tokens = z
+  .int()
+  .nullable()
+  .describe('Null if the model is not charged by tokens of this kind, or used none.');
+const Spender = {
+  apiKeyId: z.uuid().nullable().describe('Null for what no key spent.'),
+  description: z.string().describe('That of the key; `Web App` for the console.'),
+  modelName: z.string(),
+};
+
+export const BillingDays = z.object({
+  lookback: z.string().meta({ example: '7d' }),
+  data: z
+    .array(
+      z.object({
+        date: Day,
+        ...Spender,
+        modelType: z.string().nullable().describe('Null for a model that is no longer offered.'),
+        usd: Usd,
+        diem: Usd,
+        inputTokens: Tokens,
+        outputTokens: Tokens,
+        cacheReadTokens: Tokens,
+        cacheWriteTokens: Tokens,
+      }),
+    )
+    .describe('A row for each day, key and model with usage, oldest first.'),
+});
+
+export const BillingRequestsQuery = z.object({
+  startTimestamp: UtcTime.optional().describe('Requests from this time on.'),
+  endTimestamp: UtcTime.optional().describe('Requests before this time.'),
+  ...ofKeyAndModel,
+  requestId: z.string().min(1).max(200).optional().describe('Only this request.'),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z
+    .string()
+    .meta({ pattern: '^[0-9]{1,15}_[ -~]{1,200}$' })
+    .optional()
+    .describe('`nextCursor` of the previous page, with the same other parameters.'),
+});
+
+export const BillingRequests = z.object({
+  data: z.array(
+    z.object({
+      requestId: z.string().describe('The `id` of the response.'),
+      timestamp: z.iso.datetime().describe('When the response ended.'),
+      ...Spender,
+      usd: Usd.describe('The cost in USD.'),
+      diem: Usd.describe('The cost in DIEM.'),
+      promptTokens: z.int().nullable(),
+      completionTokens: z.int().nullable(),
+      durationMs: z.int(),
+      lines: z.array(BillingEntry).describe('The positions of the charge.'),
+    }),
+  ),
+  nextCursor: z.string().nullable().describe('Null on the last page.'),
 });
 
 /** Totals of usage. */
@@ -161,7 +244,7 @@ export const BillingAnalytics = z.object({
     )
     .describe('All models, by cost, highest first.'),
   byModelDaily: z.array(DaySeries).describe('USD and DIEM added together, for each of `topModels`.'),
-  topModels: z.array(z.string()).describe(`The ${ANALYTICS_TOP} models with the highest cost.`),
+  topModels: z.array(z.string()).describe('The `top` models with the highest cost.'),
   byKey: z
     .array(z.object({ apiKeyId: z.string().nullable(), description: z.string(), ...totals }))
     .describe('All keys, by cost, highest first.'),
@@ -169,7 +252,7 @@ export const BillingAnalytics = z.object({
   topKeyNames: z
     .array(z.string())
     .describe(
-      `The descriptions of the ${ANALYTICS_TOP} keys with the highest cost, with the end of the key if a description is not unique.`,
+      'The descriptions of the `top` keys with the highest cost, with the end of the key if a description is not unique.',
     ),
 });
 
@@ -181,3 +264,7 @@ export type BillingUsageHistory = z.infer<typeof BillingUsageHistory>;
 export type BillingUsageHistoryQuery = z.infer<typeof BillingUsageHistoryQuery>;
 export type BillingAnalytics = z.infer<typeof BillingAnalytics>;
 export type BillingAnalyticsQuery = z.infer<typeof BillingAnalyticsQuery>;
+export type BillingReportQuery = z.infer<typeof BillingReportQuery>;
+export type BillingDays = z.infer<typeof BillingDays>;
+export type BillingRequests = z.infer<typeof BillingRequests>;
+export type BillingRequestsQuery = z.infer<typeof BillingRequestsQuery>;

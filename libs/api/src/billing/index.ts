@@ -1,12 +1,16 @@
 export {
   ANALYTICS_DAYS,
-  ANALYTICS_TOP,
   BillingAnalytics,
   BillingAnalyticsQuery,
   BillingBalance,
+  BillingDays,
   BillingEntry,
+  BillingReportQuery,
+  BillingRequests,
+  BillingRequestsQuery,
   BillingUsage,
   BillingUsageHistory,
   BillingUsageHistoryQuery,
   BillingUsageQuery,
+  WEB_APP,
 } from './billing.js';

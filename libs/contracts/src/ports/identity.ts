@@ -42,7 +42,15 @@ export interface Caller {
 }
 
 /** The `keyId` of callers in the console of an account, who use none of its keys. */
-export const consoleKeyId = (accountId: string): string => `console:${accountId}`;
+export const consoleKeyId = (accountId: string): string => `${OF_CONSOLE}${accountId}`;
+const OF_CONSOLE = 'console:';
+
+/** Whether a `keyId` is that of the console of an account. */
+export const isConsole = (keyId: string): boolean => keyId.startsWith(OF_CONSOLE);
+
+/** The name of what spent something without a key: the console, or a wallet. */
+export const nameWithoutKey = (keyId: string): string =>
+  isConsole(keyId) ? 'Web App' : keyId.slice(keyId.indexOf(':') + 1);
 
 /** Whether a `keyId` is that of a key, and not of a wallet or the console. */
 export const isOfKey = (keyId: string): boolean => !keyId.includes(':');

@@ -8,7 +8,9 @@ export {
   type ModelPrivacy,
   walletAccountId,
   consoleKeyId,
+  isConsole,
   isOfKey,
+  nameWithoutKey,
   walletName,
 } from './identity.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ledger-wire.js';
@@ -120,6 +122,7 @@ export {
   type UsageFilter,
   UsageHistory,
   type UsagePage,
+  type RequestPlace,
   type UsagePlace,
 } from './usage-history.js';
 export { decodePage, encodePage, PageRequestOnWire, WebPageReply } from './web-pages-wire.js';

@@ -86,7 +86,7 @@ const AuditOnWire = z.object({
 export const PAYMENTS_WIRE: PortWire<Payments> = {
   rails: { arguments: z.tuple([]), result: z.array(Rail) },
   topUp: {
-    arguments: z.tuple([z.string().max(HEADER_MOST)]),
+    arguments: z.tuple([z.string().max(HEADER_MOST), Name.optional()]),
     result: z.discriminatedUnion('state', [Credited, Open]),
   },
   hasSigned: {

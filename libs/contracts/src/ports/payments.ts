@@ -164,12 +164,12 @@ export abstract class Payments {
   abstract rails(): Promise<readonly PaymentRail[]>;
 
   /**
-   * Settles an x402 payment header and credits the wallet that signed it. A known payment continues from its
-   * state. Rejects with X402_NOT_CONFIGURED; INVALID_PAYMENT_FORMAT and the other codes of an invalid
-   * payment, none of which has moved money; SETTLEMENT_FAILED if it will certainly never succeed;
-   * UNAVAILABLE.
+   * Settles an x402 payment header and credits the wallet that signed it, or the given account. A known
+   * payment continues from its state, for the account that it was first received for. Rejects with
+   * X402_NOT_CONFIGURED; INVALID_PAYMENT_FORMAT and the other codes of an invalid payment, none of which has
+   * moved money; SETTLEMENT_FAILED if it will certainly never succeed; UNAVAILABLE.
    */
-  abstract topUp(header: string): Promise<PaymentOutcome>;
+  abstract topUp(header: string, accountId?: string): Promise<PaymentOutcome>;
 
   /**
    * Whether a contract wallet, deployed or not, confirms that it signed a text: EIP-1271, EIP-6492. Rejects

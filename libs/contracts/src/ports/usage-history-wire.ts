@@ -27,7 +27,12 @@ const FilterOnWire = z.object({
   from: Time.optional(),
   until: Time.optional(),
   currency: currency.optional(),
+  keyId: Name.optional(),
+  model: Name.optional(),
+  requestId: Name.optional(),
 });
+
+const RequestPlaceOnWire = z.object({ at: Time, requestId: Name });
 
 const PlaceOnWire = z.object({ at: Time, requestId: Name, line: z.int(), currency });
 
@@ -43,6 +48,10 @@ export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
   walk: {
     arguments: z.tuple([FilterOnWire, z.object({ limit: Count, after: PlaceOnWire.optional() })]),
     result: z.object({ entries: z.array(EntryOnWire), next: PlaceOnWire.optional() }),
+  },
+  requests: {
+    arguments: z.tuple([FilterOnWire, z.object({ limit: Count, before: RequestPlaceOnWire.optional() })]),
+    result: z.object({ entries: z.array(EntryOnWire), next: RequestPlaceOnWire.optional() }),
   },
   days: {
     arguments: z.tuple([Name, z.iso.date(), z.iso.date()]),

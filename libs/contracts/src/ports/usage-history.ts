@@ -28,6 +28,16 @@ export interface UsageFilter {
   /** Entries before this time. */
   readonly until?: Date;
   readonly currency?: Currency;
+  /** Entries of this key, of a wallet, or of the console. */
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly requestId?: string;
+}
+
+/** A position among requests: just before this one. */
+export interface RequestPlace {
+  readonly at: Date;
+  readonly requestId: string;
 }
 
 /** A position in the history: just after this entry. */
@@ -89,6 +99,15 @@ export abstract class UsageHistory {
     filter: UsageFilter,
     step: { readonly limit: number; readonly after?: UsagePlace },
   ): Promise<{ readonly entries: readonly UsageEntry[]; readonly next?: UsagePlace }>;
+
+  /**
+   * All entries of each of the next requests, newest request first, and the position before the last of them;
+   * none at the end.
+   */
+  abstract requests(
+    filter: UsageFilter,
+    step: { readonly limit: number; readonly before?: RequestPlace },
+  ): Promise<{ readonly entries: readonly UsageEntry[]; readonly next?: RequestPlace }>;
 
   /**
    * The days from `from` to `until`, both included, such as `2026-11-21`. Rejects with INVALID_REQUEST beyond

@@ -1,37 +1,47 @@
 import { Controller, Query } from '@nestjs/common';
-import { Catalog } from '@svc/catalog';
-import { type BillingAnalytics, BillingAnalyticsQuery } from '@svc/api/billing';
-import { type Caller, UsageHistory } from '@svc/contracts/ports';
+import {
+  type BillingAnalytics,
+  BillingAnalyticsQuery,
+  type BillingDays,
+  BillingReportQuery,
+} from '@svc/api/billing';
+import { type Caller, type UsageDay, UsageHistory } from '@svc/contracts/ports';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { KeyStore } from '@svc/paid/accounts';
 import { CallerOf } from '@svc/paid/auth';
-import { keyNames } from './usage-key-names.js';
-import { daysOfAnalytics } from './usage-period.js';
-import { usageReport } from './usage-report.js';
+import { usageDaysView } from './usage-days-view.js';
+import { UsageNames } from './usage-names.js';
+import { type Days, daysOfAnalytics } from './usage-period.js';
+import { type ReportNames, usageReport } from './usage-report.js';
+import { usageScope, within } from './usage-scope.js';
 
-/** Summarizes an account's usage. */
+/** Summarizes usage by day, key and model. */
 @Controller()
 export class BillingAnalyticsController {
   constructor(
     private readonly history: UsageHistory,
-    private readonly keys: KeyStore,
-    private readonly catalog: Catalog,
+    private readonly names: UsageNames,
   ) {}
 
   @Serves(routes.billingUsageAnalytics)
-  async analytics(
-    @CallerOf() { accountId }: Caller,
-    @Query() query: BillingAnalyticsQuery,
-  ): Promise<BillingAnalytics> {
+  async analytics(@CallerOf() caller: Caller, @Query() query: BillingReportQuery): Promise<BillingAnalytics> {
+    const { days, sums, names } = await this.read(caller, query);
+    return usageReport(sums, { days, top: query.top }, names);
+  }
+
+  @Serves(routes.billingUsageDays)
+  async daily(@CallerOf() caller: Caller, @Query() query: BillingAnalyticsQuery): Promise<BillingDays> {
+    const { days, sums, names } = await this.read(caller, query);
+    return { lookback: `${days.count}d`, data: usageDaysView(sums, names) };
+  }
+
+  private async read(
+    caller: Caller,
+    query: BillingAnalyticsQuery,
+  ): Promise<{ days: Days; sums: UsageDay[]; names: ReportNames }> {
+    const scope = usageScope(caller, query);
     const days = daysOfAnalytics(query, new Date());
-    const sums = await this.history.days(accountId, days.from, days.until);
-    const keyIds = [...new Set(sums.map(({ keyId }) => keyId))].toSorted();
-    const names = keyNames(keyIds, await this.keys.labels(accountId, keyIds));
-    const types = new Map(this.catalog.entries().map(({ id, type }) => [id, type]));
-    return usageReport(sums, days, {
-      modelType: (id) => types.get(id) ?? null,
-      keyName: (id) => names.get(id) ?? id,
-    });
+    const sums = within(await this.history.days(scope.accountId, days.from, days.until), scope);
+    return { days, sums, names: await this.names.of(scope.accountId, sums) };
   }
 }

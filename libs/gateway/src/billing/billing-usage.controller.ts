@@ -15,6 +15,7 @@ import { isCsvFile } from '@svc/paid/http';
 import { readCursor, writeCursor } from './usage-cursor.js';
 import { usageCsv, usageEntryView } from './usage-entry-view.js';
 import { spanOfHistory, spanOfUsage } from './usage-period.js';
+import { usageScope, within } from './usage-scope.js';
 
 /** Lists an account's usage entries as JSON or CSV. */
 @Controller()
@@ -23,16 +24,18 @@ export class BillingUsageController {
 
   @Serves(routes.billingUsage)
   async usage(
-    @CallerOf() { accountId }: Caller,
+    @CallerOf() caller: Caller,
     @Query() query: BillingUsageQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsage | string> {
     const { currency, limit, page, sortOrder: order } = query;
-    const span = { accountId, ...spanOfUsage(query) };
-    const { entries, total } =
+    const scope = usageScope(caller, query);
+    const span = { ...scope, ...spanOfUsage(query) };
+    const { entries: found, total } =
       currency === 'BUNDLED_CREDITS'
         ? NONE
         : await this.history.page({ ...span, ...(currency && { currency }) }, { limit, page, order });
+    const entries = within(found, scope);
     const totalPages = Math.ceil(total / limit);
     void reply.headers({
       'x-pagination-limit': limit,
@@ -50,12 +53,13 @@ export class BillingUsageController {
 
   @Serves(routes.billingUsageHistory)
   async usageHistory(
-    @CallerOf() { accountId }: Caller,
+    @CallerOf() caller: Caller,
     @Query() query: BillingUsageHistoryQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BillingUsageHistory | string> {
-    const step = stepOf(query, accountId);
-    const { entries, next } = step ? await this.history.walk(step.filter, limitsOf(step)) : NONE;
+    const step = stepOf(query, caller);
+    const { entries: found, next } = step ? await this.history.walk(step.filter, limitsOf(step)) : NONE;
+    const entries = step ? within(found, step.filter) : [];
     const nextCursor = step && next ? writeCursor({ ...step, after: next }) : null;
     const csv = csvFor(reply, entries, `billing-usage-history-${compactUtc(new Date())}.csv`);
     if (csv !== undefined && nextCursor !== null) void reply.header('x-next-cursor', nextCursor);
@@ -80,18 +84,20 @@ const limitsOf = ({ pageSize: limit, after }: NonNullable<ReturnType<typeof step
  * The start of a walk, or its continuation from a cursor; `undefined` if there is nothing to find. Refuses:
  * INVALID_REQUEST.
  */
-function stepOf(query: BillingUsageHistoryQuery, accountId: string) {
+function stepOf(query: BillingUsageHistoryQuery, caller: Caller) {
   const { cursor, ...first } = query;
   if (cursor === undefined) {
     const { currency, pageSize = PAGE_SIZE } = first;
     const span = spanOfHistory(query);
     if (currency === 'BUNDLED_CREDITS') return undefined;
-    const filter = { accountId, ...span, ...(currency && { currency }) };
+    const filter = { ...usageScope(caller, first), ...span, ...(currency && { currency }) };
     return { filter, pageSize, after: undefined };
   }
   if (Object.keys(first).length > 0)
     throw invalidRequest([{ path: ['cursor'], message: 'must be the only query parameter' }]);
-  return readCursor(cursor, accountId);
+  const walk = readCursor(cursor, caller.accountId);
+  // A cursor may be of another key of the account.
+  return { ...walk, filter: { ...walk.filter, ...usageScope(caller) } };
 }
 
 /** The entries as a CSV file if the client prefers that. */

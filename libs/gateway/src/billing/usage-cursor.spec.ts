@@ -28,6 +28,8 @@ describe('a cursor', () => {
     for (const walk of [
       walkOf(),
       walkOf({ from: new Date(0), until: new Date('2026-12-01T00:00:00Z'), currency: 'USD' }),
+      walkOf({ keyId: randomUUID() }),
+      walkOf({ keyId: `console:${randomUUID()}`, model: 'some/model' }),
     ]) {
       const cursor = writeCursor(walk);
       expect(cursor).toMatch(/^[A-Za-z0-9_-]{1,512}$/);
@@ -48,7 +50,7 @@ describe('a cursor', () => {
     }
   });
 
-  it.each(['', 'x', 'not/base64url', '='.repeat(40), 'A'.repeat(40), 'A'.repeat(513)])(
+  it.each(['', 'x', 'not/base64url', '='.repeat(40), 'A'.repeat(40), 'A'.repeat(1_025)])(
     'is rejected if it is %j',
     (text) => {
       expect(refused(text)).toMatchObject({

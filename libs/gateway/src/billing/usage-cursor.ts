@@ -12,12 +12,14 @@ export interface UsageWalk {
 }
 
 const SEAL_BYTES = 16;
-/** Source: the public interface. */
-const CURSOR_CHARACTERS = 512;
+const CURSOR_CHARACTERS = 1_024;
 
 const Ms = z.int().min(-62_135_596_800_000).max(253_402_300_799_999);
 const Currency = z.enum(['USD', 'DIEM']);
 
+const Name = z.string().max(200).nullable();
+
+/** The last two are absent in a cursor without them, which earlier versions can read. */
 const Contents = z.tuple([
   Ms.nullable(),
   Ms.nullable(),
@@ -27,6 +29,8 @@ const Contents = z.tuple([
   z.string().regex(/^[\x20-\x7e]{1,200}$/),
   z.int().min(0).max(2_147_483_647),
   Currency,
+  Name.optional(),
+  Name.optional(),
 ]);
 
 /**
@@ -43,6 +47,9 @@ export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
     after.requestId,
     after.line,
     after.currency,
+    ...(filter.keyId === undefined && filter.model === undefined
+      ? ([] as const)
+      : ([filter.keyId ?? null, filter.model ?? null] as const)),
   ];
   const bytes = Buffer.from(JSON.stringify(contents));
   return Buffer.concat([seal(bytes, filter.accountId), bytes]).toString('base64url');
@@ -52,12 +59,14 @@ export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
 export function readCursor(cursor: string, accountId: string): UsageWalk {
   const contents = Contents.safeParse(opened(cursor, accountId));
   if (!contents.success) throw badCursor();
-  const [fromMs, untilMs, currency, pageSize, atMs, requestId, line, paidIn] = contents.data;
+  const [fromMs, untilMs, currency, pageSize, atMs, requestId, line, paidIn, keyId, model] = contents.data;
   const filter: UsageFilter = {
     accountId,
     ...(fromMs !== null && { from: new Date(fromMs) }),
     ...(untilMs !== null && { until: new Date(untilMs) }),
     ...(currency !== null && { currency }),
+    ...(typeof keyId === 'string' && { keyId }),
+    ...(typeof model === 'string' && { model }),
   };
   return { filter, pageSize, after: { at: new Date(atMs), requestId, line, currency: paidIn } };
 }

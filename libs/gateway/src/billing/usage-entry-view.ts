@@ -1,5 +1,5 @@
 import type { BillingEntry } from '@svc/api/billing';
-import type { UsageEntry } from '@svc/contracts/ports';
+import { type UsageEntry, isConsole, nameWithoutKey } from '@svc/contracts/ports';
 import { formatUsd, unitView, usdNumber } from '@svc/contracts/money';
 import { stringify } from 'csv-stringify/sync';
 
@@ -8,10 +8,11 @@ const sizeOf = ({ unit }: UsageEntry): number => unitView(unit).size;
 const unitPriceNano = (entry: UsageEntry): bigint =>
   (entry.priceNanoPerMillion * BigInt(sizeOf(entry))) / 1_000_000n;
 
-const NOTES = 'API Inference';
+const notesOf = ({ keyId }: UsageEntry): string =>
+  isConsole(keyId) ? nameWithoutKey(keyId) : 'API Inference';
 
 /** The tokens of a request; a model that has none, such as one for speech, reports zeros. */
-function tokensOf({ promptTokens, completionTokens }: UsageEntry) {
+export function tokensOf({ promptTokens, completionTokens }: UsageEntry) {
   const hasTokens = promptTokens !== 0 || completionTokens !== 0;
   return hasTokens ? { promptTokens, completionTokens } : { promptTokens: null, completionTokens: null };
 }
@@ -24,7 +25,7 @@ export function usageEntryView(entry: UsageEntry): BillingEntry {
     pricePerUnitUsd: usdNumber(unitPriceNano(entry)),
     amount: usdNumber(-entry.amountNano),
     currency: entry.currency,
-    notes: NOTES,
+    notes: notesOf(entry),
     inferenceDetails: {
       requestId: entry.requestId,
       ...tokensOf(entry),
@@ -61,7 +62,7 @@ export function usageCsv(entries: readonly UsageEntry[]): string {
       formatUsd(entry.units * BigInt(1e9 / sizeOf(entry))),
       formatUsd(-entry.amountNano),
       entry.currency,
-      NOTES,
+      notesOf(entry),
       entry.requestId,
       entry.durationMs,
       promptTokens,

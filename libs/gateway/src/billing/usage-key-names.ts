@@ -1,3 +1,4 @@
+import { isOfKey, nameWithoutKey } from '@svc/contracts/ports';
 import { type KeyLabel } from '@svc/paid/accounts';
 
 /** Not available as a key's name, since the series has a member of this name. */
@@ -14,7 +15,12 @@ export function keyNames(keyIds: readonly string[], labels: readonly KeyLabel[])
   const taken = new Set([TAKEN]);
   for (const id of keyIds) {
     const label = byId.get(id);
-    const candidates = label ? [...labelNames(label, uses.get(label.description)?.length === 1), id] : [id];
+    const own = label
+      ? labelNames(label, uses.get(label.description)?.length === 1)
+      : isOfKey(id)
+        ? []
+        : [nameWithoutKey(id)];
+    const candidates = [...own, id];
     const name = candidates.find((candidate) => !taken.has(candidate)) ?? id;
     taken.add(name);
     names.set(id, name);

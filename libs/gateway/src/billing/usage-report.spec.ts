@@ -24,7 +24,7 @@ const sum = (more: Partial<UsageDay>): UsageDay => ({
 
 describe('a usage report', () => {
   it('has all days but no models or keys if nothing was used', () => {
-    expect(usageReport([], DAYS, NAMES)).toEqual({
+    expect(usageReport([], { days: DAYS, top: 8 }, NAMES)).toEqual({
       lookback: '2d',
       byDate: [
         { date: '2026-11-20', USD: 0, DIEM: 0 },
@@ -49,7 +49,7 @@ describe('a usage report', () => {
       // Ends as the input of completions does, but is not that of this model.
       sum({ model: 'vectors', sku: 'vectors-embedding-llm-input-mtoken', keyId: 'other', usdNano: 0n }),
     ];
-    const report = usageReport(sums, DAYS, NAMES);
+    const report = usageReport(sums, { days: DAYS, top: 8 }, NAMES);
     expect(report).toMatchObject({
       byDate: [
         { date: '2026-11-20', USD: 1.14e-6, DIEM: 6e-8 },
@@ -110,7 +110,7 @@ describe('a usage report', () => {
     );
     const { byModel, byKey, topModels, topKeyNames, byModelDaily, byKeyDaily } = usageReport(
       sums,
-      DAYS,
+      { days: DAYS, top: 8 },
       NAMES,
     );
     expect([byModel.length, byKey.length]).toEqual([10, 10]);

@@ -1,6 +1,6 @@
-import { ANALYTICS_TOP, type BillingAnalytics } from '@svc/api/billing';
+import type { BillingAnalytics } from '@svc/api/billing';
 import { type TokenKind, tokenSku, unitView, usdNumber } from '@svc/contracts/money';
-import type { UsageDay } from '@svc/contracts/ports';
+import { type UsageDay, isOfKey } from '@svc/contracts/ports';
 import { type Days, eachDay } from './usage-period.js';
 
 /** The names of models and keys in a report. */
@@ -28,13 +28,20 @@ const PARTS: readonly (readonly [Part, TokenKind])[] = [
   ['Cache Write', 'cacheWrite'],
 ];
 
-/** Creates the report of usage over some days. */
-export function usageReport(sums: readonly UsageDay[], days: Days, names: ReportNames): Report {
+/** The id of the key that spent something; null if none did. */
+export const shownKeyId = (keyId: string): string | null => (isOfKey(keyId) ? keyId : null);
+
+/** Creates the report of usage over some days, with series of the `top` models and keys. */
+export function usageReport(
+  sums: readonly UsageDay[],
+  { days, top }: { readonly days: Days; readonly top: number },
+  names: ReportNames,
+): Report {
   const topModels = dearest(sums, ({ model }) => model)
-    .slice(0, ANALYTICS_TOP)
+    .slice(0, top)
     .map(([model]) => model);
   const keys = dearest(sums, ({ keyId }) => keyId);
-  const topKeys = keys.slice(0, ANALYTICS_TOP).map(([keyId]) => keyId);
+  const topKeys = keys.slice(0, top).map(([keyId]) => keyId);
   return {
     lookback: `${days.count}d`,
     byDate: byDate(sums, days),
@@ -42,7 +49,7 @@ export function usageReport(sums: readonly UsageDay[], days: Days, names: Report
     byModelDaily: daily(sums, days, { top: topModels, of: ({ model }) => model, nameOf: (id) => id }),
     topModels,
     byKey: keys.map(([keyId, sum]) => ({
-      apiKeyId: keyId,
+      apiKeyId: shownKeyId(keyId),
       description: names.keyName(keyId),
       ...totals(sum),
     })),

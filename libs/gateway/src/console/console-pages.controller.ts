@@ -54,7 +54,7 @@ export class ConsolePagesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const isPage = !path.startsWith('api/') && path !== 'api' && !path.includes('.');
+    const isPage = !/^(?:api|assets)(?:\/|$)|\./.test(path);
     const file = isPage ? await this.pageOrProblem() : await this.asset(path);
     if (!file) throw new Problem('NOT_FOUND');
     await this.send(file, request, reply);

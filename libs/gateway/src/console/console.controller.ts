@@ -11,7 +11,7 @@ import {
 import { routes } from '@svc/api';
 import { MINUTE_MS } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { NO_SESSION_COOKIE, type Session, sessionCookie } from '@svc/paid/console';
+import { NO_SESSION_COOKIE, type StoredSession, sessionCookie } from '@svc/paid/console';
 import { Serves, networkOf } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NetworkLimit } from '../tee/network-limit.js';
@@ -56,13 +56,13 @@ export class ConsoleController {
   }
 
   @Serves(routes.consoleSession)
-  session(@SessionOf() session: Session): ConsoleSessionReply {
+  session(@SessionOf() session: StoredSession): ConsoleSessionReply {
     return { data: sessionView(session, session) };
   }
 
   @Serves(routes.proveConsoleSession)
   async prove(
-    @SessionOf() session: Session,
+    @SessionOf() session: StoredSession,
     @Req() request: FastifyRequest,
     @Body() proof: ConsoleProof,
   ): Promise<ConsoleSessionReply> {
@@ -74,7 +74,7 @@ export class ConsoleController {
 
   @Serves(routes.signOutOfConsole)
   async signOut(
-    @SessionOf() session: Session,
+    @SessionOf() session: StoredSession,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConsoleSessionEnded> {
     await this.signIns.end(session, session.id);
@@ -83,20 +83,23 @@ export class ConsoleController {
   }
 
   @Serves(routes.consoleSessions)
-  async list(@SessionOf() session: Session): Promise<ConsoleSessionList> {
+  async list(@SessionOf() session: StoredSession): Promise<ConsoleSessionList> {
     const sessions = await this.signIns.beside(session);
     return { object: 'list', data: sessions.map((each) => sessionView(each, session)) };
   }
 
   @Serves(routes.endConsoleSession)
-  async end(@SessionOf() session: Session, @Param() { id }: { id: string }): Promise<ConsoleSessionEnded> {
+  async end(
+    @SessionOf() session: StoredSession,
+    @Param() { id }: { id: string },
+  ): Promise<ConsoleSessionEnded> {
     if (!(await this.signIns.end(session, id)))
       throw new Problem('NOT_FOUND', { message: 'There is no open session with this id.', param: 'id' });
     return { success: true };
   }
 
   @Serves(routes.endOtherConsoleSessions)
-  async endOthers(@SessionOf() session: Session): Promise<ConsoleSessionEnded> {
+  async endOthers(@SessionOf() session: StoredSession): Promise<ConsoleSessionEnded> {
     await this.signIns.endOthers(session);
     return { success: true };
   }
@@ -109,7 +112,7 @@ function agentOf({ headers }: FastifyRequest): string {
   return (headers['user-agent'] ?? '').replaceAll(/[^ -~]/g, '?').slice(0, AGENT_CHARACTERS);
 }
 
-function sessionView(session: Session, current: Session): ConsoleSession {
+function sessionView(session: StoredSession, current: StoredSession): ConsoleSession {
   const { id, kind, accountId, key, wallet = null, network, agent } = session;
   return {
     id,

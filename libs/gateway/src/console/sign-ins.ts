@@ -6,7 +6,7 @@ import {
   type Identity,
   type Proof,
   Proofs,
-  type Session,
+  type StoredSession,
   SessionStore,
   TicketStore,
   ticketOfAccount,
@@ -49,8 +49,8 @@ export class SignIns {
   async begin(
     proof: Proof,
     request: FastifyRequest,
-    client: Pick<Session, 'network' | 'agent'>,
-  ): Promise<{ token: string; session: Session }> {
+    client: Pick<StoredSession, 'network' | 'agent'>,
+  ): Promise<{ token: string; session: StoredSession }> {
     const token = await this.sessions.begin(await this.proofs.identify(proof, request), client);
     const session = await this.sessions.find(token);
     // Its key may have been revoked in this moment.
@@ -59,27 +59,27 @@ export class SignIns {
   }
 
   /** Proves once more who is in a session. Refuses as `Proofs.identify`. */
-  async prove(session: Session, proof: Proof, request: FastifyRequest): Promise<Date> {
+  async prove(session: StoredSession, proof: Proof, request: FastifyRequest): Promise<Date> {
     if (!isSame(session, await this.proofs.identify(proof, request)))
       throw new Problem('AUTHENTICATION_FAILED');
     return this.sessions.prove(session);
   }
 
-  beside(session: Session): Promise<Session[]> {
+  beside(session: StoredSession): Promise<StoredSession[]> {
     return this.sessions.beside(session);
   }
 
-  end(session: Session, id: string): Promise<boolean> {
+  end(session: StoredSession, id: string): Promise<boolean> {
     return this.sessions.end(session, id);
   }
 
-  endOthers(session: Session): Promise<void> {
+  endOthers(session: StoredSession): Promise<void> {
     return this.sessions.endOthers(session);
   }
 }
 
 /** A session is proven by the key or the wallet that began it; one that a link began, by an ADMIN key. */
-function isSame(session: Session, identity: Identity): boolean {
+function isSame(session: StoredSession, identity: Identity): boolean {
   if (identity.accountId !== session.accountId) return false;
   if (session.key) return identity.keyId === session.key.id;
   if (session.wallet !== undefined) return identity.wallet === session.wallet;

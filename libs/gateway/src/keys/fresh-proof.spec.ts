@@ -1,8 +1,9 @@
-import type { Session } from '@svc/paid/console';
+import type { StoredSession } from '@svc/paid/console';
 import { describe, expect, it } from 'vitest';
 import { demandFreshProof } from './fresh-proof.js';
 
-const provenAgo = (minutes: number) => ({ provenAt: new Date(Date.now() - minutes * 60_000) }) as Session;
+const provenAgo = (minutes: number) =>
+  ({ provenAt: new Date(Date.now() - minutes * 60_000) }) as StoredSession;
 
 describe('what gives power away in the console', () => {
   it('needs a proof of the key or wallet in the last 15 minutes', () => {

@@ -30,8 +30,10 @@ export class RateLimitsController {
     return this.latest(caller);
   }
 
-  private async latest({ accountId }: Caller): Promise<RateLimitLog> {
-    const entries = await this.log.latest(accountId);
+  /** An INFERENCE key sees its own entries only. */
+  private async latest({ accountId, keyId: ownId, keyType }: Caller): Promise<RateLimitLog> {
+    const all = await this.log.latest(accountId);
+    const entries = keyType === 'ADMIN' ? all : all.filter(({ keyId }) => keyId === ownId);
     const data = entries.map(({ keyId, model, route, tier, type, at }) => ({
       apiKeyId: keyId,
       modelId: route === undefined ? model : `endpoint:${route.slice(1)}`,

@@ -13,6 +13,8 @@ export interface CountFilter {
   readonly from: Date;
   readonly until: Date;
   readonly currency?: Currency | undefined;
+  readonly keyId?: string;
+  readonly model?: string;
 }
 
 interface CountRow {
@@ -28,17 +30,17 @@ const DAY_MS = 86_400_000;
  * by the filter's times is counted line by line.
  */
 export async function countEntries(client: PoolClient, filter: CountFilter): Promise<DayCount[]> {
-  const { accountId, from, until, currency } = filter;
+  const { from, until, currency } = filter;
   const first = new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
   const last = new Date(Math.floor(until.getTime() / DAY_MS) * DAY_MS);
   const rows =
     first < last
       ? [
-          ...(await countLines(client, accountId, { from, until: first })),
-          ...(await countDays(client, accountId, { from: first, until: last })),
-          ...(await countLines(client, accountId, { from: last, until })),
+          ...(await countLines(client, filter, { from, until: first })),
+          ...(await countDays(client, filter, { from: first, until: last })),
+          ...(await countLines(client, filter, { from: last, until })),
         ]
-      : await countLines(client, accountId, { from, until });
+      : await countLines(client, filter, { from, until });
   return rows.flatMap(({ day, usd, diem }) => {
     const entries = Number((currency === 'DIEM' ? 0n : usd) + (currency === 'USD' ? 0n : diem));
     return entries > 0 ? [{ day, entries }] : [];
@@ -50,17 +52,26 @@ interface Span {
   readonly until: Date;
 }
 
-async function countDays(client: PoolClient, accountId: string, { from, until }: Span): Promise<CountRow[]> {
+async function countDays(
+  client: PoolClient,
+  { accountId, keyId, model }: CountFilter,
+  { from, until }: Span,
+): Promise<CountRow[]> {
   const { rows } = await client.query<CountRow>(
     `SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(usd_entries)::bigint AS usd, sum(diem_entries)::bigint AS diem
      FROM ${USAGE_DAYS} WHERE day >= $2::date AND day < $3::date
+       AND ($4::text IS NULL OR key_id = $4) AND ($5::text IS NULL OR model = $5)
      GROUP BY usage_day.day ORDER BY usage_day.day`,
-    [accountId, from.toISOString(), until.toISOString()],
+    [accountId, from.toISOString(), until.toISOString(), keyId ?? null, model ?? null],
   );
   return rows;
 }
 
-async function countLines(client: PoolClient, accountId: string, { from, until }: Span): Promise<CountRow[]> {
+async function countLines(
+  client: PoolClient,
+  { accountId, keyId, model }: CountFilter,
+  { from, until }: Span,
+): Promise<CountRow[]> {
   if (from >= until) return [];
   const { rows } = await client.query<CountRow>(
     `SELECT to_char(charge.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
@@ -68,9 +79,10 @@ async function countLines(client: PoolClient, accountId: string, { from, until }
        count(*) FILTER (WHERE line.diem_nano > 0) AS diem
      FROM ledger.charges AS charge JOIN ledger.charge_lines AS line USING (request_id, at)
      WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND line.at >= $2 AND line.at < $3
+       AND ($4::text IS NULL OR charge.key_id = $4) AND ($5::text IS NULL OR charge.model = $5)
        AND ${NOT_REFUNDED}
      GROUP BY day ORDER BY day`,
-    [accountId, from, until],
+    [accountId, from, until, keyId ?? null, model ?? null],
   );
   return rows;
 }

@@ -11,7 +11,7 @@ export type UsagePageRequest = Parameters<UsageHistory['page']>[1];
 export type WalkStep = Parameters<UsageHistory['walk']>[1];
 export type WalkFound = Awaited<ReturnType<UsageHistory['walk']>>;
 
-/** Charges per step of a walk over one currency, which may match only few of them. */
+/** Charges per step of a filtered walk, which may match only few of them. */
 const CHARGES_PER_STEP = 20_000;
 const DAY_MS = 86_400_000;
 
@@ -55,7 +55,8 @@ export class UsageHistoryStore {
     const from = later(span.from, start.at);
     return this.snapshots.read(async (client) => {
       const read = { limit: limit + 1, start, span: { from, until: span.until } };
-      const last = filter.currency === undefined ? undefined : await findLast(client, filter, read);
+      const isSparse = [filter.currency, filter.keyId, filter.model].some((each) => each !== undefined);
+      const last = !isSparse ? undefined : await findLast(client, filter, read);
       const rows = await readOn(client, filter, { ...read, last });
       const entries = rows.slice(0, limit).map(usageEntry);
       const end = rows[limit - 1];
@@ -70,7 +71,7 @@ export class UsageHistoryStore {
  * makes PostgreSQL read the charges first and in order: joined the other way, a page would read the whole
  * month.
  */
-const ENTRIES = `
+export const ENTRIES = `
   SELECT charge.at, charge.request_id, line.line, paid.currency, charge.key_id, charge.model, line.sku, line.unit, line.units,
     line.price_nano_per_million, line.usd_nano, line.diem_nano, charge.prompt_tokens, charge.completion_tokens,
     charge.duration_ms
@@ -81,42 +82,45 @@ const ENTRIES = `
   ) AS line
   CROSS JOIN (VALUES ('DIEM' COLLATE "C"), ('USD')) AS paid (currency)
   WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND ${NOT_REFUNDED}
+    AND ($5::text IS NULL OR charge.key_id = $5) AND ($6::text IS NULL OR charge.model = $6)
     AND ($4::text IS NULL OR paid.currency = $4) AND ($4 IS DISTINCT FROM 'DIEM' OR charge.diem_nano > 0)
     AND CASE paid.currency WHEN 'DIEM' THEN line.diem_nano > 0 ELSE line.usd_nano > 0 OR line.diem_nano = 0 END`;
 
+/** The values of `ENTRIES`. */
+export function entryValues({ accountId, currency, keyId, model }: UsageFilter, { from, until }: Span) {
+  return [accountId, from, until, currency ?? null, keyId ?? null, model ?? null];
+}
+
 async function readPage(
   client: PoolClient,
-  { accountId, currency }: UsageFilter,
+  filter: UsageFilter,
   page: { limit: number; skipped: number; order: 'asc' | 'desc'; span: Span },
 ): Promise<UsageEntry[]> {
   const way = page.order === 'asc' ? 'ASC' : 'DESC';
   const { rows } = await client.query<EntryRow>(
     `${ENTRIES}
      ORDER BY charge.at ${way}, charge.request_id ${way}, line.line ${way}, paid.currency ${way}
-     LIMIT $5 OFFSET $6`,
-    [accountId, page.span.from, page.span.until, currency ?? null, page.limit, page.skipped],
+     LIMIT $7 OFFSET $8`,
+    [...entryValues(filter, page.span), page.limit, page.skipped],
   );
   return rows.map(usageEntry);
 }
 
 async function readOn(
   client: PoolClient,
-  { accountId, currency }: UsageFilter,
+  filter: UsageFilter,
   step: { limit: number; start: UsagePlace; span: Span; last: UsagePlace | undefined },
 ): Promise<EntryRow[]> {
   const { start, last, span } = step;
   const { rows } = await client.query<EntryRow>(
     `${ENTRIES}
-       AND (charge.at, charge.request_id) >= ($5::timestamptz, $6::text)
-       AND (charge.at, charge.request_id, line.line, paid.currency) > ($5, $6, $7::int, $8::text)
-       AND ($9::timestamptz IS NULL OR (charge.at, charge.request_id) <= ($9, $10::text))
+       AND (charge.at, charge.request_id) >= ($7::timestamptz, $8::text)
+       AND (charge.at, charge.request_id, line.line, paid.currency) > ($7, $8, $9::int, $10::text)
+       AND ($11::timestamptz IS NULL OR (charge.at, charge.request_id) <= ($11, $12::text))
      ORDER BY charge.at, charge.request_id, line.line, paid.currency
-     LIMIT $11`,
+     LIMIT $13`,
     [
-      accountId,
-      span.from,
-      span.until,
-      currency ?? null,
+      ...entryValues(filter, span),
       start.at,
       start.requestId,
       start.line,
@@ -145,7 +149,7 @@ async function findLast(
   return rows[0] && { at: rows[0].at, requestId: rows[0].request_id, line: LAST_LINE, currency: last };
 }
 
-function spanOf({ from = EARLIEST, until = LATEST }: UsageFilter): Span {
+export function spanOf({ from = EARLIEST, until = LATEST }: UsageFilter): Span {
   return { from: later(from, EARLIEST), until: until < LATEST ? until : LATEST };
 }
 

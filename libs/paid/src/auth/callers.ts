@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Caller, isOfKey } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { Session } from '../console/session.store.js';
+import type { StoredSession } from '../console/session.store.js';
 import { Sessions } from '../console/sessions.js';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';
@@ -59,7 +59,7 @@ export class Callers {
    * The session of the console that the request's cookie names, also set on the request; undefined without
    * one. Refuses: ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
-  async inSession(request: Incoming): Promise<Session | undefined> {
+  async inSession(request: Incoming): Promise<StoredSession | undefined> {
     const session = await this.sessions.of(request, this.failures.isBlocked(request));
     if (!session) {
       await this.unknown(request);

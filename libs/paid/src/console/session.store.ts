@@ -25,7 +25,7 @@ export interface Identity {
 }
 
 /** A session of the console, as long as neither it nor its key has ended. */
-export interface Session {
+export interface StoredSession {
   readonly id: string;
   readonly accountId: string;
   readonly kind: 'admin' | 'inference' | 'wallet';
@@ -53,7 +53,7 @@ export class SessionStore {
   ) {}
 
   /** Begins a session. Returns its secret, of which only the hash is stored. */
-  async begin({ accountId, keyId, wallet }: Identity, client: Pick<Session, 'network' | 'agent'>) {
+  async begin({ accountId, keyId, wallet }: Identity, client: Pick<StoredSession, 'network' | 'agent'>) {
     const token = randomBytes(32).toString('base64url');
     await this.prisma.consoleSession.create({
       data: {
@@ -74,7 +74,7 @@ export class SessionStore {
     return token;
   }
 
-  async find(token: string): Promise<Session | undefined> {
+  async find(token: string): Promise<StoredSession | undefined> {
     const tokenSha256 = digestOf(token);
     const row = await this.prisma.consoleSession.findFirst({
       where: { tokenSha256, ...stillOpen() },
@@ -86,7 +86,7 @@ export class SessionStore {
   }
 
   /** The open sessions that a session may see and end: those of its account, or only those of its key. */
-  async beside(session: Session): Promise<Session[]> {
+  async beside(session: StoredSession): Promise<StoredSession[]> {
     const rows = await this.prisma.consoleSession.findMany({
       where: { ...reachOf(session), ...stillOpen() },
       include: PARTS,
@@ -96,20 +96,20 @@ export class SessionStore {
   }
 
   /** Ends one of the sessions that a session may see. Returns false if there is no such session. */
-  async end(session: Session, id: string): Promise<boolean> {
+  async end(session: StoredSession, id: string): Promise<boolean> {
     const { count } = await this.prisma.consoleSession.deleteMany({ where: { ...reachOf(session), id } });
     return count > 0;
   }
 
   /** Ends all other sessions that a session may see. */
-  async endOthers(session: Session): Promise<void> {
+  async endOthers(session: StoredSession): Promise<void> {
     await this.prisma.consoleSession.deleteMany({
       where: { ...reachOf(session), id: { not: session.id } },
     });
   }
 
   /** Notes that the key or wallet of a session has been proven again. */
-  async prove({ id }: Session): Promise<Date> {
+  async prove({ id }: StoredSession): Promise<Date> {
     const provenAt = new Date();
     await this.prisma.consoleSession.updateMany({ where: { id }, data: { provenAt } });
     return provenAt;
@@ -133,18 +133,18 @@ function stillOpen() {
   };
 }
 
-const reachOf = ({ accountId, kind, key }: Session) => ({
+const reachOf = ({ accountId, kind, key }: StoredSession) => ({
   accountId,
   ...(kind === 'inference' && { keyId: key?.id ?? null }),
 });
 
-interface SessionRow extends Omit<Session, 'kind' | 'key' | 'wallet' | 'caller'> {
+interface SessionRow extends Omit<StoredSession, 'kind' | 'key' | 'wallet' | 'caller'> {
   readonly key: object | null;
   readonly wallet: string | null;
   readonly account: AccountRow;
 }
 
-function sessionOf(row: SessionRow): Session {
+function sessionOf(row: SessionRow): StoredSession {
   const key = row.key ? readKey(row.key) : undefined;
   const wallet = row.wallet ?? undefined;
   const { id, accountId, network, agent, createdAt, seenAt, provenAt, expiresAt } = row;

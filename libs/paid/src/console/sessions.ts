@@ -3,12 +3,12 @@ import { Problem } from '@svc/contracts/problems';
 import type { Incoming } from '@svc/runtime';
 import pLimit from 'p-limit';
 import { tokenOf } from './session-cookie.js';
-import { type Session, SessionStore } from './session.store.js';
+import { type StoredSession, SessionStore } from './session.store.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The session of the console, on its requests only. */
-    session?: Session;
+    session?: StoredSession;
   }
 }
 
@@ -27,12 +27,12 @@ export class Sessions {
    * The session that a request's cookie names, if it is open. `isSuspect` is set for addresses with too many
    * failures. Refuses: UNAVAILABLE.
    */
-  async of(request: Incoming, isSuspect: boolean): Promise<Session | undefined> {
+  async of(request: Incoming, isSuspect: boolean): Promise<StoredSession | undefined> {
     const token = tokenOf(request);
     if (token === undefined) return undefined;
     if (isSuspect && this.suspects.pendingCount >= SUSPECT_WAITING) throw new Problem('UNAVAILABLE');
     try {
-      const look = (): Promise<Session | undefined> => this.store.find(token);
+      const look = (): Promise<StoredSession | undefined> => this.store.find(token);
       return await (isSuspect ? this.suspects(look) : look());
     } catch (error) {
       throw new Problem('UNAVAILABLE', { cause: error });

@@ -31,21 +31,28 @@ export class TopUpController {
     try {
       const header = paymentOf(request);
       if (header === undefined) throw await this.demands.forTopUp(amount, request, reply);
-      return await this.pay(header, reply);
+      // In the console, a payment is for the account that is signed in, whoever pays.
+      return await this.pay({ header, accountId: request.session?.accountId }, reply);
     } catch (error) {
       throw asTopUp(Problem.from(error));
     }
   }
 
-  private async pay(header: string, reply: FastifyReply): Promise<TopUpReply> {
-    const outcome = await this.payments.topUp(header);
+  private async pay(
+    { header, accountId }: { readonly header: string; readonly accountId: string | undefined },
+    reply: FastifyReply,
+  ): Promise<TopUpReply> {
+    const outcome = await (accountId === undefined
+      ? this.payments.topUp(header)
+      : this.payments.topUp(header, accountId));
     if (outcome.state === 'open') {
       throw new Problem('PAYMENT_IN_PROGRESS', { retryAfterSeconds: outcome.retryAfterSeconds });
     }
     const { wallet: payer, network, transaction, usdNano, paymentId } = outcome;
     const response = { success: true, transaction, network, payer };
     reply.header('PAYMENT-RESPONSE', Buffer.from(JSON.stringify(response)).toString('base64'));
-    const balance = outcome.isFromPayer ? await this.balance(outcome) : undefined;
+    const maySee = outcome.isFromPayer || outcome.accountId === accountId;
+    const balance = maySee ? await this.balance(outcome) : undefined;
     return {
       success: true,
       data: {

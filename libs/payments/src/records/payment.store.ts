@@ -123,8 +123,8 @@ export class PaymentStore {
     return row && paymentOf(row);
   }
 
-  /** Stores a payment, or returns the stored one. */
-  async receive(authorization: SignedPayment, seenBlock: bigint): Promise<Payment> {
+  /** Stores a payment for an account, by default that of the payer, or returns the stored one. */
+  async receive(authorization: SignedPayment, seenBlock: bigint, accountId?: string): Promise<Payment> {
     const { network, asset, from, to, value, validAfter, validBefore, nonce, signature, wire } =
       authorization;
     const wallet = walletName(from);
@@ -140,7 +140,7 @@ export class PaymentStore {
         network,
         asset,
         wallet,
-        walletAccountId(wallet),
+        accountId ?? walletAccountId(wallet),
         from,
         to,
         value,
