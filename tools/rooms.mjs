@@ -166,7 +166,7 @@ export const rooms = {
     models: ['dialects'],
     enclaves: ['chat', 'dialects', 'models'],
     nodes: [],
-    api: ['chat', 'models'],
+    api: ['chat', 'dialects', 'models'],
   },
   runtime: {
     '.': ['start-fault', 'version', 'within'],

@@ -71,7 +71,7 @@ export class LocalRouter extends RouterPorts {
           take: async (exchange) => {
             const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
             chat.checkCompletion(body);
-            return { body, ...(chat.responses !== undefined && { dialect: chat.responses }) };
+            return { body, ...(chat.reader && { dialect: live.backend.kind }) };
           },
         },
     });
@@ -87,7 +87,7 @@ export class LocalRouter extends RouterPorts {
       const first = chat && beginning(chat, live);
       if (!first) return undefined;
       const request = (): PlannedRequest => chat.request(this.ownOf(live, call), call.body, true);
-      return { request, first, dialect: chat.responses };
+      return { request, first, dialect: chat.reader && live.backend.kind };
     });
   }
 

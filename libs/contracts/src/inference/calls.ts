@@ -51,7 +51,7 @@ export interface CallOrigin {
 export interface ServedBy {
   readonly backend: string;
   readonly retries: number;
-  /** For chats: the dialect in which the backend responded; default: that of OpenAI. */
+  /** For chats: the kind of backend in whose dialect the response is; default: that of OpenAI. */
   readonly dialect?: string;
   /** The media type of a binary response, which its first bytes confirm. */
   readonly contentType?: string;

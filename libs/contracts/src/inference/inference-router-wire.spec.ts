@@ -82,6 +82,11 @@ describe('a response on the wire', () => {
       });
   });
 
+  it('names the kind of backend in whose dialect a chat is, unless it is that of OpenAI', () => {
+    const answering = { backend: 'b', retries: 0, dialect: 'other' };
+    expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);
+  });
+
   it('has its media type if it is binary', () => {
     const answering = { backend: 'tts', retries: 0, contentType: 'audio/mpeg' };
     expect(decodeServedBy(encodeServedBy(answering))).toEqual(answering);

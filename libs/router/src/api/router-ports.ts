@@ -12,10 +12,11 @@ import type {
   Transcriptions,
 } from '@svc/contracts/inference';
 import { ReadChats } from '../chat/read-chats.js';
+import { chatReaderOf } from '../dialects/dialects.js';
 
 /** A router: a port for each kind of call, and for other processes the responses to chats as bytes. */
 export abstract class RouterPorts {
-  readonly chat: Chat = new ReadChats(this);
+  readonly chat: Chat = new ReadChats(this, chatReaderOf);
   abstract readonly embeddings: Embeddings;
   abstract readonly enclaves: EnclaveReports;
   abstract readonly images: ImageOrders;

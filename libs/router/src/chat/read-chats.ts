@@ -8,27 +8,12 @@ import {
   type Piece,
   type Repetitions,
   type ResponseFacts,
-  unusable,
 } from '@svc/contracts/inference';
 import { eventsOf, isDocument } from './backend-events.js';
-import { OpenAiReader } from './openai-reader.js';
 import type { PieceReader } from './piece-reader.js';
 
-/** Makes the reader of a response. `isEncrypted` is whether its texts are encrypted. */
-type MakeReader = (isEncrypted: boolean) => PieceReader;
-
-/** The readers of the dialects in which backends respond to chats, by the names between processes. */
-const READERS: Record<string, MakeReader> = {
-  openai: (isEncrypted) => new OpenAiReader(isEncrypted),
-};
-
-/** The reader for a dialect; without a name, for OpenAI's. */
-function readerOf(name: string | undefined, isEncrypted: boolean): PieceReader {
-  const make = READERS[name ?? 'openai'];
-  // A router of a later release.
-  if (!make) throw unusable(`the response is in the dialect ${name}, which is not known here`);
-  return make(isEncrypted);
-}
+/** The reader of a response in the dialect of a kind of backend; without a kind, in that of OpenAI. */
+type ReaderOf = (kind: string | undefined, isEncrypted: boolean) => PieceReader;
 
 /** Chats as their backends write them, in this process or another. */
 interface WrittenChats {
@@ -38,10 +23,13 @@ interface WrittenChats {
 
 /**
  * Chats whose responses are read where they are used: between processes they cross as the bytes of the
- * backend, with the name of its dialect, and within one process nothing is written and read again.
+ * backend, with the kind of its dialect, and within one process nothing is written and read again.
  */
 export class ReadChats extends Chat {
-  constructor(private readonly written: WrittenChats) {
+  constructor(
+    private readonly written: WrittenChats,
+    private readonly readerOf: ReaderOf,
+  ) {
     super();
   }
 
@@ -54,7 +42,7 @@ export class ReadChats extends Chat {
   }
 
   private read({ encryption }: ChatCall, source: Completion | ChunkStream): ChatResponse {
-    return new ReadResponse(source, readerOf(source.dialect, encryption !== undefined));
+    return new ReadResponse(source, this.readerOf(source.dialect, encryption !== undefined));
   }
 }
 

@@ -15,6 +15,7 @@ import type {
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { MediaOrder } from '@svc/contracts/ports';
 import type { EventMeaning } from '../chat/backend-events.js';
+import type { PieceReader } from '../chat/piece-reader.js';
 
 /**
  * How to call one kind of backend: what it can, a member each. A backend is called only for what its dialect
@@ -51,8 +52,8 @@ export interface OwnChatMembers {
 }
 
 export interface ChatDialect extends EventMeaning {
-  /** The name of the form of its responses in `READERS`; default: that of OpenAI. */
-  readonly responses?: string;
+  /** Makes the reader of a response; default: that of OpenAI. */
+  readonly reader?: (isEncrypted: boolean) => PieceReader;
   /**
    * The request, with members of the backend's own, from one in the form of chat completions: the text of an
    * object with members.

@@ -1,5 +1,8 @@
 import { jsonHeaders } from '@svc/backend-calls';
 import type { Backend } from '@svc/contracts/catalog';
+import { unusable } from '@svc/contracts/inference';
+import { OpenAiReader } from '../chat/openai-reader.js';
+import type { PieceReader } from '../chat/piece-reader.js';
 import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
 import { kokoro } from './kokoro.js';
@@ -29,7 +32,7 @@ const simulator: Dialect = {
 const node: Dialect = { headers: jsonHeaders };
 
 /** The dialect of each kind of backend. */
-const DIALECTS: Record<Backend['kind'], Dialect> = {
+export const DIALECTS: Record<Backend['kind'], Dialect> = {
   openai,
   'llama-cpp-python': openai,
   simulator,
@@ -45,3 +48,12 @@ const DIALECTS: Record<Backend['kind'], Dialect> = {
 /** The dialect of a backend. The simulator may simulate an enclave. */
 export const dialectOf = ({ kind, tee }: Backend): Dialect =>
   kind === 'simulator' && tee ? vllmProxy : DIALECTS[kind];
+
+/** The reader of a response to a chat of a kind of backend; without a kind, of one with OpenAI's API. */
+export function chatReaderOf(kind: string | undefined, isEncrypted: boolean): PieceReader {
+  if (kind === undefined) return new OpenAiReader(isEncrypted);
+  const { reader } = (Object.hasOwn(DIALECTS, kind) && DIALECTS[kind as Backend['kind']].chat) || {};
+  // A router of a later release has more kinds.
+  if (!reader) throw unusable('the response is in a dialect that is not known here');
+  return reader(isEncrypted);
+}

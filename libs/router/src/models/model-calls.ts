@@ -27,7 +27,7 @@ export interface ModelMode<Part> extends Omit<CallMode<Part>, 'at' | 'order'> {
 export interface StreamPlan extends Pick<CallPlan<never>, 'request'> {
   /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
   readonly first: (exchange: Exchange) => Promise<readonly Buffer[]>;
-  /** For chats: the form of the response, unless it is that of OpenAI. */
+  /** For chats: the kind of backend whose reader reads the response, unless it is that of OpenAI. */
   readonly dialect?: string | undefined;
 }
 
