@@ -23,6 +23,8 @@ let unpaid: TestAccount;
 let suspended: TestAccount;
 let poor: TestAccount;
 let privateKey: string;
+/** Keys that may not be used for these requests, by the code of the refusal. */
+let restricted: Readonly<Record<'model' | 'endpoint' | 'management' | 'address' | 'disabled', string>>;
 
 beforeAll(async () => {
   backend = await startSimulator({ port: 0 });
@@ -46,7 +48,16 @@ beforeAll(async () => {
   suspended = await platform.account('1.00');
   await platform.operator('PUT', `/accounts/${suspended.id}/suspension`, { reason: 'unpaid' });
   poor = await platform.account('0');
-  privateKey = (await (await AccountKeys.of(platform)).create({ modelPrivacy: 'PRIVATE_ONLY' })).apiKey;
+  const keys = await AccountKeys.of(platform);
+  const made = async (terms: object): Promise<string> => (await keys.create(terms)).apiKey;
+  privateKey = await made({ modelPrivacy: 'PRIVATE_ONLY' });
+  restricted = {
+    model: await made({ allowedModels: ['*-paid'] }),
+    endpoint: await made({ allowedEndpoints: ['/characters'] }),
+    management: await made({ apiKeyType: 'ADMIN', canInfer: false }),
+    address: await made({ allowedIps: ['192.0.2.0/24', '2001:db8::/32'] }),
+    disabled: await made({ disabled: true }),
+  };
 });
 afterAll(async () => {
   await platform.stop();
@@ -138,6 +149,12 @@ describe('a model', () => {
     );
   });
 
+  it.each(WITH_MODEL)('that a key may not use is refused to it: %s', async (name) => {
+    expect(await refusalOf(name, { headers: bearer(restricted.model) })).toEqual(
+      refused(name, 403, 'MODEL_NOT_ALLOWED'),
+    );
+  });
+
   it.each(WITH_MODEL)('that does not exist is refused: %s', async (name) => {
     expect(await refusalOf(name, { ending: 'nothing', headers: bearer(unpaid.apiKey) })).toEqual(
       refused(name, 404, 'MODEL_NOT_FOUND'),
@@ -149,6 +166,19 @@ describe('a request', () => {
   it.each(NAMES)('with a wrong key is refused: %s', async (name) => {
     const headers = bearer(`SVC_INFERENCE_KEY_${'x'.repeat(43)}`);
     expect(await refusalOf(name, { headers })).toEqual(refused(name, 401, 'AUTHENTICATION_FAILED'));
+  });
+
+  it.each(NAMES)('that its key may not make is refused: %s', async (name) => {
+    const refusals = {
+      endpoint: refused(name, 403, 'ENDPOINT_NOT_ALLOWED'),
+      management: refused(name, 403, 'ENDPOINT_NOT_ALLOWED'),
+      address: refused(name, 403, 'ADDRESS_NOT_ALLOWED'),
+      disabled: refused(name, 401, 'AUTHENTICATION_FAILED'),
+    };
+    for (const [why, refusal] of Object.entries(refusals)) {
+      const headers = bearer(restricted[why as keyof typeof refusals]);
+      expect([why, ...(await refusalOf(name, { headers }))]).toEqual([why, ...refusal]);
+    }
   });
 
   it.each(NAMES)('of a suspended account is refused: %s', async (name) => {

@@ -25,6 +25,7 @@ is charged by the tokens of its texts after all vectors are computed; a failed r
       'TOO_MANY_TOKENS',
       'TOO_MANY_TOKENS_PER_MINUTE',
       'PRO_ONLY_MODEL',
+      'MODEL_NOT_ALLOWED',
       'INSUFFICIENT_BALANCE',
       'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
       'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',

@@ -51,6 +51,32 @@ const ModelPrivacy = z
     'The models that the key may use: all, all but anonymized text models, or all but anonymized models.',
   );
 
+const AllowedModels = z
+  .array(z.string().min(1).max(200))
+  .min(1)
+  .max(100)
+  .describe(
+    'The models that the key may use: ids, aliases, traits, and patterns of ids such as `llama-*`. What counts is the model that serves the request.',
+  );
+const AllowedEndpoints = z
+  .array(z.string().min(1).max(200))
+  .min(1)
+  .max(100)
+  .describe(
+    'The endpoints that the key may use: paths below `/api/v1` as in this description, and patterns such as `/images/*`. What needs no key stays readable.',
+  )
+  .meta({ example: ['/chat/completions', '/images/*'] });
+const AllowedIps = z
+  .array(z.string().min(2).max(49))
+  .min(1)
+  .max(100)
+  .describe('The IP addresses and networks from which the key may be used.')
+  .meta({ example: ['192.0.2.0/24', '2001:db8::1'] });
+const CanInfer = z
+  .boolean()
+  .describe('Whether an ADMIN key may also use what is paid for. INFERENCE keys always may.');
+const Disabled = z.boolean().describe('A disabled key is refused until it is enabled again.');
+
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
 /** Limits of this key within its account's. */
@@ -66,6 +92,11 @@ export const NewApiKey = z.strictObject({
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional().describe('Default: EPOCH.'),
   modelPrivacy: ModelPrivacy.optional().describe('Default: ALL.'),
+  allowedModels: AllowedModels.nullable().optional(),
+  allowedEndpoints: AllowedEndpoints.nullable().optional(),
+  allowedIps: AllowedIps.nullable().optional(),
+  canInfer: CanInfer.optional(),
+  disabled: Disabled.optional(),
   ...ownLimits,
 });
 
@@ -79,8 +110,25 @@ export const ApiKeyChange = z.strictObject({
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional(),
   modelPrivacy: ModelPrivacy.optional(),
+  allowedModels: AllowedModels.nullable().optional(),
+  allowedEndpoints: AllowedEndpoints.nullable().optional(),
+  allowedIps: AllowedIps.nullable().optional(),
+  canInfer: CanInfer.optional(),
+  disabled: Disabled.optional(),
   requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
   tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
+});
+
+/** Longer than most deployments of a new secret take. */
+const OVERLAP_SECONDS_MAX = 30 * 86_400;
+
+export const ApiKeyRotation = z.strictObject({
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(OVERLAP_SECONDS_MAX)
+    .default(0)
+    .describe('How long the earlier secret still works.'),
 });
 
 export const ApiKeyParams = z.object({ id: KeyId });
@@ -91,6 +139,15 @@ export const ApiKeyQuery = z.strictObject({ id: KeyId.optional() });
 const Amount = z.number().nullable();
 const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
 const Spent = z.string().meta({ example: '0.0123' });
+
+/** What the key may be used for. What restricts nothing is absent. */
+const uses = {
+  allowedModels: AllowedModels.optional(),
+  allowedEndpoints: AllowedEndpoints.optional(),
+  allowedIps: AllowedIps.optional(),
+  canInfer: z.literal(false).optional().describe('The ADMIN key may not use what is paid for.'),
+  disabled: z.literal(true).optional().describe('The key is refused until it is enabled again.'),
+};
 
 const view = {
   id: z.uuid(),
@@ -108,6 +165,7 @@ export const PlainApiKeyView = z.object({
   consumptionLimits: LimitView,
   limitPeriod: LimitPeriod,
   modelPrivacy: ModelPrivacy,
+  ...uses,
   requestsPerMinute: z.int().optional(),
   tokensPerMinute: z.int().optional(),
 });
@@ -136,6 +194,7 @@ export const NewApiKeyReply = z.object({
     consumptionLimit: LimitView,
     limitPeriod: LimitPeriod,
     modelPrivacy: ModelPrivacy,
+    ...uses,
     requestsPerMinute: z.int().optional(),
     tokensPerMinute: z.int().optional(),
   }),
@@ -143,6 +202,7 @@ export const NewApiKeyReply = z.object({
 
 export type NewApiKey = z.infer<typeof NewApiKey>;
 export type ApiKeyChange = z.infer<typeof ApiKeyChange>;
+export type ApiKeyRotation = z.infer<typeof ApiKeyRotation>;
 export type ApiKeyQuery = z.infer<typeof ApiKeyQuery>;
 export type ApiKeyView = z.infer<typeof ApiKeyView>;
 export type PlainApiKeyView = z.infer<typeof PlainApiKeyView>;

@@ -4,6 +4,7 @@ export {
   ApiKeyList,
   ApiKeyQuery,
   ApiKeyReply,
+  ApiKeyRotation,
   ApiKeyView,
   ChangedApiKeyReply,
   NewApiKey,

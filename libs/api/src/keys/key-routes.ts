@@ -6,6 +6,7 @@ import {
   ApiKeyParams,
   ApiKeyQuery,
   ApiKeyReply,
+  ApiKeyRotation,
   ChangedApiKeyReply,
   NewApiKey,
   NewApiKeyReply,
@@ -38,7 +39,7 @@ export const keyRoutes = {
     summary: 'Creates a key and shows its secret once',
     description: `Needs an ADMIN key. An account may have 500 keys that are neither revoked nor expired, and create 20 keys per minute.
 
-The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An ADMIN key with limits gives another key at most what is left of its own, which is lowered by that.`,
+The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An ADMIN key with limits gives another key at most what is left of its own, which is lowered by that. A new key has the restrictions of the key that creates it, or narrower ones.`,
     access: 'admin',
     status: 200,
     body: NewApiKey,
@@ -76,6 +77,23 @@ After a 503 the key may have been revoked; it is safe to retry.`,
     reply: RevokedApiKeyReply,
     headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND'],
+  },
+  rotateApiKey: {
+    method: 'POST',
+    path: '/api/v1/api_keys/:id/rotate',
+    operationId: 'rotateApiKey',
+    tag: 'API keys',
+    summary: 'Gives a key a new secret and shows it once',
+    description: `Needs an ADMIN key. The key keeps its id, its terms and what it has spent. The earlier secret works for \`overlapSeconds\` more;
+one from before that no longer does. Takes effect everywhere within a second. An ADMIN key with limits or restrictions rotates
+itself and keys that may do no more.`,
+    access: 'admin',
+    status: 200,
+    params: ApiKeyParams,
+    body: ApiKeyRotation,
+    reply: NewApiKeyReply,
+    headers: ['balances'],
+    refusals: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
   },
   getApiKey: {
     method: 'GET',

@@ -16,6 +16,18 @@ export interface AccountLimit {
   readonly limits: readonly Limit[];
 }
 
+/** What a key may be used for. What is absent restricts nothing. */
+export interface KeyRestrictions {
+  /** Ids, aliases and traits of models, and patterns of ids with `*`. */
+  readonly models?: readonly string[];
+  /** Paths below `/api/v1`, and patterns of them with `*`. */
+  readonly endpoints?: readonly string[];
+  /** IP addresses and networks, such as `192.0.2.0/24`. */
+  readonly addresses?: readonly string[];
+  /** Whether it may only manage the account: nothing that is paid for. */
+  readonly isForManagement?: true;
+}
+
 /** An authenticated caller: an account, by one of its keys or by its wallet. */
 export interface Caller {
   readonly accountId: string;
@@ -32,6 +44,9 @@ export interface Caller {
   readonly expiresAt?: string;
   /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
+  readonly restrictions?: KeyRestrictions;
+  /** Whether the key is switched off. */
+  readonly isDisabled?: true;
   /** The key's own limits, in addition to those of its account. */
   readonly limits?: readonly Limit[];
   readonly accountLimits?: readonly AccountLimit[];

@@ -1,6 +1,7 @@
 export {
   type AccountLimit,
   type Caller,
+  type KeyRestrictions,
   KEY_PREFIX,
   KEY_TYPES,
   type KeyType,
@@ -13,6 +14,7 @@ export {
   nameWithoutKey,
   walletName,
 } from './identity.js';
+export { matchesPattern } from './patterns.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ledger-wire.js';
 export {
   type AuditReport,

@@ -133,6 +133,9 @@ export const PROBLEMS = {
     'This account is suspended. Contact the operator of this service to have it resumed.',
   ),
   X402_WALLET_MISMATCH: row(403, 'permission_error', 'You can only access resources for your own wallet'),
+  MODEL_NOT_ALLOWED: row(403, 'permission_error', 'This API key may not use this model.'),
+  ENDPOINT_NOT_ALLOWED: row(403, 'permission_error', 'This API key may not use this endpoint.'),
+  ADDRESS_NOT_ALLOWED: row(403, 'permission_error', 'This API key may not be used from this address.'),
   UNAUTHORIZED: row(403, 'permission_error', 'Unauthorized access'),
   STEP_UP_REQUIRED: row(
     403,

@@ -1,14 +1,17 @@
 import type { ApiKeyChange, NewApiKey } from '@svc/api/keys';
-import { invalidRequest } from '@svc/contracts/problems';
+import { type Problem, invalidRequest } from '@svc/contracts/problems';
 import { numberToNano } from '@svc/contracts/money';
-import { type KeyTerms } from '@svc/paid/accounts';
+import { routes } from '@svc/api';
+import type { RouteDefinition } from '@svc/api/route';
+import { matchesPattern } from '@svc/contracts/ports';
+import { type KeyTerms, endpointOf, needsKey, networkIn } from '@svc/paid/accounts';
 
 type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 
 /** The terms of a key that a request sets, as they are stored. Refuses: INVALID_REQUEST. */
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
-  const { requestsPerMinute, tokensPerMinute } = request;
+  const { requestsPerMinute, tokensPerMinute, allowedModels, canInfer, disabled: isDisabled } = request;
   const { usd, diem } = consumptionLimit ?? {};
   return {
     ...(description !== undefined && { description }),
@@ -19,8 +22,36 @@ export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
     ...(modelPrivacy !== undefined && { modelPrivacy }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(allowedModels !== undefined && { allowedModels: allowedModels ?? [] }),
+    ...allowedUses(request),
+    ...(canInfer !== undefined && { canInfer }),
+    ...(isDisabled !== undefined && { isDisabled }),
   };
 }
+
+function allowedUses({
+  allowedEndpoints,
+  allowedIps,
+}: KeyRequest): Partial<Pick<KeyTerms, 'allowedEndpoints' | 'allowedIps'>> {
+  for (const [index, endpoint] of (allowedEndpoints ?? []).entries())
+    if (!ENDPOINTS.some((known) => matchesPattern(endpoint, known)))
+      throw refusal(
+        ['allowedEndpoints', index],
+        'must fit an endpoint, such as /chat/completions or /images/*',
+      );
+  for (const [index, ip] of (allowedIps ?? []).entries())
+    if (!networkIn(ip))
+      throw refusal(['allowedIps', index], 'must be an IP address or a network such as 192.0.2.0/24');
+  return {
+    ...(allowedEndpoints !== undefined && { allowedEndpoints: allowedEndpoints ?? [] }),
+    ...(allowedIps !== undefined && { allowedIps: allowedIps ?? [] }),
+  };
+}
+
+/** Those that need a key. */
+const ENDPOINTS = Object.values<RouteDefinition>(routes).filter(needsKey).map(endpointOf);
+
+const refusal = (path: (string | number)[], message: string): Problem => invalidRequest([{ path, message }]);
 
 function expiry(text: string | null, now: Date): Date | null {
   if (text === null || text === '') return null;

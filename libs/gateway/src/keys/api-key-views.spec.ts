@@ -19,6 +19,11 @@ const KEY: StoredKey = {
   modelPrivacy: 'ALL',
   requestsPerMinute: null,
   tokensPerMinute: null,
+  allowedModels: [],
+  allowedEndpoints: [],
+  allowedIps: [],
+  canInfer: true,
+  isDisabled: false,
 };
 
 const spent = (usdNano: bigint): KeySpend['epoch'] => ({ usdNano, diemNano: usdNano * 2n });

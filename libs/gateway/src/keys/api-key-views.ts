@@ -14,6 +14,7 @@ export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] 
     consumptionLimit: limitView(key),
     limitPeriod: key.limitPeriod,
     modelPrivacy: key.modelPrivacy,
+    ...usesView(key),
     ...ownLimits(key),
   };
 }
@@ -30,6 +31,7 @@ export function plainApiKeyView(key: StoredKey): PlainApiKeyView {
     consumptionLimits: limitView(key),
     limitPeriod: key.limitPeriod,
     modelPrivacy: key.modelPrivacy,
+    ...usesView(key),
     ...ownLimits(key),
   };
 }
@@ -61,6 +63,17 @@ function limitView({ usdLimitNano, diemLimitNano }: KeyTerms): {
 
 /** The number of the request: the double nearest to the decimal text. */
 const amountView = (nano: bigint | null): number | null => (nano === null ? null : Number(formatUsd(nano)));
+
+/** What restricts nothing is absent. */
+function usesView({ allowedModels, allowedEndpoints, allowedIps, canInfer, isDisabled }: KeyTerms) {
+  return {
+    ...(allowedModels.length > 0 && { allowedModels: [...allowedModels] }),
+    ...(allowedEndpoints.length > 0 && { allowedEndpoints: [...allowedEndpoints] }),
+    ...(allowedIps.length > 0 && { allowedIps: [...allowedIps] }),
+    ...(!canInfer && { canInfer }),
+    ...(isDisabled && { disabled: isDisabled }),
+  };
+}
 
 function ownLimits({ requestsPerMinute, tokensPerMinute }: KeyTerms): {
   requestsPerMinute?: number;

@@ -4,6 +4,7 @@ import {
   type ApiKeyList,
   ApiKeyQuery,
   type ApiKeyReply,
+  ApiKeyRotation,
   type ChangedApiKeyReply,
   NewApiKey,
   type NewApiKeyReply,
@@ -56,6 +57,17 @@ export class ApiKeysController {
       success: true,
       data: plainApiKeyView(await this.keys.change(caller.accountId, request, caller)),
     };
+  }
+
+  @Serves(routes.rotateApiKey)
+  async rotate(
+    @CallerOf() caller: Caller,
+    @Req() { id: requestId, session, params }: FastifyRequest<{ Params: { id: string } }>,
+    @Body() { overlapSeconds }: ApiKeyRotation,
+  ): Promise<NewApiKeyReply> {
+    demandFreshProof(session);
+    await this.limit.take(caller, requestId);
+    return { success: true, data: newApiKeyView(await this.keys.rotate(caller, params.id, overlapSeconds)) };
   }
 
   @Serves(routes.revokeApiKey)

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyChange, NewApiKey } from '@svc/api/keys';
 import { type Caller, type KeySpend, UsageHistory } from '@svc/contracts/ports';
-import { Problem } from '@svc/contracts/problems';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
 import {
@@ -12,6 +12,7 @@ import {
   KeyStore,
   type MadeKey,
   raisesLimits,
+  widensUse,
 } from '@svc/paid/accounts';
 
 /** A key and its spend, if known. */
@@ -48,6 +49,8 @@ export class ApiKeys {
    * INVALID_REQUEST, API_KEY_NOT_FOUND, UNAVAILABLE.
    */
   async change(accountId: string, request: ApiKeyChange, by?: Caller): Promise<StoredKey> {
+    if (request.disabled === true && by?.keyId === request.id)
+      throw invalidRequest([{ path: ['disabled'], message: 'must be set with another key than this one' }]);
     const author = await this.author(accountId, by);
     const key = await this.keys.changeBy(author, request.id, keyTerms(request, new Date()));
     if (!key) throw unknownKey();
@@ -62,7 +65,21 @@ export class ApiKeys {
     const after = { ...before, ...keyTerms(request, new Date()) };
     const isLonger =
       before.expiresAt !== null && (after.expiresAt === null || after.expiresAt > before.expiresAt);
-    return isLonger || raisesLimits({ before, after });
+    const isEnabled = before.isDisabled && !after.isDisabled;
+    return isLonger || isEnabled || raisesLimits({ before, after }) || widensUse(before, after);
+  }
+
+  /**
+   * Gives a key a new secret; the earlier one works for `overlapSeconds` more. Refuses: API_KEY_NOT_FOUND;
+   * INVALID_REQUEST if the caller's key may do less; UNAVAILABLE.
+   */
+  async rotate(caller: Caller, keyId: string, overlapSeconds: number): Promise<MadeKey> {
+    const { accountId } = caller;
+    const until = new Date(Date.now() + overlapSeconds * 1_000);
+    const made = await this.keys.rotateBy(await this.author(accountId, caller), keyId, until);
+    if (!made) throw unknownKey();
+    this.changes.made(accountId);
+    return made;
   }
 
   /** Revokes a key. Idempotent. Refuses: API_KEY_NOT_FOUND. */
@@ -84,7 +101,7 @@ export class ApiKeys {
   }
 
   private async author(accountId: string, by: Caller | undefined): Promise<KeyAuthor> {
-    if (!by || (!by.keyLimit && !by.limits)) return { accountId };
+    if (!by || !(by.keyLimit ?? by.limits ?? by.restrictions)) return { accountId };
     const [spend] = await this.history.keys(accountId, [by.keyId]);
     return { accountId, limited: { keyId: by.keyId, spend } };
   }

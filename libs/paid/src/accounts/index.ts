@@ -3,8 +3,10 @@ export { AccountStore } from './account.store.js';
 export { DevelopmentAccount, type FirstAccount } from './development-account.js';
 export { FailedRequestStore } from './failed-request.store.js';
 export { KeyListStore, type ListedKey } from './key-list.store.js';
-export { raisesLimits } from './key-allowance.js';
+export { endpointOf, needsKey } from './key-use.js';
+export { raisesLimits, widensUse } from './key-allowance.js';
 export { inPeriod, type KeyTerms, type StoredKey } from './key-rows.js';
+export { type AddressRange, contains, networkIn } from './networks.js';
 export {
   ACTIVE_KEYS_MAX,
   type KeyAuthor,

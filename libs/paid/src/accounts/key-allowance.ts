@@ -1,12 +1,16 @@
 import { type Balances, NO_MONEY, formatUsd } from '@svc/contracts/money';
-import type { LimitPeriod } from '@svc/contracts/ports';
+import { type KeyType, type LimitPeriod, matchesPattern } from '@svc/contracts/ports';
 import { type Problem, invalidRequest } from '@svc/contracts/problems';
 import type { KeyTerms } from './key-rows.js';
+import { contains, networkIn } from './networks.js';
 
 export type KeyLimits = Pick<
   KeyTerms,
   'usdLimitNano' | 'diemLimitNano' | 'limitPeriod' | 'requestsPerMinute' | 'tokensPerMinute'
 >;
+
+/** What a key may be used for. */
+export type KeyUse = Pick<KeyTerms, 'allowedModels' | 'allowedEndpoints' | 'allowedIps' | 'canInfer'>;
 
 /** The limits of a key before and after a change; a new key has none before. */
 export interface LimitChange {
@@ -24,7 +28,7 @@ const MONEY = [
   { limit: 'diemLimitNano', currency: 'diemNano', path: ['consumptionLimit', 'diem'] },
 ] as const;
 
-/** Whether a change lets a key do more than before. */
+/** Whether a change lets a key spend more than before. */
 export function raisesLimits({ before, after }: { before: KeyLimits; after: KeyLimits }): boolean {
   return (
     RATES.some((rate) => isAbove(after[rate], before[rate])) ||
@@ -73,6 +77,64 @@ export function givenUp(giver: KeyLimits, { before, after }: LimitChange, spent:
   }
   return given;
 }
+
+type ListOfUses = Exclude<keyof KeyUse, 'canInfer'>;
+
+/** Whether an entry of a list allows no more than an entry of another one. */
+const IS_WITHIN: Readonly<Record<ListOfUses, (entry: string, other: string) => boolean>> = {
+  allowedModels: (entry, other) => matchesPattern(other, entry),
+  allowedEndpoints: (entry, other) => matchesPattern(other, entry),
+  allowedIps: (entry, other) => {
+    const [network, wider] = [networkIn(entry), networkIn(other)];
+    return network !== undefined && wider !== undefined && contains(wider, network);
+  },
+};
+
+const isWithin = (use: ListOfUses, entry: string, bounds: readonly string[]): boolean =>
+  bounds.some((bound) => IS_WITHIN[use](entry, bound));
+
+const USES = Object.keys(IS_WITHIN) as ListOfUses[];
+
+/** Terms of a new key, with the restrictions of the key that makes it where they have none. */
+export function inherited<Terms extends Partial<KeyUse>>(
+  giver: KeyUse,
+  keyType: KeyType,
+  terms: Terms,
+): Terms {
+  const own = USES.map((use) => [use, terms[use] ?? giver[use]] as const);
+  const { canInfer = keyType === 'INFERENCE' || giver.canInfer } = terms;
+  return { ...terms, ...Object.fromEntries(own), canInfer };
+}
+
+/** Refuses to let a key be used for what another one may not be used for: INVALID_REQUEST. */
+export function refuseWider(giver: KeyUse, keyType: KeyType, after: Partial<KeyUse>): void {
+  if (keyType === 'ADMIN' && !giver.canInfer && after.canInfer === true)
+    throw refusal(['canInfer'], 'false, as for your API key');
+  for (const use of USES) {
+    const [bounds, entries] = [giver[use], after[use]];
+    if (bounds.length === 0 || entries === undefined) continue;
+    const wider = entries.find((entry) => !isWithin(use, entry, bounds));
+    if (entries.length === 0 || wider !== undefined)
+      throw refusal([use], `within what your API key may use: ${bounds.slice(0, SHOWN).join(', ')}`);
+  }
+}
+
+/** Whether a change lets a key be used for more than before. */
+export const widensUse = (before: KeyUse, after: KeyUse): boolean =>
+  (after.canInfer && !before.canInfer) ||
+  USES.some(
+    (use) =>
+      before[use].length > 0 &&
+      (after[use].length === 0 || after[use].some((entry) => !isWithin(use, entry, before[use]))),
+  );
+
+/** Refuses a key that could do nothing at all: INVALID_REQUEST. */
+export function refuseUseless(keyType: KeyType, { canInfer }: Partial<KeyUse>): void {
+  if (keyType === 'INFERENCE' && canInfer === false) throw refusal(['canInfer'], 'true for an INFERENCE key');
+}
+
+/** The most entries in a message. */
+const SHOWN = 5;
 
 function refuseShorter(after: KeyLimits, bound: KeyLimits): void {
   if (LENGTH[after.limitPeriod] < LENGTH[bound.limitPeriod])

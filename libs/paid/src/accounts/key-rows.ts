@@ -1,6 +1,7 @@
 import type { Balances } from '@svc/contracts/money';
 import {
   type Caller,
+  type KeyRestrictions,
   KEY_TYPES,
   type KeySpend,
   LIMIT_PERIODS,
@@ -24,6 +25,12 @@ export interface KeyTerms {
   readonly modelPrivacy: ModelPrivacy;
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
+  /** Empty lists restrict nothing. */
+  readonly allowedModels: readonly string[];
+  readonly allowedEndpoints: readonly string[];
+  readonly allowedIps: readonly string[];
+  readonly canInfer: boolean;
+  readonly isDisabled: boolean;
 }
 
 /** A key as stored: everything except its secret. */
@@ -55,6 +62,11 @@ const KeyRow = z
     modelPrivacy: z.enum(MODEL_PRIVACIES),
     requestsPerMinute: z.int().nullable(),
     tokensPerMinute: z.int().nullable(),
+    allowedModels: z.array(z.string()),
+    allowedEndpoints: z.array(z.string()),
+    allowedIps: z.array(z.string()),
+    canInfer: z.boolean(),
+    isDisabled: z.boolean(),
   })
   .transform(
     ({
@@ -73,8 +85,12 @@ export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
 
 /** The given properties as Prisma columns. */
 export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<KeyTerms>) {
+  const { allowedModels, allowedEndpoints, allowedIps, ...others } = terms;
   return {
-    ...terms,
+    ...others,
+    ...(allowedModels !== undefined && { allowedModels: [...allowedModels] }),
+    ...(allowedEndpoints !== undefined && { allowedEndpoints: [...allowedEndpoints] }),
+    ...(allowedIps !== undefined && { allowedIps: [...allowedIps] }),
     ...(usdLimitNano !== undefined && { consumptionLimitUsdNano: usdLimitNano?.toString() ?? null }),
     ...(diemLimitNano !== undefined && { consumptionLimitDiemNano: diemLimitNano?.toString() ?? null }),
   };
@@ -84,6 +100,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<Ke
 export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
   const limits = perMinute('api_key', key);
+  const restrictions = restrictionsOf(key);
   return {
     accountId: key.accountId,
     keyId: key.id,
@@ -93,6 +110,19 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
     ...(key.expiresAt && { expiresAt: key.expiresAt.toISOString() }),
     ...(keyLimit && { keyLimit }),
     ...(limits.length > 0 && { limits }),
+    ...(restrictions && { restrictions }),
+    ...(key.isDisabled && { isDisabled: true }),
+  };
+}
+
+function restrictionsOf(key: StoredKey): KeyRestrictions | undefined {
+  const { allowedModels: models, allowedEndpoints: endpoints, allowedIps: addresses, canInfer } = key;
+  if (models.length + endpoints.length + addresses.length === 0 && canInfer) return undefined;
+  return {
+    ...(models.length > 0 && { models }),
+    ...(endpoints.length > 0 && { endpoints }),
+    ...(addresses.length > 0 && { addresses }),
+    ...(!canInfer && { isForManagement: true }),
   };
 }
 

@@ -7,7 +7,7 @@ import { keyChanged } from '@svc/contracts/messages';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
-import { givenUp, refuseOwnRaise } from './key-allowance.js';
+import { givenUp, inherited, refuseOwnRaise, refuseUseless, refuseWider } from './key-allowance.js';
 import { type KeyTerms, type StoredKey, callerOf, inPeriod, keyColumns, readKey } from './key-rows.js';
 
 /** A caller, and how long its key stays valid unless it is revoked. */
@@ -57,15 +57,24 @@ export class KeyStore {
    * out.
    */
   async findByDigests(digests: readonly Uint8Array<ArrayBuffer>[]): Promise<ReadonlyMap<string, KeyFound>> {
+    const secrets = [...digests];
     const rows = await this.prisma.apiKey.findMany({
-      where: { secretSha256: { in: [...digests] }, ...stillActive() },
+      where: {
+        OR: [{ secretSha256: { in: secrets } }, { earlierSecretSha256: { in: secrets } }],
+        AND: stillActive(),
+      },
       include: { account: { include: { limits: { orderBy: { model: 'asc' } } } } },
     });
     const found = new Map<string, KeyFound>();
     for (const row of rows) {
-      const validForMs = row.expiresAt ? row.expiresAt.getTime() - Date.now() : Number.POSITIVE_INFINITY;
-      const digest = Buffer.from(row.secretSha256).toString('base64');
-      if (validForMs > 0) found.set(digest, { caller: callerOf(readKey(row), row.account), validForMs });
+      const caller = callerOf(readKey(row), row.account);
+      const note = (secret: Uint8Array, until: Date | null): void => {
+        const validForMs = until ? until.getTime() - Date.now() : Number.POSITIVE_INFINITY;
+        if (validForMs > 0) found.set(Buffer.from(secret).toString('base64'), { caller, validForMs });
+      };
+      note(row.secretSha256, row.expiresAt);
+      const { earlierSecretSha256: earlier, earlierSecretUntil: until } = row;
+      if (earlier && until) note(earlier, row.expiresAt && row.expiresAt < until ? row.expiresAt : until);
     }
     return found;
   }
@@ -82,15 +91,15 @@ export class KeyStore {
     terms: Partial<KeyTerms>,
   ): Promise<MadeKey | undefined> {
     const { accountId } = author;
-    const secret = KEY_PREFIX[apiKeyType] + randomBytes(32).toString('base64url');
-    const secretSha256 = Uint8Array.from(createHash('sha256').update(secret).digest());
-    const fixed = { id: randomUUID(), accountId, apiKeyType, secretSha256, last6: secret.slice(-6) };
+    refuseUseless(apiKeyType, terms);
+    const { secret, ...stored } = newSecret(apiKeyType);
+    const fixed = { id: randomUUID(), accountId, apiKeyType, ...stored };
     const row = await this.prisma.$transaction(async (transaction) => {
       await lockKeys(transaction, accountId);
       const active = await transaction.apiKey.count({ where: { accountId, ...stillActive() } });
       if (active >= ACTIVE_KEYS_MAX) return undefined;
-      await giveUp(transaction, author, { before: undefined, terms });
-      return transaction.apiKey.create({ data: { description: '', ...keyColumns(terms), ...fixed } });
+      const given = await giveUp(transaction, author, { before: undefined, apiKeyType, terms });
+      return transaction.apiKey.create({ data: { description: '', ...keyColumns(given), ...fixed } });
     });
     return row ? { key: readKey(row), secret } : undefined;
   }
@@ -135,16 +144,44 @@ export class KeyStore {
       if (author.limited) {
         await lockKeys(transaction, accountId);
         const before = await transaction.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
-        if (before) await giveUp(transaction, author, { before: readKey(before), terms });
+        const key = before && readKey(before);
+        if (key) await giveUp(transaction, author, { before: key, apiKeyType: key.apiKeyType, terms });
       }
       const [changed] = await transaction.apiKey.updateManyAndReturn({
         where: { id, accountId, ...stillActive() },
         data: keyColumns(terms),
       });
+      if (changed) refuseUseless(readKey(changed).apiKeyType, terms);
       if (changed) await noteChange(transaction, { accountId, keyId: id });
       return changed;
     });
     return row ? readKey(row) : undefined;
+  }
+
+  /**
+   * Gives a key a new secret, and adds an event to the outbox. The earlier secret works until a time; one
+   * from before that no longer does. A key on whose behalf others are changed rotates only itself and keys
+   * that may do no more. Returns undefined if the account has no such active key. Refuses: INVALID_REQUEST.
+   */
+  async rotateBy(author: KeyAuthor, id: string, until: Date): Promise<MadeKey | undefined> {
+    if (!isUuid(id)) return undefined;
+    const { accountId, limited } = author;
+    return this.prisma.$transaction(async (transaction) => {
+      await lockKeys(transaction, accountId);
+      const row = await transaction.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
+      if (!row) return undefined;
+      const key = readKey(row);
+      if (limited && limited.keyId !== id) {
+        const giver = await authorOf(transaction, accountId, limited.keyId);
+        refuseWider(giver, key.apiKeyType, key);
+        refuseOwnRaise(giver, key);
+      }
+      const { secret, secretSha256, last6 } = newSecret(key.apiKeyType);
+      const earlier = { earlierSecretSha256: row.secretSha256, earlierSecretUntil: until };
+      await transaction.apiKey.update({ where: { id }, data: { secretSha256, last6, ...earlier } });
+      await noteChange(transaction, { accountId, keyId: id });
+      return { key: { ...key, last6 }, secret };
+    });
   }
 
   /**
@@ -206,22 +243,33 @@ async function noteChange(
   await addToOutbox(run, keyChanged, change);
 }
 
-/** Takes what a key gets from the limits of the key on whose behalf it is changed. */
+/** The terms that a key gets, and the key before, unless it is new. */
+interface GivenTerms {
+  readonly before: StoredKey | undefined;
+  readonly apiKeyType: KeyType;
+  readonly terms: Partial<KeyTerms>;
+}
+
+/**
+ * Takes what a key gets from the limits of the key on whose behalf it is changed, and returns its terms: a
+ * new key has the restrictions of that key where it has none of its own.
+ */
 async function giveUp(
   transaction: Transaction,
   { accountId, limited }: KeyAuthor,
-  { before, terms }: { readonly before: StoredKey | undefined; readonly terms: Partial<KeyTerms> },
-): Promise<void> {
-  if (!limited) return;
-  const row = await transaction.apiKey.findFirst({
-    where: { id: limited.keyId, accountId, ...stillActive() },
-  });
-  if (!row) throw new Problem('AUTHENTICATION_FAILED');
-  const giver = readKey(row);
+  { before, apiKeyType, terms: own }: GivenTerms,
+): Promise<Partial<KeyTerms>> {
+  if (!limited) return own;
+  const giver = await authorOf(transaction, accountId, limited.keyId);
+  const terms = before ? own : inherited(giver, apiKeyType, own);
+  refuseWider(giver, apiKeyType, terms);
   const after = { ...(before ?? NEW_KEY), ...terms };
-  if (before?.id === giver.id) return refuseOwnRaise(giver, after);
+  if (before?.id === giver.id) {
+    refuseOwnRaise(giver, after);
+    return terms;
+  }
   const given = givenUp(giver, { before, after }, limited.spend ? inPeriod(limited.spend, giver) : NO_MONEY);
-  if (given.usdNano === 0n && given.diemNano === 0n) return;
+  if (given.usdNano === 0n && given.diemNano === 0n) return terms;
   const { usdLimitNano, diemLimitNano } = giver;
   const left = {
     ...(usdLimitNano !== null && { usdLimitNano: usdLimitNano - given.usdNano }),
@@ -229,6 +277,20 @@ async function giveUp(
   };
   await transaction.apiKey.update({ where: { id: giver.id }, data: keyColumns(left) });
   await noteChange(transaction, { accountId, keyId: giver.id });
+  return terms;
+}
+
+/** The key on whose behalf others are changed, unless it was revoked meanwhile. */
+async function authorOf(transaction: Transaction, accountId: string, id: string): Promise<StoredKey> {
+  const row = await transaction.apiKey.findFirst({ where: { id, accountId, ...stillActive() } });
+  if (!row) throw new Problem('AUTHENTICATION_FAILED');
+  return readKey(row);
+}
+
+function newSecret(keyType: KeyType) {
+  const secret = KEY_PREFIX[keyType] + randomBytes(32).toString('base64url');
+  const secretSha256 = Uint8Array.from(createHash('sha256').update(secret).digest());
+  return { secret, secretSha256, last6: secret.slice(-6) };
 }
 
 /** The limits of a new key without terms. */

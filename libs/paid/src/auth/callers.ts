@@ -3,6 +3,7 @@ import { type Caller, isOfKey } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { StoredSession } from '../console/session.store.js';
 import { Sessions } from '../console/sessions.js';
+import { refuseUse } from '../accounts/key-use.js';
 import { FailureGate } from './failure-gate.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
@@ -36,8 +37,8 @@ export class Callers {
 
   /**
    * The holder of the request's API key, also set on the request and its log line. Returns without a promise
-   * when the key is cached. Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED,
-   * UNAVAILABLE.
+   * when the key is cached. Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, ADDRESS_NOT_ALLOWED,
+   * ENDPOINT_NOT_ALLOWED, RATE_LIMIT_EXCEEDED, UNAVAILABLE.
    */
   known(request: Incoming): Caller | Promise<Caller> {
     const authorization = authorizationOf(request);
@@ -98,12 +99,13 @@ export class Callers {
     record.accountId = caller.accountId;
     record.keyId = caller.keyId;
     const lookup = this.failures.refuseBlocked(request);
-    if (lookup) return lookup.then(() => this.use(caller));
-    return this.use(caller);
+    if (lookup) return lookup.then(() => this.use(caller, request));
+    return this.use(caller, request);
   }
 
-  private use(caller: Caller): Caller {
+  private use(caller: Caller, request: Incoming): Caller {
     if (caller.isSuspended) throw new Problem('ACCOUNT_SUSPENDED');
+    refuseUse(caller, request);
     if (isOfKey(caller.keyId)) this.uses.note(caller.keyId);
     return caller;
   }

@@ -4,6 +4,7 @@ import { walletName } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { CONSOLE_HOME, type Incoming } from '@svc/runtime';
 import { AccountStore, WALLET_TERMS } from '../accounts/account.store.js';
+import { refuseUse } from '../accounts/key-use.js';
 import { KeyStore } from '../accounts/key.store.js';
 import { PublicOrigin } from '../wallets/public-origin.js';
 import { readSignedMessage } from '../wallets/sign-in-header.js';
@@ -33,20 +34,24 @@ export class Proofs {
     private readonly origin: PublicOrigin,
   ) {}
 
-  /** Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, the codes of a sign-in, X402_NOT_CONFIGURED. */
+  /**
+   * Refuses: AUTHENTICATION_FAILED, ACCOUNT_SUSPENDED, ADDRESS_NOT_ALLOWED, the codes of a sign-in,
+   * X402_NOT_CONFIGURED.
+   */
   async identify(proof: Proof, request: Incoming): Promise<Identity> {
-    if ('apiKey' in proof) return this.byKey(proof.apiKey);
+    if ('apiKey' in proof) return this.byKey(proof.apiKey, request);
     if ('link' in proof) return this.byLink(proof.link);
     return this.byWallet(proof, request);
   }
 
   /** One lookup without a cache, whatever the key: no response tells an unknown key from an expired one. */
-  private async byKey(apiKey: string): Promise<Identity> {
+  private async byKey(apiKey: string, request: Incoming): Promise<Identity> {
     const digest = Uint8Array.from(hash('sha256', apiKey, 'buffer'));
     const found = (await this.keys.findByDigests([digest])).get(Buffer.from(digest).toString('base64'));
     if (!found) throw new Problem('AUTHENTICATION_FAILED');
     const { accountId, keyId, keyType, isSuspended } = found.caller;
     if (isSuspended) throw new Problem('ACCOUNT_SUSPENDED');
+    refuseUse(found.caller, request);
     return { accountId, keyId, keyType };
   }
 

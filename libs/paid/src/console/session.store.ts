@@ -166,12 +166,11 @@ function sessionOf(row: SessionRow): StoredSession {
 
 /**
  * The caller in a session of a key. It spends as the console, but as the key itself if that is for inference
- * or has limits, so that no limit of a key is lost.
+ * or has limits or restrictions, so that none of them is lost.
  */
 function callerByKey(key: StoredKey, account: AccountRow): Caller {
   const caller = callerOf(key, account);
-  const isBound =
-    caller.keyType === 'INFERENCE' || caller.keyLimit !== undefined || caller.limits !== undefined;
+  const isBound = caller.keyType === 'INFERENCE' || (caller.keyLimit ?? caller.limits ?? caller.restrictions);
   return isBound ? caller : { ...caller, keyId: consoleKeyId(key.accountId) };
 }
 

@@ -14,6 +14,7 @@ import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { anthropicModel, anthropicModelList } from './anthropic-models.js';
 import { isRemoved, modelNotFound, modelRetired, servingModel } from './model-lookup.js';
+import { isAllowed } from './allowed-models.js';
 import { mayUse } from './model-privacy.js';
 import { modelView } from './model-view.js';
 
@@ -31,7 +32,11 @@ export class ModelsController {
     @Query() { type }: ModelQuery,
   ): ModelList | AnthropicModelList {
     const offered = this.offered(type);
-    const usable = caller ? offered.filter((entry) => mayUse(caller.modelPrivacy, entry)) : offered;
+    const usable = caller
+      ? offered.filter(
+          (entry) => mayUse(caller.modelPrivacy, entry) && isAllowed(caller, entry, this.catalog),
+        )
+      : offered;
     if (isAnthropic(headers)) return anthropicModelList(usable, Date.now());
     return { object: 'list', type, data: usable.map(modelView) };
   }

@@ -14,7 +14,16 @@ const text = (id: string, more: object): object => ({
   ...more,
 });
 const models = [
-  text('open', {}),
+  text('open', { traits: ['fast'] }),
+  text('other', {}),
+  text('old', {
+    deprecation: {
+      date: '2020-01-01',
+      removesAt: '2020-01-02',
+      autoRemap: true,
+      replacementModelId: 'open',
+    },
+  }),
   text('paid', { paidOnly: true }),
   text('anonymous', { privacy: 'anonymized' }),
 ];
@@ -47,6 +56,29 @@ describe('the sale of a model', () => {
       expect(() => sold('anonymous', { modelPrivacy })).toThrow(refusal('UNAUTHORIZED'));
     },
   );
+
+  it.each([
+    { allows: ['open'], name: 'open', may: true },
+    { allows: ['OPEN'], name: 'fast', may: true },
+    { allows: ['fast'], name: 'open', may: true },
+    { allows: ['o*n'], name: 'open', may: true },
+    { allows: ['old'], name: 'open', may: false },
+    { allows: ['old'], name: 'old', may: false },
+    { allows: ['other'], name: 'fast', may: false },
+    { allows: ['other'], name: 'open:strip_thinking_response=true', may: false },
+    { allows: ['other', 'ope*'], name: 'old', may: true },
+  ])('named $name to a key for $allows: $may', ({ allows, name, may }) => {
+    const sell = (): string =>
+      sellTextModel(name, { caller: { ...CALLER, restrictions: { models: allows } }, catalog }).sale.name;
+    const outcome = (): unknown => {
+      try {
+        return sell();
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(outcome()).toEqual(may ? 'open' : refusal('MODEL_NOT_ALLOWED'));
+  });
 
   it('by a name with parameters refuses the same, and returns the parameters', () => {
     const buyer = { caller: CALLER, catalog };

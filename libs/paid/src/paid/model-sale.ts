@@ -5,6 +5,7 @@ import { Problem } from '@svc/contracts/problems';
 import { type HeaderValues, modelHeaders } from '../http/header-values.js';
 import { limitsOf } from '../limits/limits-of.js';
 import { type FoundModel, findModel, findTextModel } from '../models/model-lookup.js';
+import { refuseOthers } from '../models/allowed-models.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
 
 /** Who buys, and the catalogue that sells. */
@@ -34,18 +35,21 @@ export class ModelSale<Offered extends CatalogEntry = CatalogEntry> {
     this.resource = { kind: 'model', name: model.id };
   }
 
-  /** Refuses: PRO_ONLY_MODEL, UNAUTHORIZED. */
+  /** Refuses: PRO_ONLY_MODEL, UNAUTHORIZED, MODEL_NOT_ALLOWED. */
   static of<Offered extends CatalogEntry>(
     { model, deprecation }: FoundModel<Offered>,
     { caller, catalog }: Buyer,
   ): ModelSale<Offered> {
     if (model.paidOnly && !caller.paid) throw new Problem('PRO_ONLY_MODEL', { param: 'model' });
     refuseAnonymous(caller, model);
+    refuseOthers(caller, model, catalog);
     return new ModelSale(model, limitsOf(caller, model, catalog), modelHeaders(model, deprecation));
   }
 }
 
-/** Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED. */
+/**
+ * Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED, MODEL_NOT_ALLOWED.
+ */
 export const sellModel = <Offered extends CatalogEntry>(
   name: string,
   models: NamedModels<Offered>,

@@ -15,7 +15,10 @@ const STEPS = [
   ['validate', /^(?:runtime\/json\/|paid\/json\/(?!backend)|text\/request\/request-text|package zod)/],
   ['validate', /^(?:api\/|contracts\/problems\/)/],
   ['admit', /^(?:limiter|paid\/limits)\//],
-  ['hold and price', /^(?:hold-book\/|paid\/paid\/|text\/chat\/(?:chat-hold|chat-price|progress)|contracts\/m)/],
+  [
+    'hold and price',
+    /^(?:hold-book\/|paid\/paid\/|text\/chat\/(?:chat-hold|chat-price|progress)|contracts\/m)/,
+  ],
   ['plan and prepare', /^(?:text\/(?:request|tokens|web)|paid\/models|gateway\/augment|catalog)\//],
   ['call', /^(?:backend-calls\/|router\/|runtime\/calls\/|package undici)/],
   ['read and shape', /^(?:text\/output|paid\/json)\//],
