@@ -52,7 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'backend-cuts',
     file: 'hostile/backends.hostile.ts',
     test: 'is survived in time: an end without its',
-    module: 'libs/text/dist/output/backend-events.js',
+    module: 'libs/router/dist/chat/backend-events.js',
     find: `throw new Problem('INFERENCE_FAILED', { cause: new Error('the stream ended before its [DONE]') });`,
     replace: 'return [];',
   },
@@ -60,7 +60,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'backend-writes',
     file: 'hostile/backends.hostile.ts',
     test: 'is survived in time: two .DONE.s, and an answer',
-    module: 'libs/text/dist/output/backend-events.js',
+    module: 'libs/router/dist/chat/backend-events.js',
     find: 'return events.slice(0, end);',
     replace: 'return events.filter((event) => event !== DONE);',
   },
@@ -85,7 +85,7 @@ export const MUTANTS: readonly Mutant[] = [
     isMeasured: true,
     file: 'hostile/backends.hostile.ts',
     test: 'is proportional to the length of a line, however small its pieces',
-    module: 'libs/text/dist/output/backend-events.js',
+    module: 'libs/router/dist/chat/backend-events.js',
     find: 'this.parser.feed(text);',
     replace: `this.all = (this.all ?? '') + text;
             for (let piece = 0; piece < text.length; piece += 8192)
@@ -183,7 +183,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'e2e/chat-encryption-faults.e2e.ts',
     test: 'ends the stream before text,',
     module: 'libs/text/dist/output/encrypted-delta.js',
-    find: 'if (isReadable || !isNothing(logprobs))',
+    find: 'if (isReadable || !Object.values(logprobs ?? {}).every(isNothing))',
     replace: 'if (isReadable && isNothing(members))',
   },
   {
