@@ -91,7 +91,7 @@ async function traced() {
     imported([...named('run.js', apps), ...COMMANDS]),
   ]);
   // Files that a library reads at runtime are in its dist.
-  const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm)$/.test(path));
+  const beside = libs.filter((path) => /\.(txt|lua|sql|json|wasm|html)$|\/dist\/assets\//.test(path));
   return {
     running: [...running, ...outside.filter((path) => !path.startsWith('dist/')), ...beside],
     bundled,

@@ -168,6 +168,11 @@ describe.runIf(canBuild)('the image, if this is Debian and the user is root', ()
     });
     expect(stdout).toContain('the books say the same');
 
+    const page = await fetch(`${api}/console`);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const [, script] = /"(\/console\/assets\/[^"]+\.js)"/.exec(await page.text());
+    expect((await fetch(`${api}${script}`)).status).toBe(200);
+
     // What `kubectl exec` runs beside it, with its environment.
     const own = { OPERATOR_PORT: new URL(operator).port, SVC_OPERATOR_TOKEN: TOKEN };
     const svcctl = async (args) => {
