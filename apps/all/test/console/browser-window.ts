@@ -81,9 +81,14 @@ export class BrowserWindow {
     return found.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
   }
 
-  /** By how many pixels the page is wider than the window. */
+  /** By how many pixels the page is wider than the window, or a table wider than its place. */
   overflow(): Promise<number> {
-    return this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    return this.page.evaluate(() => {
+      const boxes = [...document.querySelectorAll('.cards')].map(
+        ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      );
+      return Math.max(document.documentElement.scrollWidth - window.innerWidth, ...boxes);
+    });
   }
 
   close(): Promise<void> {

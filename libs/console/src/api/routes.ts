@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { routes } from '@svc/api';
-import type { ComingRoutes } from './coming-routes.js';
 
-type Route = (typeof routes)[keyof typeof routes] | ComingRoutes;
+type Route = (typeof routes)[keyof typeof routes];
 
 export type RouteMethod = Route['method'];
 export type PathOf<M extends RouteMethod> = Extract<Route, { method: M }>['path'];

@@ -1,4 +1,5 @@
 import type { WalletTransaction } from '@svc/api/wallets';
+import { useState } from 'preact/hooks';
 import { call } from '../api/client.js';
 import { session } from '../api/session.js';
 import { addressOfPage } from '../shell/navigation.js';
@@ -58,7 +59,8 @@ const History = ({ history }: HistoryProps) => (
   </section>
 );
 
-function WalletCredit({ wallet }: { readonly wallet: string }) {
+/** The movements of a wallet's account. Those of others are in the usage, and their operator has the rest. */
+function WalletHistory({ wallet, round }: { readonly wallet: string; readonly round: number }) {
   const history = useResource(
     async (signal) => {
       const reply = await call('GET', '/api/v1/x402/transactions/:walletAddress', {
@@ -68,35 +70,19 @@ function WalletCredit({ wallet }: { readonly wallet: string }) {
       });
       return reply.data.transactions;
     },
-    [wallet],
+    [wallet, round],
   );
-  return (
-    <>
-      <section class="card stack" aria-labelledby="add">
-        <h2 id="add">Add credit</h2>
-        <div>
-          Wallet <Copyable text={wallet} label="Wallet address" />
-        </div>
-        {wallet.startsWith('0x') ? (
-          <TopUpForm payer={wallet} onPaid={history.reload} />
-        ) : (
-          <p class="note">
-            Wallets on Solana pay through an x402 client: see the <a href="/docs">API reference</a>.
-          </p>
-        )}
-      </section>
-      <History history={history} />
-    </>
-  );
+  return <History history={history} />;
 }
 
 /** The balance, and how credit is added. */
 export function CreditPage() {
+  const [round, setRound] = useState(0);
   const balance = useResource(
     async (signal) => (await call('GET', '/api/v1/api_keys/rate_limits', { signal })).data,
-    [],
+    [round],
   );
-  const wallet = session.value?.wallet;
+  const wallet = session.value?.wallet ?? undefined;
   return (
     <>
       <section class="card" aria-labelledby="balance">
@@ -117,17 +103,20 @@ export function CreditPage() {
           )}
         </Loaded>
       </section>
-      {wallet !== null && wallet !== undefined ? (
-        <WalletCredit wallet={wallet} />
-      ) : (
-        <section class="card" aria-labelledby="add">
-          <h2 id="add">Add credit</h2>
-          <p>
-            Credit for USDC belongs to the wallet that pays: sign in with a wallet to add some. The operator
-            of this service adds credit to other accounts.
-          </p>
-        </section>
-      )}
+      <section class="card stack" aria-labelledby="add">
+        <h2 id="add">Add credit</h2>
+        <p>
+          Pay in USDC with a wallet of this browser. The credit belongs to the account that is signed in,
+          whichever wallet pays.
+        </p>
+        {wallet !== undefined && (
+          <div>
+            Your wallet: <Copyable text={wallet} label="Wallet address" />
+          </div>
+        )}
+        <TopUpForm onPaid={() => setRound(round + 1)} />
+      </section>
+      {wallet !== undefined && <WalletHistory wallet={wallet} round={round} />}
     </>
   );
 }

@@ -24,23 +24,20 @@ const usdcOf = (units: string): string => usd(BigInt(units) * 10n ** BigInt(9 - 
 
 interface OfferProps {
   readonly option: PaymentOption;
-  readonly payer: string;
   readonly amount: string;
   readonly onClose: () => void;
   readonly onPaid: (result: ToppedUp) => void;
 }
 
-/** Signs with the wallet of the session, and with no other: the credit belongs to whoever pays. */
-async function payWith(wallet: EvmWallet, { option, payer, amount }: OfferProps): Promise<ToppedUp> {
+/** Has a wallet sign the payment. The credit belongs to the account that is signed in, whoever pays. */
+async function payWith(wallet: EvmWallet, { option, amount }: OfferProps): Promise<ToppedUp> {
   const address = await connectEvm(wallet);
-  if (address.toLowerCase() !== payer.toLowerCase())
-    throw new Error(`The wallet has ${address} open, but you are signed in as ${payer}.`);
   return pay(await signPayment(wallet, address, option), amount);
 }
 
 /** What is paid, to whom and where, before the wallet opens. */
 function Offer(props: OfferProps) {
-  const { option, payer, onClose, onPaid } = props;
+  const { option, onClose, onPaid } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   const chainId = chainIdOf(option.network);
@@ -61,8 +58,6 @@ function Offer(props: OfferProps) {
         <dd>
           <strong>{usdcOf(option.amount)}</strong> in USDC
         </dd>
-        <dt>From</dt>
-        <dd class="mono">{payer}</dd>
         <dt>To</dt>
         <dd class="mono">{option.payTo}</dd>
         <dt>Network</dt>
@@ -93,13 +88,11 @@ function Offer(props: OfferProps) {
 }
 
 interface TopUpFormProps {
-  /** The wallet that is signed in. */
-  readonly payer: string;
   readonly onPaid: () => void;
 }
 
-/** Credit for USDC of the wallet that is signed in. */
-export function TopUpForm({ payer, onPaid }: TopUpFormProps) {
+/** Credit for USDC of a wallet in this browser. */
+export function TopUpForm({ onPaid }: TopUpFormProps) {
   const [offer, setOffer] = useState<{ option: PaymentOption; amount: string }>();
   const [paid, setPaid] = useState<ToppedUp>();
   const [error, setError] = useState<Error>();
@@ -156,7 +149,6 @@ export function TopUpForm({ payer, onPaid }: TopUpFormProps) {
       {offer && (
         <Offer
           {...offer}
-          payer={payer}
           onClose={() => setOffer(undefined)}
           onPaid={(result) => {
             setOffer(undefined);

@@ -32,7 +32,7 @@ const Name = ({ description, apiKeyType, last6Chars }: ApiKeyView) => (
 function LimitView({ limited }: { readonly limited: ApiKeyView }) {
   const limits = limitsOf(limited);
   const reset = resetOf(limited.limitPeriod);
-  if (limits.length === 0) return <span class="muted">none of its own</span>;
+  if (limits.length === 0) return <span class="muted">No limit of its own</span>;
   return (
     <span>
       {limits.map(({ spent, limit, part }) => (
@@ -94,8 +94,16 @@ const columnsOf = (open: (next: Open) => void, data: readonly ApiKeyView[]): Col
     cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} form="relative" /> : 'never'),
     sortBy: ({ expiresAt }) => expiresAt ?? '~',
   },
-  { title: 'Limit', cell: (key) => <LimitView limited={key} /> },
-  { title: 'Other terms', cell: Terms },
+  {
+    title: 'Terms',
+    cell: (key) => (
+      <>
+        <LimitView limited={key} />
+        <br />
+        <Terms {...key} />
+      </>
+    ),
+  },
   {
     title: 'Spent in 7 days',
     cell: Spent,

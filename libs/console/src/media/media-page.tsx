@@ -5,7 +5,7 @@ import { call, send } from '../api/client.js';
 import { choices } from '../shell/navigation.js';
 import { textIn } from '../text/form-text.js';
 import { usdNine } from '../text/format.js';
-import { announce } from '../ui/announce.js';
+import { announceAloud } from '../ui/announce.js';
 import { Field, Select } from '../ui/fields.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, ErrorNote, Loaded } from '../ui/states.js';
@@ -49,11 +49,12 @@ function Maker({ title, label, models, make, show }: MakerProps) {
   const [isBusy, setBusy] = useState(false);
   const submit = async (prompt: string) => {
     setBusy(true);
+    announceAloud('');
     setError(undefined);
     try {
       const next = await make(model, prompt);
       setMade((before) => [next, ...before]);
-      announce(`${title}: ready`);
+      announceAloud(`${title}: ready`);
     } catch (cause) {
       setError(cause as Error);
     }

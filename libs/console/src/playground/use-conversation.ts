@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { streamChat } from '../api/chat-stream.js';
-import { announce } from '../ui/announce.js';
+import { announceAloud } from '../ui/announce.js';
 import { type ModelTurn, type Settings, type Turn, bodyOf, newTurn, withChunk } from './conversation.js';
 
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
@@ -48,12 +48,13 @@ export function useConversation(onEnd: () => void) {
     const controller = new AbortController();
     abort.current = controller;
     setRunning(true);
+    announceAloud('');
     setTurns([...before, newTurn(settings.model)]);
     const show = (turn: ModelTurn) => setTurns([...before, turn]);
     const turn = await stream(settings, before, { signal: controller.signal, show });
     show(turn);
     setRunning(false);
-    announce(turn.end === 'failed' ? 'The response failed' : 'The response is complete');
+    announceAloud(turn.end === 'failed' ? 'The response failed' : 'The response is complete');
     onEnd();
   };
   return {

@@ -48,11 +48,12 @@ export const RequestPanel = ({ row, onClose }: PanelProps) => (
       <dd>{row.description}</dd>
       <dt>Tokens</dt>
       <dd>
-        {row.promptTokens === null ? '—' : count(row.promptTokens)} in,{' '}
-        {row.completionTokens === null ? '—' : count(row.completionTokens)} out
+        {row.promptTokens === null || row.completionTokens === null
+          ? '—'
+          : `${count(row.promptTokens)} in, ${count(row.completionTokens)} out`}
       </dd>
       <dt>Duration</dt>
-      <dd>{row.durationMs === null ? '—' : duration(row.durationMs)}</dd>
+      <dd>{duration(row.durationMs)}</dd>
       <dt>Cost</dt>
       <dd>
         <strong>{usdNine(row.usd)}</strong>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/client.js';
-import type { ReplyAt } from '../api/routes.js';
+import type { CallInput, ReplyAt } from '../api/routes.js';
 import { isAdmin } from '../api/session.js';
 import { choices, choose } from '../shell/navigation.js';
 import { PeriodChoice, currentPeriod } from '../shell/period.js';
@@ -22,7 +22,9 @@ const PAGE_ROWS = 50;
 /** The day after, because an end is exclusive. */
 const nextDay = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString();
 
-function currentQuery() {
+type RequestsQuery = NonNullable<CallInput<'GET', '/api/v1/billing/requests'>['query']>;
+
+function currentQuery(): RequestsQuery {
   const { startDate, endDate } = currentPeriod();
   const search = choices.value;
   const requestId = search.get('id') ?? '';
@@ -36,7 +38,7 @@ function currentQuery() {
   };
 }
 
-const load = (query: ReturnType<typeof currentQuery> | { cursor: string }, signal?: AbortSignal) =>
+const load = (query: RequestsQuery, signal?: AbortSignal) =>
   call('GET', '/api/v1/billing/requests', { query, ...(signal && { signal }) });
 
 /** The choices of what is listed. */
@@ -119,8 +121,8 @@ const RequestTable = ({ rows, onOpen }: RowsProps) => (
       },
       {
         title: 'Duration',
-        cell: ({ durationMs }) => (durationMs === null ? '—' : duration(durationMs)),
-        sortBy: ({ durationMs }) => durationMs ?? -1,
+        cell: ({ durationMs: ms }) => duration(ms),
+        sortBy: ({ durationMs: ms }) => ms,
         isNumeric: true,
       },
       {
@@ -139,7 +141,7 @@ const RequestTable = ({ rows, onOpen }: RowsProps) => (
 );
 
 /** The pages of the list after the first, which a button loads. */
-function useFurtherPages(first: Page | undefined) {
+function useFurtherPages(query: RequestsQuery, first: Page | undefined) {
   const [pages, setPages] = useState<readonly Page[]>([]);
   const [error, setError] = useState<Error>();
   useEffect(() => setPages([]), [first]);
@@ -147,7 +149,7 @@ function useFurtherPages(first: Page | undefined) {
   const loadNext = async () => {
     if (cursor === undefined) return;
     try {
-      const next = await load({ cursor });
+      const next = await load({ ...query, cursor });
       setPages((before) => [...before, next]);
       setError(undefined);
     } catch (cause) {
@@ -161,7 +163,7 @@ function Served() {
   const [open, setOpen] = useState<RequestRow>();
   const query = currentQuery();
   const first = useResource((signal) => load(query, signal), [JSON.stringify(query)]);
-  const further = useFurtherPages(first.value);
+  const further = useFurtherPages(query, first.value);
   return (
     <div class="stack">
       <Filters />
