@@ -26,13 +26,10 @@ export async function revokeKey(id: string): Promise<void> {
   await call('DELETE', '/api/v1/api_keys', { query: { id } });
 }
 
-/** The terms that a key has now, for the key that replaces it. */
-export const termsOf = (key: ApiKeyView): KeyFormTerms => ({
-  description: key.description,
-  expiresAt: key.expiresAt,
-  consumptionLimit: { usd: key.consumptionLimits.usd, diem: key.consumptionLimits.diem },
-  limitPeriod: key.limitPeriod,
-  modelPrivacy: key.modelPrivacy,
-  requestsPerMinute: key.requestsPerMinute ?? null,
-  tokensPerMinute: key.tokensPerMinute ?? null,
-});
+/** Gives a key a new secret and returns it. The earlier one works for `overlapSeconds` more. */
+export async function rotateKey(id: string, overlapSeconds: number): Promise<string> {
+  const { data } = await withProof(() =>
+    call('POST', '/api/v1/api_keys/:id/rotate', { params: { id }, body: { overlapSeconds } }),
+  );
+  return data.apiKey;
+}

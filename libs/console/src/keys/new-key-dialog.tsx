@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { curlOf, pythonCallOf, scriptOf } from '../text/snippets.js';
 import { Code } from '../ui/copy.js';
 import { Dialog } from '../ui/dialog.js';
@@ -8,19 +7,17 @@ interface NewKeyProps {
   readonly secret: string;
   readonly isAdmin: boolean;
   readonly onClose: () => void;
-  readonly children?: ComponentChildren;
 }
 
 const BODY = { model: 'default', messages: [{ role: 'user', content: 'Hello' }] };
 
 /** Shows a new key, which the service shows only now. Nothing of it stays in the page afterwards. */
-export function NewKeyDialog({ secret, isAdmin, onClose, children }: NewKeyProps) {
+export function NewKeyDialog({ secret, isAdmin, onClose }: NewKeyProps) {
   const sample = { apiKey: secret, body: BODY };
   return (
     <Dialog title="Your new key" onClose={onClose} mustStay>
       <p class="note warn">Copy it now: it is shown only this once. Keep it where only you can read it.</p>
       <Code text={secret} label="API key" />
-      {children}
       {isAdmin ? (
         <p>It can sign in here and manage keys, usage and credit of the account.</p>
       ) : (
