@@ -97,11 +97,11 @@ const columnsOf = (open: (next: Open) => void, data: readonly ApiKeyView[]): Col
   {
     title: 'Terms',
     cell: (key) => (
-      <>
+      <span>
         <LimitView limited={key} />
         <br />
         <Terms {...key} />
-      </>
+      </span>
     ),
   },
   {
