@@ -34,7 +34,7 @@ export function formatUsd(nano: bigint): string {
 
 const ZERO = 0x30;
 
-/** Nano-dollars as the JSON number of an API response. Exact to 9 decimals below nine million USD. */
+/** Nano-dollars as the JSON number of an API response. Exact to nine decimals below 2^23 USD. */
 export function usdNumber(nano: bigint): number {
   return Number(nano) / 1e9;
 }
