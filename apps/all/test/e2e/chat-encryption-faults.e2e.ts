@@ -96,11 +96,16 @@ describe('a backend that sends something unencrypted', () => {
     expect(left).toBe(nano);
   });
 
-  it('ends the stream at log probabilities', async () => {
+  it.each([
+    { content: [{ token: SECRET }] },
+    { content: SECRET },
+    [{ token: SECRET }],
+    { token: SECRET },
+    { [SECRET]: -1 },
+    SECRET,
+  ])('ends the stream at log probabilities: %j', async (logprobs) => {
     const withLogprobs = (events: readonly string[]): string[] =>
-      events.map((event) =>
-        event.replaceAll('"logprobs":null', `"logprobs":{"content":[{"token":"${SECRET}"}]}`),
-      );
+      events.map((event) => event.replaceAll('"logprobs":null', `"logprobs":${JSON.stringify(logprobs)}`));
     const chat = session.chat(['hi'], { model: 'tampered' });
     const stream = await proxy.during(withLogprobs, () => ask(chat));
     expect(stream.error).toMatchObject(FAILED);

@@ -13,6 +13,10 @@ export function wrapLogprobs(value: unknown): Fields | null | undefined {
   return 'token' in value ? wrapper([value]) : null;
 }
 
+/** Log probabilities in whatever form: an encrypted response may have none, so none may be dropped unseen. */
+export const sentLogprobs = (value: unknown): Fields | null | undefined =>
+  value === undefined || value === null ? value : { sent: value };
+
 function wrapper(content: unknown, refusal: unknown = null): Fields {
   return { content: tokens(content), refusal: tokens(refusal) };
 }

@@ -10,7 +10,7 @@ import {
 } from '@svc/contracts/inference';
 import type { Problem } from '@svc/contracts/problems';
 import { backendError, parseBackendJson } from './backend-json.js';
-import { wrapLogprobs } from './logprobs.js';
+import { sentLogprobs, wrapLogprobs } from './logprobs.js';
 import { TextPlaces, isTextParts } from './text-places.js';
 import type { PieceReader } from './piece-reader.js';
 import { ChunkRepetition } from './repeated-chunk.js';
@@ -99,7 +99,7 @@ export class OpenAiReader implements PieceReader {
     return {
       index,
       delta,
-      logprobs: wrapLogprobs(choice['logprobs']),
+      logprobs: this.isEncrypted ? sentLogprobs(choice['logprobs']) : wrapLogprobs(choice['logprobs']),
       end,
       stopReason: stopReason(choice['stop_reason']),
       tokenIds: tokenIdsIn(choice['token_ids']),
