@@ -168,20 +168,36 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     why: NO_CHAIN,
   })),
   refused('GET /billing/usage', /must be after startDate/, TOGETHER),
-  refused('GET /billing/usage-history', /must be after startTimestamp/, TOGETHER),
-  refused('GET /billing/usage-history', /cursor must be the only query parameter/, TOGETHER),
-  refused(
-    'GET /billing/usage-history',
-    /Invalid or expired cursor/,
-    'Only the service makes cursors, and a made-up one does not look different.',
+  ...['GET /billing/usage-history', 'GET /billing/requests'].map((operation) =>
+    refused(operation, /must be after startTimestamp/, TOGETHER),
   ),
-  refused(
-    'GET /billing/usage-analytics',
-    /must be set if|must not be set if|must not be before startDate|counting both days/,
-    TOGETHER,
+  refused('GET /billing/usage-history', /cursor must be the only query parameter/, TOGETHER),
+  ...['GET /billing/usage-history', 'GET /billing/requests'].map((operation) =>
+    refused(
+      operation,
+      /Invalid or expired cursor/,
+      'Only the service makes cursors, and a made-up one does not look different.',
+    ),
+  ),
+  ...['GET /billing/usage-analytics', 'GET /billing/usage-analytics/daily'].map((operation) =>
+    refused(
+      operation,
+      /must be set if|must not be set if|must not be before startDate|counting both days/,
+      TOGETHER,
+    ),
   ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
     refused(operation, /expiresAt must be in the future|at most nine decimals/, NO_CLOCK),
+  ),
+  ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].flatMap(
+    (operation) => [
+      refused(
+        operation,
+        /must fit an endpoint|must be an IP address or a network/,
+        'A pattern would list every endpoint, and no format of a schema is that of a network.',
+      ),
+      refused(operation, /canInfer must be true for an INFERENCE key/, TOGETHER),
+    ],
   ),
   ...['POST /api_keys', 'PATCH /api_keys'].map((operation) =>
     refused(
