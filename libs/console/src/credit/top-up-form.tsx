@@ -3,6 +3,7 @@ import { TOP_UP_LEAST_USD, TOP_UP_MOST_USD, USDC_DECIMALS } from '@svc/contracts
 import { useEffect, useState } from 'preact/hooks';
 import { textIn } from '../text/form-text.js';
 import { usd } from '../text/format.js';
+import { useAction } from '../ui/action.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
@@ -38,19 +39,8 @@ async function payWith(wallet: EvmWallet, { option, amount }: OfferProps): Promi
 /** What is paid, to whom and where, before the wallet opens. */
 function Offer(props: OfferProps) {
   const { option, onClose, onPaid } = props;
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
   const chainId = chainIdOf(option.network);
-  const start = async (wallet: EvmWallet) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      onPaid(await payWith(wallet, props));
-    } catch (cause) {
-      setError(cause as Error);
-      setBusy(false);
-    }
-  };
+  const { error, isBusy, run } = useAction(async (wallet: EvmWallet) => onPaid(await payWith(wallet, props)));
   return (
     <Dialog title="Add credit" onClose={onClose} mustStay={isBusy}>
       <dl class="facts">
@@ -77,7 +67,7 @@ function Offer(props: OfferProps) {
             type="button"
             class="primary"
             disabled={isBusy}
-            onClick={() => void start(wallet)}
+            onClick={() => void run(wallet)}
           >
             {isBusy ? 'Waiting for the wallet and the network…' : `Pay with ${wallet.info.name}`}
           </button>

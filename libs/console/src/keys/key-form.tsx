@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { textIn } from '../text/form-text.js';
 import { utcDay } from '../text/format.js';
 import { PERIODS, PRIVACIES } from '../text/limits.js';
+import { useAction } from '../ui/action.js';
 import { Field, Segments, Select } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
 
@@ -145,25 +146,16 @@ export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
     period: current?.limitPeriod ?? 'EPOCH',
     privacy: current?.modelPrivacy ?? 'ALL',
   });
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
   const change = (changes: Partial<Choices>) => setChoices((before) => ({ ...before, ...changes }));
-  const submit = async (data: FormData) => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onSubmit(termsOf(choices, data), choices.type);
-    } catch (cause) {
-      setError(cause as Error);
-      setBusy(false);
-    }
-  };
+  const { error, isBusy, run } = useAction((data: FormData) =>
+    onSubmit(termsOf(choices, data), choices.type),
+  );
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit(new FormData(event.currentTarget));
+        void run(new FormData(event.currentTarget));
       }}
     >
       <Field label="Description" hint="At most 64 characters; only you see it">

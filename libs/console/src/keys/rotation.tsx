@@ -1,5 +1,6 @@
 import type { ApiKeyView } from '@svc/api/keys';
 import { useState } from 'preact/hooks';
+import { useAction } from '../ui/action.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Segments } from '../ui/fields.js';
@@ -21,19 +22,10 @@ interface RotationProps {
 export function Rotation({ current, onClose }: RotationProps) {
   const [end, setEnd] = useState<End>('day');
   const [secret, setSecret] = useState<string>();
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
-  const rotate = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      setSecret(await rotateKey(current.id, OVERLAP_SECONDS[end]));
-      announce(end === 'now' ? 'The earlier secret has ended' : 'The earlier secret ends in 24 hours');
-    } catch (cause) {
-      setError(cause as Error);
-      setBusy(false);
-    }
-  };
+  const { error, isBusy, run } = useAction(async () => {
+    setSecret(await rotateKey(current.id, OVERLAP_SECONDS[end]));
+    announce(end === 'now' ? 'The earlier secret has ended' : 'The earlier secret ends in 24 hours');
+  });
   if (secret !== undefined)
     return <NewKeyDialog secret={secret} isAdmin={current.apiKeyType === 'ADMIN'} onClose={onClose} />;
   return (
@@ -53,7 +45,7 @@ export function Rotation({ current, onClose }: RotationProps) {
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="button" class="primary" disabled={isBusy} onClick={() => void rotate()}>
+        <button type="button" class="primary" disabled={isBusy} onClick={() => void run()}>
           Rotate
         </button>
       </div>

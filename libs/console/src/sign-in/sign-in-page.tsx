@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
 import { signIn } from '../api/session.js';
 import { Brand } from '../shell/brand.js';
 import { textIn } from '../text/form-text.js';
+import { useAction } from '../ui/action.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
 import { WalletChoice } from '../wallets/wallet-choice.js';
@@ -15,27 +15,18 @@ const InsecureNote = () => (
 );
 
 function KeyForm() {
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
-  const submit = async (form: HTMLFormElement) => {
+  const { error, isBusy, run } = useAction(async (form: HTMLFormElement) => {
     const apiKey = textIn(new FormData(form), 'apiKey');
     // The key stays nowhere in the page.
     form.reset();
-    setBusy(true);
-    setError(undefined);
-    try {
-      await signIn({ apiKey });
-    } catch (cause) {
-      setError(cause as Error);
-      setBusy(false);
-    }
-  };
+    await signIn({ apiKey });
+  });
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit(event.currentTarget);
+        void run(event.currentTarget);
       }}
     >
       <Field

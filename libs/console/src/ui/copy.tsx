@@ -17,6 +17,23 @@ interface CodeProps {
   readonly label: string;
 }
 
+function CopyButton({
+  text,
+  label,
+  shown,
+}: CodeProps & { readonly shown: { readonly current: Element | null } }) {
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-label={`Copy: ${label}`}
+      onClick={() => void copy(text, shown.current)}
+    >
+      Copy
+    </button>
+  );
+}
+
 /** A text in a box, with a button that copies it. */
 export function Code({ text, label }: CodeProps) {
   const shown = useRef<HTMLPreElement>(null);
@@ -25,14 +42,7 @@ export function Code({ text, label }: CodeProps) {
       <pre ref={shown} tabIndex={0} aria-label={label} role="region">
         {text}
       </pre>
-      <button
-        type="button"
-        class="small"
-        aria-label={`Copy: ${label}`}
-        onClick={() => void copy(text, shown.current)}
-      >
-        Copy
-      </button>
+      <CopyButton text={text} label={label} shown={shown} />
     </div>
   );
 }
@@ -43,14 +53,7 @@ export function Copyable({ text, label }: CodeProps) {
   return (
     <span class="row">
       <code ref={shown}>{text}</code>
-      <button
-        type="button"
-        class="small"
-        aria-label={`Copy: ${label}`}
-        onClick={() => void copy(text, shown.current)}
-      >
-        Copy
-      </button>
+      <CopyButton text={text} label={label} shown={shown} />
     </span>
   );
 }
