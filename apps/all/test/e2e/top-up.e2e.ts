@@ -83,7 +83,7 @@ describe('a buyer with the client library of x402', () => {
       200,
       expect.objectContaining({ amountCredited: 5, newBalance: 15 }),
     ]);
-    // Whoever sends the payment again gets no credit and sees no balance.
+    // The same payment, sent again by somebody else, gives no credit and shows no balance.
     expect((await topUp(stranger)).body.data).not.toHaveProperty('newBalance');
     expect((await pay(platform, header)).status).toBe(200);
     expect((await topUp(browser)).body.data).toMatchObject({ newBalance: 15 });

@@ -151,8 +151,9 @@ export class KeyStore {
         where: { id, accountId, ...stillActive() },
         data: keyColumns(terms),
       });
-      if (changed) refuseUseless(readKey(changed).apiKeyType, terms);
-      if (changed) await noteChange(transaction, { accountId, keyId: id });
+      if (!changed) return undefined;
+      refuseUseless(readKey(changed).apiKeyType, terms);
+      await noteChange(transaction, { accountId, keyId: id });
       return changed;
     });
     return row ? readKey(row) : undefined;

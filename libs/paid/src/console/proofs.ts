@@ -44,7 +44,7 @@ export class Proofs {
     return this.byWallet(proof, request);
   }
 
-  /** One lookup without a cache, whatever the key: no response tells an unknown key from an expired one. */
+  /** Looks each key up in the same way, without a cache: unknown and expired keys get the same response. */
   private async byKey(apiKey: string, request: Incoming): Promise<Identity> {
     const digest = Uint8Array.from(hash('sha256', apiKey, 'buffer'));
     const found = (await this.keys.findByDigests([digest])).get(Buffer.from(digest).toString('base64'));

@@ -18,7 +18,7 @@ export class TicketStore {
     return secret;
   }
 
-  /** Uses up a secret, which can be done once across all processes. Undefined if it is none, or over. */
+  /** The subject of a secret, which no process accepts again. Undefined if it is unknown, used or expired. */
   async use(secret: string): Promise<string | undefined> {
     const [row] = await this.database.query<{ subject: string }>(
       `DELETE FROM gateway.console_tickets WHERE secret_sha256 = $1 AND expires_at > now() RETURNING subject`,

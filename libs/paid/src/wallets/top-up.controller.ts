@@ -31,7 +31,7 @@ export class TopUpController {
     try {
       const header = paymentOf(request);
       if (header === undefined) throw await this.demands.forTopUp(amount, request, reply);
-      // In the console, a payment is for the account that is signed in, whoever pays.
+      // In the console, the account that is signed in gets the credit, whichever wallet pays.
       return await this.pay({ header, accountId: request.session?.accountId }, reply);
     } catch (error) {
       throw asTopUp(Problem.from(error));
