@@ -1,6 +1,14 @@
 import { expect, it } from 'vitest';
 import { unitOf, unitView } from '../money/units.js';
-import { type Charge, NO_USAGE, UsageRecorded, chargeLine, decodeCharge, encodeCharge } from './usage.js';
+import {
+  type Charge,
+  NO_USAGE,
+  UsageRecorded,
+  chargeLine,
+  decodeCharge,
+  encodeCharge,
+  encodeGiveBack,
+} from './usage.js';
 
 const token = { sku: 'm-llm-input-mtoken', unit: 'token', priceNanoPerMillion: 150_000_001n } as const;
 const page = { sku: 'web-scrape-page', unit: 'page', priceNanoPerMillion: 10_000_000_000_000n } as const;
@@ -25,6 +33,11 @@ it('prices tokens, rounding up once, and pieces exactly', () => {
 
 it('decodes a charge to what was encoded', () => {
   expect(decodeCharge(UsageRecorded.parse(JSON.parse(JSON.stringify(encodeCharge(charge)))))).toEqual(charge);
+});
+
+it('makes an event that is the same when it is read from the log', () => {
+  for (const event of [encodeCharge(charge), encodeGiveBack(charge)])
+    expect(UsageRecorded.parse(JSON.parse(JSON.stringify(event)))).toStrictEqual(event);
 });
 
 it('decodes a charge of an earlier release, whose lines have no unit', () => {

@@ -10,18 +10,28 @@ export interface LoggedEvent {
   readonly atMs: number;
   /** The step that published it, if its trace is recorded. */
   readonly traceparent?: string | null;
+  /** The value that the payload was made from, and as which event, if this process published it. */
+  readonly original?: { readonly event: EventDefinition; readonly value: unknown } | undefined;
 }
 
-/** Parses rows of the log into events, and separates those that can't be read. */
+/**
+ * Parses rows of the log into events, and separates those that can't be read. What was published as this very
+ * event has its type already.
+ */
 export function parseEvents(
   rows: readonly LoggedEvent[],
-  { payload }: Pick<EventDefinition, 'payload'>,
+  event: Pick<EventDefinition, 'payload'>,
 ): { events: DeliveredEvent<unknown>[]; unreadable: LoggedEvent[] } {
   const events: DeliveredEvent<unknown>[] = [];
   const unreadable: LoggedEvent[] = [];
   for (const row of rows) {
-    const parsed = payload.safeParse(parseJson(row.payload));
-    if (parsed.success) events.push({ id: row.id, key: row.key, payload: parsed.data });
+    const { id, key, original } = row;
+    if (original?.event === event) {
+      events.push({ id, key, payload: original.value });
+      continue;
+    }
+    const parsed = event.payload.safeParse(parseJson(row.payload));
+    if (parsed.success) events.push({ id, key, payload: parsed.data });
     else unreadable.push(row);
   }
   return { events, unreadable };

@@ -2,7 +2,8 @@ import { createPool } from '@svc/storage';
 import { type EventsLogger, silent } from '../delivery/logger.js';
 import { GroupCommitLog, type GroupCommitOptions, PUBLISH_MS } from '../publishing/group-commit-log.js';
 import type { PublishBatch } from '../publishing/publish-batch.js';
-import { appendBatch } from './postgres-events.store.js';
+import { type BatchIds, appendBatch } from './postgres-events.store.js';
+import type { StoredBatch } from './recent-events.js';
 
 export interface PostgresEventLogOptions extends GroupCommitOptions {
   readonly url: string;
@@ -27,7 +28,9 @@ const STATEMENT_MARGIN_MS = 2_000;
 export class PostgresEventLog extends GroupCommitLog {
   protected override readonly system = 'postgresql';
   private readonly pool;
-  private readonly listeners = new Set<(topics: ReadonlySet<string>) => void>();
+  private readonly listeners = new Set<(stored: StoredBatch) => void>();
+  /** The ids of the latest batch, and when its statement began. */
+  private latest: { readonly ids: BatchIds | undefined; readonly beganAtMs: number } | undefined;
 
   constructor({ url, logger = silent, ...options }: PostgresEventLogOptions) {
     super(options, BOUNDS);
@@ -42,9 +45,9 @@ export class PostgresEventLog extends GroupCommitLog {
   }
 
   /**
-   * Calls the listener with the topics of each commit of this process. Returns a function that unsubscribes.
+   * Calls the listener with each batch that this process has stored. Returns a function that unsubscribes.
    */
-  subscribe(listener: (topics: ReadonlySet<string>) => void): () => void {
+  subscribe(listener: (stored: StoredBatch) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
@@ -54,13 +57,15 @@ export class PostgresEventLog extends GroupCommitLog {
     await this.pool.end();
   }
 
-  protected override store(batch: PublishBatch): Promise<void> {
-    return appendBatch(this.pool, batch);
+  protected override async store(batch: PublishBatch): Promise<void> {
+    const beganAtMs = performance.now();
+    this.latest = { ids: await appendBatch(this.pool, batch), beganAtMs };
   }
 
-  protected override onStored({ topics }: PublishBatch): void {
-    if (this.listeners.size === 0) return;
-    const distinct = new Set(topics);
-    for (const listener of this.listeners) listener(distinct);
+  protected override onStored(batch: PublishBatch): void {
+    if (this.listeners.size === 0 || !this.latest) return;
+    const { ids, beganAtMs } = this.latest;
+    const stored = { batch, topics: new Set(batch.topics), ids, beganAtMs, atMs: Date.now() };
+    for (const listener of this.listeners) listener(stored);
   }
 }

@@ -89,10 +89,9 @@ export class PostgresEventStrategy extends EventStrategy {
   }
 
   listen(callback: () => void): void {
-    this.unsubscribe = this.options.log.subscribe((topics) => {
-      for (const reader of [...this.running, ...this.broadcasts]) {
-        if (topics.has(reader.topic)) reader.wake();
-      }
+    this.unsubscribe = this.options.log.subscribe((stored) => {
+      for (const consumer of this.running) consumer.note(stored);
+      for (const reader of this.broadcasts) if (stored.topics.has(reader.topic)) reader.wake();
     });
     for (const reader of [...this.running, ...this.broadcasts]) reader.start();
     this.watch();

@@ -12,11 +12,18 @@ export interface ConsumerName {
   readonly topic: string;
 }
 
+/** The ids of the first and the last event of a batch. */
+export interface BatchIds {
+  readonly firstId: bigint;
+  readonly lastId: bigint;
+}
+
 /** Stores the batch in one statement, so in one transaction and one round trip. */
-export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<void> {
-  await pool.query({
+export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<BatchIds | undefined> {
+  const { rows } = await pool.query<BatchIds>({
     name: 'events-append',
-    text: `SELECT events.append(${split(1)}, ${split(2)}, ${split(3)}, ${split(4)})`,
+    text: `SELECT first_id AS "firstId", last_id AS "lastId"
+           FROM events.append_numbered(${split(1)}, ${split(2)}, ${split(3)}, ${split(4)})`,
     values: [
       batch.topics.join(DIVIDER),
       batch.keys.join(DIVIDER),
@@ -24,6 +31,7 @@ export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<void
       batch.traceparents.some(Boolean) ? batch.traceparents.join(DIVIDER) : null,
     ],
   });
+  return rows[0];
 }
 
 /**

@@ -13,8 +13,10 @@ import {
   readNewestId,
   readOffset,
 } from './postgres-events.store.js';
+import type { LoggedEvent } from '../delivery/parse-events.js';
 import type { Positions } from '../delivery/lag-watch.js';
 import { type Pause, ReadLoop } from '../delivery/read-loop.js';
+import { RecentEvents, type StoredBatch } from './recent-events.js';
 
 const BACKOFF_MS_MIN = 100;
 /** Readers of settled charges wait for this consumer, so it must recover soon after an outage. */
@@ -54,6 +56,9 @@ export class TopicConsumer implements Consumer {
   private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   /** The connection on which this consumer has its claim; a new connection has to claim again. */
   private claimedOn: Client | undefined;
+  private claimedAtMs = Infinity;
+  /** What this process has stored since the claim, in the database that the claim is in. */
+  private readonly recent: RecentEvents;
   /** Since when another session has the group, and whether that was logged. */
   private refused: { readonly sinceMs: number; isLogged: boolean } | undefined;
   private lastId = 0n;
@@ -61,6 +66,8 @@ export class TopicConsumer implements Consumer {
   private handled = 0;
   private dead = 0;
   private failures = 0;
+  /** A caller waits for events that may be those of other processes. */
+  private mustLook = false;
   private waitingSinceMs: number | undefined;
   private wakes = 0;
 
@@ -68,6 +75,7 @@ export class TopicConsumer implements Consumer {
     this.options = options;
     this.topic = options.subscription.event.topic;
     this.group = options.subscription.group;
+    this.recent = new RecentEvents(this.topic);
   }
 
   get state(): ConsumerState {
@@ -87,8 +95,10 @@ export class TopicConsumer implements Consumer {
     this.loop.start();
   }
 
-  /** Signals that there may be new events. */
-  wake(): void {
+  /** Takes note of what this process has stored. */
+  note(stored: StoredBatch): void {
+    if (stored.beganAtMs >= this.claimedAtMs) this.recent.add(stored);
+    if (!stored.topics.has(this.topic)) return;
     this.wakes += 1;
     this.loop.wake();
   }
@@ -109,6 +119,7 @@ export class TopicConsumer implements Consumer {
     const deadline = Date.now() + deadlineMs;
     const { progress } = this.options;
     const target = await progress.use((client) => readNewestId(client, this.topic));
+    this.mustLook = true;
     this.loop.hurry();
     while ((await progress.use((client) => readOffset(client, this))) < target) {
       if (Date.now() > deadline) {
@@ -122,10 +133,8 @@ export class TopicConsumer implements Consumer {
   private async step(): Promise<Pause> {
     const { session, batchMax, pollMs, send } = this.options;
     const max = Math.min(this.batchSize, batchMax);
-    const rows = await session.use(async (client) => {
-      const claimed = await this.claim(client);
-      return claimed ? readEvents(client, { topic: this.topic, after: this.lastId, max }) : [];
-    });
+    const known = this.recent.after(this.lastId, max);
+    const rows = known.length > 0 ? known : await this.read(max);
     // Another consumer has the group's events, if this one may not read them.
     this.waitingSinceMs = rows[0]?.atMs;
     const lastId = rows.at(-1)?.id;
@@ -142,6 +151,7 @@ export class TopicConsumer implements Consumer {
     });
     this.waitingSinceMs = undefined;
     this.lastId = lastId;
+    this.recent.forget(lastId);
     this.handled += batch.length;
     this.dead += dead.length;
     this.failures = 0;
@@ -149,7 +159,18 @@ export class TopicConsumer implements Consumer {
       this.options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
     const isBehind = rows.length === max;
     this.batchSize = isBehind ? 2 * max : SMALL_BATCH;
-    return { idleMs: 0, gatherMs: isBehind ? 0 : GATHER_MS };
+    if (isBehind) return { idleMs: 0 };
+    // After a commit of this process there is nothing to look for, unless a caller waits for it.
+    return { idleMs: known.length > 0 && !this.mustLook ? pollMs : 0, gatherMs: GATHER_MS };
+  }
+
+  /** Reads the next events from the table: those of other processes, and those before the claim. */
+  private read(max: number): Promise<LoggedEvent[]> {
+    return this.options.session.use(async (client) => {
+      const claimed = await this.claim(client);
+      this.mustLook = false;
+      return claimed ? readEvents(client, { topic: this.topic, after: this.lastId, max }) : [];
+    });
   }
 
   private async claim(client: Client): Promise<boolean> {
@@ -161,6 +182,8 @@ export class TopicConsumer implements Consumer {
     }
     this.refused = undefined;
     this.claimedOn = client;
+    this.claimedAtMs = performance.now();
+    this.recent.clear();
     this.lastId = offset;
     return true;
   }
@@ -179,6 +202,8 @@ export class TopicConsumer implements Consumer {
   private recover(error: unknown): number {
     const { logger } = this.options;
     this.failures += 1;
+    // The next step reads from the table, or claims it again if the connection broke.
+    this.recent.clear();
     const waitMs = Math.min(BACKOFF_MS_MIN * 2 ** (this.failures - 1), BACKOFF_MS_MAX);
     const reason = error instanceof Error ? error.message : String(error);
     logger.error(`${this.group} failed to handle ${this.topic} and retries in ${waitMs} ms: ${reason}`);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { EventLog, type EventDefinition } from '@svc/contracts/messages';
 import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
-import { PublishBatch } from './publish-batch.js';
+import { PublishBatch, type WireEvent } from './publish-batch.js';
 
 /** An event could not be stored. After a timeout it may still have been stored. */
 export class EventNotStored extends Error {
@@ -22,16 +22,6 @@ export interface GroupCommitBounds {
   readonly batchCharsMax: number;
   /** Maximum payload characters of one event. */
   readonly eventCharsMax: number;
-}
-
-/** An event as stored. */
-export interface WireEvent {
-  readonly topic: string;
-  readonly key: string;
-  /** JSON. */
-  readonly payload: string;
-  /** The step that it came from, if not the current step. */
-  readonly traceparent?: string | null;
 }
 
 const BATCH_EVENTS_MAX = 1_000;
@@ -93,7 +83,8 @@ export abstract class GroupCommitLog extends EventLog {
     try {
       const key = event.key(payload);
       if (key === '' || NOT_PRINTABLE.test(key)) throw new TypeError('The key of an event must be printable');
-      return this.append({ topic: event.topic, key, payload: JSON.stringify(payload) });
+      const original = { event: event as EventDefinition, value: payload };
+      return this.append({ topic: event.topic, key, payload: JSON.stringify(payload), original });
     } catch (error) {
       return Promise.reject(
         error instanceof Error ? error : new EventNotStored('The event has no JSON', { cause: error }),
@@ -102,13 +93,13 @@ export abstract class GroupCommitLog extends EventLog {
   }
 
   /** Publishes an event that is already serialized. */
-  append({ topic, key, payload, traceparent }: WireEvent): Promise<void> {
+  append(event: WireEvent): Promise<void> {
+    const { topic, payload, traceparent } = event;
     const fault = this.faultOf(payload);
     if (fault !== undefined) return Promise.reject(new EventNotStored(fault));
     const batch = this.openBatch(payload.length);
     const step = this.beginSend(topic);
-    const sentBy = traceparent ?? (step?.isSampled ? step.traceparent : '');
-    batch.add(topic, key, { payload, traceparent: sentBy });
+    batch.add(event, traceparent ?? (step?.isSampled ? step.traceparent : ''));
     this.pending += 1;
     this.pendingChars += payload.length;
     this.writing ??= untraced(() => this.write());

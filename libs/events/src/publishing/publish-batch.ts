@@ -1,3 +1,23 @@
+import type { EventDefinition } from '@svc/contracts/messages';
+
+/** An event as stored. */
+export interface WireEvent {
+  readonly topic: string;
+  readonly key: string;
+  /** JSON. */
+  readonly payload: string;
+  /** The step that it came from, if not the current step. */
+  readonly traceparent?: string | null;
+  /** What the payload was made from, if this process made it. */
+  readonly original?: Original | undefined;
+}
+
+/** A payload before it was serialized. */
+export interface Original {
+  readonly event: EventDefinition;
+  readonly value: unknown;
+}
+
 /** Events that become durable together, all or none. */
 export class PublishBatch {
   readonly topics: string[] = [];
@@ -5,6 +25,7 @@ export class PublishBatch {
   readonly payloads: string[] = [];
   /** The step that published each event, if its trace is recorded; otherwise empty. */
   readonly traceparents: string[] = [];
+  readonly originals: (Original | undefined)[] = [];
   chars = 0;
   private readonly settled = Promise.withResolvers<void>();
   private readonly timer: NodeJS.Timeout;
@@ -24,11 +45,12 @@ export class PublishBatch {
     return this.settled.promise;
   }
 
-  add(topic: string, key: string, { payload, traceparent }: { payload: string; traceparent: string }): void {
+  add({ topic, key, payload, original }: WireEvent, traceparent: string): void {
     this.topics.push(topic);
     this.keys.push(key);
     this.payloads.push(payload);
     this.traceparents.push(traceparent);
+    this.originals.push(original);
     this.chars += payload.length;
   }
 
