@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { ClientDialectsModule } from '@svc/client-dialects';
 import { MediaApiModule } from '@svc/media-api';
-import { type GatewaySettings, PaidModule } from '@svc/paid';
+import { type GatewaySettings, IdentityModule, PaidModule } from '@svc/paid';
 import { RpcModule } from '@svc/rpc';
 import { TextModule } from '@svc/text';
 import { ConsoleModule } from './console/console.module.js';
@@ -21,6 +21,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [
+        IdentityModule.with(settings, neighbours),
         PaidModule.with(settings, neighbours),
         TextModule,
         ClientDialectsModule,

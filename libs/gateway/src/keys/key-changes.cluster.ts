@@ -13,7 +13,7 @@ import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { BatchedLookups, KeyCache } from '@svc/paid/auth';
 import { KeyStore, AccountStore } from '@svc/paid/accounts';
-import { GatewaySettings, gatewayConfig } from '@svc/paid';
+import { IdentitySettings, identityConfig } from '@svc/paid';
 import { ApiKeys } from './api-keys.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 
@@ -33,7 +33,7 @@ async function startGateway(): Promise<NestFastifyApplication> {
     ],
     controllers: [KeyChangesConsumer],
     providers: [
-      { provide: GatewaySettings, useValue: { config: loadConfig(gatewayConfig, {}), operatorToken: '' } },
+      { provide: IdentitySettings, useValue: { config: loadConfig(identityConfig, {}), operatorToken: '' } },
       { provide: UsageHistory, useValue: undefined },
       AccountStore,
       ApiKeys,

@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { AccountLimitsStore, AccountStore, KeyStore } from '@svc/paid/accounts';
 import { ApiKeys } from './api-keys.js';
 import { BatchedLookups, KeyCache } from '@svc/paid/auth';
-import { GatewaySettings, gatewayConfig } from '@svc/paid';
+import { IdentitySettings, identityConfig } from '@svc/paid';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 
 /** A proxy for the database connection that can be cut. */
@@ -96,8 +96,8 @@ async function startGateway(settings: Readonly<Record<string, string>> = {}): Pr
       controllers: [KeyChangesConsumer],
       providers: [
         {
-          provide: GatewaySettings,
-          useValue: { config: loadConfig(gatewayConfig, settings), operatorToken: '' },
+          provide: IdentitySettings,
+          useValue: { config: loadConfig(identityConfig, settings), operatorToken: '' },
         },
         { provide: UsageHistory, useValue: undefined },
         AccountLimitsStore,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ExecutionContext, Injectable, type OnModuleInit, createParamDecorator } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { encryptionHeaders, faultyHeaders } from '@svc/api/tee';
 import type { Caller } from '@svc/contracts/ports';
 import {
   type AccessGates,
@@ -14,7 +15,6 @@ import type { FastifyInstance } from 'fastify';
 import { Callers, authorizationOf } from './callers.js';
 import { ConsoleAccess, demandAdmin } from './console-access.js';
 import { OperatorTokens } from './operator-tokens.js';
-import { encryptionHeaders, faultyHeaders } from '../http/encryption-headers.js';
 import { signInOf } from '../wallets/wallets.js';
 
 /** Parameter decorator: the authenticated caller. Only for routes that require a key. */
@@ -47,7 +47,6 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
     fastify.decorateRequest('session', undefined);
     fastify.decorateRequest('operator', undefined);
     fastify.decorateRequest('isNoted', false);
-    fastify.decorateRequest('repeat', undefined);
   }
 
   /** Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */

@@ -3,7 +3,7 @@ import type { Caller } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { GatedAccess, Incoming, Outgoing } from '@svc/runtime';
 import { demandOwnPage } from '../console/own-pages.js';
-import { GatewaySettings } from '../gateway.config.js';
+import { IdentitySettings } from '../identity.config.js';
 import { PublicOrigin } from '../wallets/public-origin.js';
 import { Callers } from './callers.js';
 
@@ -13,7 +13,7 @@ export class ConsoleAccess {
   constructor(
     private readonly callers: Callers,
     private readonly origin: PublicOrigin,
-    private readonly settings: GatewaySettings,
+    private readonly settings: IdentitySettings,
   ) {}
 
   /** Refuses: NOT_FOUND, UNAUTHORIZED, AUTHENTICATION_FAILED and whatever a caller may be refused with. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { networkOf, routeOf, type Incoming } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
-import { GatewaySettings } from '../gateway.config.js';
+import { IdentitySettings } from '../identity.config.js';
 import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
 import { LimitReports } from '../limits/limit-reports.js';
 
@@ -16,7 +16,7 @@ export class FailureGate {
   constructor(
     private readonly blocks: FailureBlocks,
     private readonly reports: LimitReports,
-    private readonly settings: GatewaySettings,
+    private readonly settings: IdentitySettings,
   ) {}
 
   /** Whether this process knows that the request's subject is blocked. Never calls the limiter. */

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RequestSteps, isFromClients, type Incoming } from '@svc/runtime';
 import { subjectOf } from './failure-gate.js';
-import { GatewaySettings } from '../gateway.config.js';
+import { IdentitySettings } from '../identity.config.js';
 import { FailureBlocks } from '../limits/failure-blocks.js';
 
 /**
@@ -12,7 +12,7 @@ export class FailureWatch implements OnModuleInit {
   constructor(
     private readonly steps: RequestSteps,
     private readonly blocks: FailureBlocks,
-    private readonly settings: GatewaySettings,
+    private readonly settings: IdentitySettings,
   ) {}
 
   onModuleInit(): void {

@@ -4,7 +4,7 @@ import { type Caller, KEY_PREFIX } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { bearer, within } from '@svc/runtime';
 import { LRUCache } from 'lru-cache';
-import { GatewaySettings } from '../gateway.config.js';
+import { IdentitySettings } from '../identity.config.js';
 import { BatchedLookups } from './batched-lookups.js';
 import { type KeyFound, KeyStore } from '../accounts/key.store.js';
 
@@ -61,7 +61,7 @@ export class KeyCache {
   constructor(
     private readonly keys: KeyStore,
     private readonly batched: BatchedLookups,
-    private readonly settings: GatewaySettings,
+    private readonly settings: IdentitySettings,
   ) {}
 
   /** The holder of the key in this `Authorization` header, if that needs no lookup. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '@svc/runtime';
 import { requests } from '@svc/telemetry';
-import { gatewayConfig } from '../gateway.config.js';
+import { identityConfig } from '../identity.config.js';
 import { OperatorTokens } from './operator-tokens.js';
 
 const MAIN = 'm'.repeat(32);
@@ -16,7 +16,7 @@ const bob = {
 };
 
 const configWith = (tokens: unknown) =>
-  loadConfig(gatewayConfig, {
+  loadConfig(identityConfig, {
     SVC_OPERATOR_TOKENS: typeof tokens === 'string' ? tokens : JSON.stringify(tokens),
   });
 const tokens = new OperatorTokens({ operatorToken: MAIN, config: configWith([ann, bob]) });
@@ -53,7 +53,7 @@ describe('operator tokens', () => {
 
   it('grants every scope to SVC_OPERATOR_TOKEN_SECOND, under the same name', () => {
     const second = 'n'.repeat(32);
-    const config = loadConfig(gatewayConfig, { SVC_OPERATOR_TOKEN_SECOND: second });
+    const config = loadConfig(identityConfig, { SVC_OPERATOR_TOKEN_SECOND: second });
     const both = new OperatorTokens({ operatorToken: MAIN, config });
     for (const token of [MAIN, second]) expect(both.demand(`Bearer ${token}`, 'money')).toBe('operator');
     expect(refusal(() => tokens.demand(`Bearer ${second}`, 'read'))).toMatchObject({ status: 401 });

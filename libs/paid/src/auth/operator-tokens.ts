@@ -3,7 +3,7 @@ import { OPERATOR_SCOPES, type OperatorScope } from '@svc/api/route';
 import { Problem } from '@svc/contracts/problems';
 import { SECRET_LENGTH, StartFault, bearer } from '@svc/runtime';
 import { requests } from '@svc/telemetry';
-import { type GatewaySettings, MAIN_TOKEN, tokensIn } from '../gateway.config.js';
+import { type IdentitySettings, MAIN_TOKEN, tokensIn } from '../identity.config.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,7 +26,7 @@ export class OperatorTokens {
   private readonly tokens: readonly OperatorToken[];
 
   /** Rejects a main token that is too short to be a secret. */
-  constructor({ operatorToken, config }: Pick<GatewaySettings, 'operatorToken' | 'config'>) {
+  constructor({ operatorToken, config }: Pick<IdentitySettings, 'operatorToken' | 'config'>) {
     if (operatorToken.length < SECRET_LENGTH)
       throw new StartFault(`A secret has at least ${SECRET_LENGTH} characters.`);
     const { SVC_OPERATOR_TOKEN_SECOND: second } = config;

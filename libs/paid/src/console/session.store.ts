@@ -6,6 +6,13 @@ import { accountTerms, type AccountRow } from '../accounts/account-rows.js';
 import { callerOf, readKey, type StoredKey } from '../accounts/key-rows.js';
 import { WALLET_CONCURRENT } from '../wallets/wallets.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the console, on its requests only. */
+    session?: StoredSession;
+  }
+}
+
 const MINUTE_MS = 60_000;
 /** A session ends when it has not been used for this long, */
 const IDLE_MS = 60 * MINUTE_MS;

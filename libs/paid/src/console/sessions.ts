@@ -5,13 +5,6 @@ import pLimit from 'p-limit';
 import { tokenOf } from './session-cookie.js';
 import { type StoredSession, SessionStore } from './session.store.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The session of the console, on its requests only. */
-    session?: StoredSession;
-  }
-}
-
 /** Concurrent lookups for addresses that are blocked for their failures, and how many may wait. */
 const SUSPECT_LOOKUPS = 2;
 const SUSPECT_WAITING = 100;

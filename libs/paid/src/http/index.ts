@@ -1,14 +1,6 @@
 export { BackgroundWork } from './background-work.js';
 export { chooseEncoding, encode } from './content-encoding.js';
 export { isCsvFile } from './csv-file.js';
-export {
-  ALGORITHM,
-  CLIENT_KEY,
-  encryptionHeaders,
-  type EncryptionHeaders,
-  faultyHeaders,
-  MODEL_KEY,
-} from './encryption-headers.js';
 export { type HeaderValues, limitHeaders, modelHeaders, servedBy } from './header-values.js';
 export type { Repeat } from './repeat.js';
 export { PublishedText } from './published-text.js';

@@ -1,4 +1,4 @@
 export { nextEpochBegins } from './epoch.js';
 export { keySubject } from './failure-blocks.js';
 export { LimitGate } from './limit-gate.js';
-export { limitsOf, tierName } from './limits-of.js';
+export { limitsOf } from './limits-of.js';

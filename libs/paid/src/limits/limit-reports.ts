@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller, LimitedResource } from '@svc/contracts/ports';
 import { EventLog, type LimitLogType, limitReached } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
-import { tierName } from './limits-of.js';
+import { tierName } from '../accounts/tier-name.js';
 
 /**
  * Reports waiting to be stored. The bound keeps a flood of refused requests from becoming a flood of events.

@@ -19,9 +19,3 @@ function replaced(limits: Limit[], by: readonly Limit[] = []): Limit[] {
     by.some((limit) => limit.unit === unit && limit.windowMs === windowMs);
   return [...by, ...limits.filter((limit) => !isReplaced(limit))];
 }
-
-/** The tier of an account's limits as clients see it. */
-export function tierName({ tier, paid }: Caller): string {
-  if (tier === 'partner') return 'partner';
-  return paid ? 'paid' : 'free';
-}

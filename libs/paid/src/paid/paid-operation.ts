@@ -2,13 +2,6 @@ import type { Amounts, Caller, HoldRequest } from '@svc/contracts/ports';
 import type { ChargeLine, Usage } from '@svc/contracts/messages';
 import type { ModelSale, RouteSale } from './model-sale.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The caller, when the request has valid credentials. */
-    caller?: Caller;
-  }
-}
-
 /** Something that costs money: what it needs before it begins. */
 export interface PaidOperation {
   /** What is sold: its name in charges, what is limited, and the limits that apply. */

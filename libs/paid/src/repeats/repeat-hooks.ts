@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { encryptionHeaders } from '@svc/api/tee';
 import { RequestSteps, nameRequest, routeOf, within, type Incoming, type Outgoing } from '@svc/runtime';
 import type { Caller } from '@svc/contracts/ports';
+import type { FastifyInstance } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
-import { encryptionHeaders } from '../http/encryption-headers.js';
 import { idempotencyKey } from '../http/idempotency-key.js';
 import type { StoredResponse } from '../http/repeat.js';
 import { storedHeaders } from '../http/stored-headers.js';
@@ -34,12 +36,14 @@ interface Keyed {
 @Injectable()
 export class RepeatHooks implements OnModuleInit {
   constructor(
+    private readonly host: HttpAdapterHost,
     private readonly steps: RequestSteps,
     private readonly requests: RepeatedRequests,
     private readonly background: BackgroundWork,
   ) {}
 
   onModuleInit(): void {
+    this.host.httpAdapter.getInstance<FastifyInstance>().decorateRequest('repeat', undefined);
     this.steps.beforeHandler((request, reply) => {
       const { caller, headers } = request;
       if (!caller || routeOf(request)?.admitted !== 'once') return true;

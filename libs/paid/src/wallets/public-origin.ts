@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
-import { GatewaySettings } from '../gateway.config.js';
+import { IdentitySettings } from '../identity.config.js';
 import type { Incoming } from '@svc/runtime';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
@@ -12,7 +12,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
  */
 @Injectable()
 export class PublicOrigin {
-  constructor(private readonly settings: GatewaySettings) {}
+  constructor(private readonly settings: IdentitySettings) {}
 
   /** Undefined if wallets cannot sign in. */
   find({ protocol, host }: Incoming): URL | undefined {

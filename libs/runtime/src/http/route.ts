@@ -1,5 +1,6 @@
 import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { Caller } from '@svc/contracts/ports';
 import type { ErrorShape, RouteDefinition } from '@svc/api/route';
 import { MESSAGE_ERRORS } from '@svc/api/messages';
 import type { Incoming } from './incoming.js';
@@ -13,6 +14,8 @@ declare module 'fastify' {
     record: RequestRecord;
     /** The body as received, on routes that have one. */
     bodyJson: JsonText | null;
+    /** The caller, when the request has valid credentials. */
+    caller?: Caller;
     /** Whether the request came in on the operator's port. */
     operatorSide: boolean;
     /**

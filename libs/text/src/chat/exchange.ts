@@ -2,7 +2,8 @@ import type { Caller } from '@svc/contracts/ports';
 import type { ChatRequest } from '@svc/api/chat';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
-import { type EncryptionHeaders, type ResponseWriter } from '@svc/paid/http';
+import type { EncryptionHeaders } from '@svc/api/tee';
+import type { ResponseWriter } from '@svc/paid/http';
 
 /** A completion request and its client, for the lifetime of the request. */
 export interface ChatExchange {

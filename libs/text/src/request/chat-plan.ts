@@ -8,7 +8,7 @@ import { checkCapabilities } from './capability-gates.js';
 import { jsonObject, dropSteering } from '@svc/paid/json';
 import { type ModelSale, sellTextModel } from '@svc/paid/paid';
 import { effectiveParameters, refuseUnavailable } from '@svc/paid/models';
-import { type EncryptionHeaders } from '@svc/paid/http';
+import type { EncryptionHeaders } from '@svc/api/tee';
 import { encryptedParameters, planEncryption } from './encryption.js';
 import { RequestText } from './request-text.js';
 import { type ThinkingPlan, planThinking, setThinking } from './thinking-plan.js';

@@ -3,7 +3,7 @@ import type { Model } from '@svc/catalog';
 import type { ChatRequest, Message, SvcParametersEcho } from '@svc/api/chat';
 import type { EncryptionKeys } from '@svc/contracts/messages';
 import { type Issue, invalidRequest } from '@svc/contracts/problems';
-import { ALGORITHM, CLIENT_KEY, type EncryptionHeaders, MODEL_KEY, faultyHeaders } from '@svc/paid/http';
+import { ALGORITHM, CLIENT_KEY, type EncryptionHeaders, MODEL_KEY, faultyHeaders } from '@svc/api/tee';
 import { isCiphertext, isHex } from '../tokens/ciphertext.js';
 import type { ThinkingPlan } from './thinking-plan.js';
 
