@@ -17,9 +17,10 @@ import {
 
 const allowed = {
   app: ['service', 'platform', 'contract'],
-  service: ['product', 'sale', 'platform', 'contract'],
-  product: ['product', 'sale', 'platform', 'contract'],
-  sale: ['platform', 'contract'],
+  service: ['product', 'sale', 'caller', 'platform', 'contract'],
+  product: ['product', 'sale', 'caller', 'platform', 'contract'],
+  sale: ['caller', 'platform', 'contract'],
+  caller: ['platform', 'contract'],
   platform: ['platform', 'contract'],
   contract: ['contract'],
   /** What browsers load. Nothing imports it. */

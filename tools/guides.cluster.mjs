@@ -241,6 +241,7 @@ beforeAll(async () => {
       'contracts/src/ports',
       'retrieval/src/search',
       'catalog/src',
+      'identity/src',
       'paid/src',
       'payments/src/rails',
       'text/src',

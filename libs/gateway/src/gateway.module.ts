@@ -1,7 +1,8 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
 import { ClientDialectsModule } from '@svc/client-dialects';
 import { MediaApiModule } from '@svc/media-api';
-import { type GatewaySettings, IdentityModule, PaidModule } from '@svc/paid';
+import { type GatewaySettings, PaidModule } from '@svc/paid';
+import { IdentityModule } from '@svc/identity';
 import { RpcModule } from '@svc/rpc';
 import { TextModule } from '@svc/text';
 import { ConsoleModule } from './console/console.module.js';

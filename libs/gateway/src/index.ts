@@ -1,4 +1,4 @@
-export { DevelopmentAccount, type FirstAccount } from '@svc/paid/accounts';
+export { DevelopmentAccount, type FirstAccount } from '@svc/identity/accounts';
 export { GatewaySettings, gatewayConfig, privateHosts } from '@svc/paid';
 export { SignIns } from './console/sign-ins.js';
 export { GatewayModule } from './gateway.module.js';

@@ -1,6 +1,6 @@
 import { durationMs, whole } from '@svc/runtime';
 import { z } from 'zod';
-import { IdentitySettings, identityConfig } from './identity.config.js';
+import { IdentitySettings, identityConfig } from '@svc/identity';
 
 /** Settings of the public API. */
 export const gatewayConfig = {

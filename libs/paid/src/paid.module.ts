@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
-import { ExpiredRowsStore } from './accounts/expired-rows.store.js';
-import { ExpiredRowsWorker } from './accounts/expired-rows.worker.js';
+import { ExpiredRowsStore } from './expired-rows.store.js';
+import { ExpiredRowsWorker } from './expired-rows.worker.js';
 import { AttachmentFetcher } from './attachments/attachment-fetcher.js';
 import { Attachments } from './attachments/attachments.js';
 import { FileTexts } from './attachments/file-texts.js';
@@ -14,8 +14,8 @@ import { PaidOperations } from './paid/paid-operations.js';
 import { RepeatHooks } from './repeats/repeat-hooks.js';
 import { RepeatedRequestStore } from './repeats/repeated-request.store.js';
 import { RepeatedRequests } from './repeats/repeated-requests.js';
-import { TopUpController } from './wallets/top-up.controller.js';
-import { WalletHistory } from './wallets/wallet-transactions.js';
+import { TopUpController } from './credit/top-up.controller.js';
+import { WalletHistory } from './credit/wallet-transactions.js';
 
 /** What the modules of products, keys, billing and operators inject. */
 const SHARED = [Attachments, BackgroundWork, LimitGate, PaidOperations, WalletHistory];

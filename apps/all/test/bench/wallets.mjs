@@ -1,7 +1,7 @@
 // The cost of a wallet's sign-in, with our code and with the library's own in turn, and how long it blocks
 // the event loop.
 import { writeFileSync } from 'node:fs';
-import { Signatures, readSignIn } from '@svc/paid/testing';
+import { Signatures, readSignIn } from '@svc/identity/testing';
 import { parseSIWxHeader, validateSIWxMessage, verifySIWxSignature } from '@x402/extensions/sign-in-with-x';
 import { challengeOf, evmWallet, solanaWallet } from '../wallets.ts';
 import { counts, readCommandLine } from './command-line.mjs';

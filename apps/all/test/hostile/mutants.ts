@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'encryption-anywhere',
     file: 'e2e/encryption-endpoints.e2e.ts',
     test: 'is refused before the body is read, naming the header: POST /api/v1/embeddings',
-    module: 'libs/paid/dist/auth/access.js',
+    module: 'libs/identity/dist/auth/access.js',
     find: '!demanded || routeOf(request)?.mayBeEncrypted',
     replace: 'demanded !== null',
   },

@@ -8,7 +8,7 @@ import {
 import { type Caller, type UsageDay, UsageHistory } from '@svc/contracts/ports';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 import { usageDaysView } from './usage-days-view.js';
 import { UsageNames } from './usage-names.js';
 import { type Days, daysOfAnalytics } from './usage-period.js';

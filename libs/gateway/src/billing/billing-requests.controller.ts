@@ -4,7 +4,7 @@ import { routes } from '@svc/api';
 import { usdNumber } from '@svc/contracts/money';
 import { type Caller, type RequestPlace, type UsageEntry, UsageHistory } from '@svc/contracts/ports';
 import { invalidRequest } from '@svc/contracts/problems';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
 import { tokensOf, usageEntryView } from './usage-entry-view.js';
 import { UsageNames } from './usage-names.js';

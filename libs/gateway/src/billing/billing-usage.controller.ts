@@ -10,7 +10,7 @@ import { invalidRequest } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 import { isCsvFile } from '@svc/paid/http';
 import { readCursor, writeCursor } from './usage-cursor.js';
 import { usageCsv, usageEntryView } from './usage-entry-view.js';

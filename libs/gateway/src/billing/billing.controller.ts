@@ -4,7 +4,7 @@ import type { BillingBalance } from '@svc/api/billing';
 import { Books, type Caller, Ledger } from '@svc/contracts/ports';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 
 /** Shows an account's balances. */
 @Controller()

@@ -1,5 +1,5 @@
 import { isOfKey, nameWithoutKey } from '@svc/contracts/ports';
-import { type KeyLabel } from '@svc/paid/accounts';
+import { type KeyLabel } from '@svc/identity/accounts';
 
 /** Not available as a key's name, since the series has a member of this name. */
 const TAKEN = 'date';

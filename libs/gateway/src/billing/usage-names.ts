@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import { KeyStore } from '@svc/paid/accounts';
+import { KeyStore } from '@svc/identity/accounts';
 import { keyNames } from './usage-key-names.js';
 import type { ReportNames } from './usage-report.js';
 

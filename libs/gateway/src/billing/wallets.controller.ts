@@ -5,8 +5,9 @@ import { TOP_UP_LEAST_USD, WALLET_FLOOR_NANO, totalNano, usdNumber } from '@svc/
 import type { TransactionQuery, WalletBalance, WalletParams, WalletTransactions } from '@svc/api/wallets';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '@svc/paid/auth';
-import { SUGGESTED_USD, WalletHistory } from '@svc/paid/wallets';
+import { CallerOf } from '@svc/identity/auth';
+import { SUGGESTED_USD } from '@svc/identity/wallets';
+import { WalletHistory } from '@svc/paid/credit';
 
 /** Shows a wallet its own balance and transactions. */
 @Controller()

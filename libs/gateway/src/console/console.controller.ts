@@ -11,7 +11,7 @@ import {
 import { routes } from '@svc/api';
 import { MINUTE_MS } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { NO_SESSION_COOKIE, type StoredSession, sessionCookie } from '@svc/paid/console';
+import { NO_SESSION_COOKIE, type StoredSession, sessionCookie } from '@svc/identity/console';
 import { Serves, networkOf } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NetworkLimit } from '../tee/network-limit.js';

@@ -1,6 +1,6 @@
 import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
-import type { StoredSession } from '@svc/paid/console';
+import type { StoredSession } from '@svc/identity/console';
 import type { Incoming } from '@svc/runtime';
 
 /** Parameter decorator: the session of a request of the console. Refuses: AUTHENTICATION_FAILED. */

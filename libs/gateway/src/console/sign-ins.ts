@@ -11,8 +11,8 @@ import {
   TicketStore,
   ticketOfAccount,
   ticketOfWallet,
-} from '@svc/paid/console';
-import { PublicOrigin, consoleMessage, signingWallet } from '@svc/paid/wallets';
+} from '@svc/identity/console';
+import { PublicOrigin, consoleMessage, signingWallet } from '@svc/identity/wallets';
 import type { FastifyRequest } from 'fastify';
 
 const CHALLENGE_MS = 5 * MINUTE_MS;

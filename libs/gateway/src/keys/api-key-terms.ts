@@ -4,7 +4,7 @@ import { numberToNano } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import type { RouteDefinition } from '@svc/api/route';
 import { matchesPattern } from '@svc/contracts/ports';
-import { type KeyTerms, endpointOf, needsKey, networkIn } from '@svc/paid/accounts';
+import { type KeyTerms, endpointOf, needsKey, networkIn } from '@svc/identity/accounts';
 
 type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 

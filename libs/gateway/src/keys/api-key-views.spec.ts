@@ -2,7 +2,7 @@ import { ApiKeyView, PlainApiKeyView } from '@svc/api/keys';
 import type { KeySpend } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { apiKeyView, fourDecimals, newApiKeyView, plainApiKeyView } from './api-key-views.js';
-import { type StoredKey } from '@svc/paid/accounts';
+import { type StoredKey } from '@svc/identity/accounts';
 
 const KEY: StoredKey = {
   id: '1b1f4c3e-3a9f-4e0c-8c7f-6f0e2f1d9a55',

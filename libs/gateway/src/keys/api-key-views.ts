@@ -1,7 +1,7 @@
 import type { ApiKeyView, NewApiKeyReply, PlainApiKeyView } from '@svc/api/keys';
 import { type Balances, formatUsd } from '@svc/contracts/money';
 import type { KeySpend } from '@svc/contracts/ports';
-import { type KeyTerms, type StoredKey, inPeriod, type MadeKey } from '@svc/paid/accounts';
+import { type KeyTerms, type StoredKey, inPeriod, type MadeKey } from '@svc/identity/accounts';
 
 /** A new key with its secret. */
 export function newApiKeyView({ key, secret }: MadeKey): NewApiKeyReply['data'] {

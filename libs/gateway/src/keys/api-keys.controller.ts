@@ -18,7 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { apiKeyView, newApiKeyView, plainApiKeyView } from './api-key-views.js';
 import { ApiKeys } from './api-keys.js';
 import { demandFreshProof } from './fresh-proof.js';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 import { KeyCreationLimit } from './key-creation-limit.js';
 
 /** Manages an account's keys on behalf of a holder of one of its ADMIN keys. */

@@ -13,7 +13,7 @@ import {
   type MadeKey,
   raisesLimits,
   widensUse,
-} from '@svc/paid/accounts';
+} from '@svc/identity/accounts';
 
 /** A key and its spend, if known. */
 export interface KeyWithSpend {

@@ -1,4 +1,4 @@
-import type { StoredSession } from '@svc/paid/console';
+import type { StoredSession } from '@svc/identity/console';
 import { describe, expect, it } from 'vitest';
 import { demandFreshProof } from './fresh-proof.js';
 

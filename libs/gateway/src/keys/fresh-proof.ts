@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { StoredSession } from '@svc/paid/console';
+import type { StoredSession } from '@svc/identity/console';
 
 const FRESH_MS = 15 * MINUTE_MS;
 

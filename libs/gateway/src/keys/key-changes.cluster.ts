@@ -11,9 +11,9 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { BatchedLookups, KeyCache } from '@svc/paid/auth';
-import { KeyStore, AccountStore } from '@svc/paid/accounts';
-import { IdentitySettings, identityConfig } from '@svc/paid';
+import { BatchedLookups, KeyCache } from '@svc/identity/auth';
+import { KeyStore, AccountStore } from '@svc/identity/accounts';
+import { IdentitySettings, identityConfig } from '@svc/identity';
 import { ApiKeys } from './api-keys.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 

@@ -12,10 +12,10 @@ import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { AccountLimitsStore, AccountStore, KeyStore } from '@svc/paid/accounts';
+import { AccountLimitsStore, AccountStore, KeyStore } from '@svc/identity/accounts';
 import { ApiKeys } from './api-keys.js';
-import { BatchedLookups, KeyCache } from '@svc/paid/auth';
-import { IdentitySettings, identityConfig } from '@svc/paid';
+import { BatchedLookups, KeyCache } from '@svc/identity/auth';
+import { IdentitySettings, identityConfig } from '@svc/identity';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 
 /** A proxy for the database connection that can be cut. */

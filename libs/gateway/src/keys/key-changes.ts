@@ -1,7 +1,7 @@
 import { Controller, Injectable } from '@nestjs/common';
 import { type KeyChanged, keyChanged } from '@svc/contracts/messages';
 import { type Broadcast, OnEveryProcess, Outbox } from '@svc/events';
-import { KeyCache } from '@svc/paid/auth';
+import { KeyCache } from '@svc/identity/auth';
 
 /** Makes a change to a key or its account take effect in every process. */
 @Injectable()

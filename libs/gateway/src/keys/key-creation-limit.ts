@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type AdmitRequest, type Caller, Limiter, perMinute } from '@svc/contracts/ports';
 import { routes } from '@svc/api';
-import { keySubject, LimitGate } from '@svc/paid/limits';
+import { keySubject } from '@svc/identity/failures';
+import { LimitGate } from '@svc/paid/limits';
 
 /** Source: the public interface. */
 const KEYS_PER_MINUTE = 20;

@@ -5,7 +5,7 @@ import { type Caller, Ledger, type SpendingLimit, UsageHistory, limitTypeOf } fr
 import type { CatalogEntry } from '@svc/contracts/catalog';
 import { LIMIT_TYPES } from '@svc/contracts/messages';
 import type { RateLimits } from '@svc/api/limits';
-import { tierName } from '@svc/paid/accounts';
+import { tierName } from '@svc/identity/accounts';
 import { nextEpochBegins, limitsOf } from '@svc/paid/limits';
 
 type Row = RateLimits['data']['rateLimits'][number];

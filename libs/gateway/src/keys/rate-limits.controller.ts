@@ -4,7 +4,7 @@ import { LimitLog } from '@svc/contracts/messages';
 import type { RateLimitLog, RateLimits } from '@svc/api/limits';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { CallerOf } from '@svc/paid/auth';
+import { CallerOf } from '@svc/identity/auth';
 import { RateLimitsView } from './rate-limits-view.js';
 
 /** Shows callers their limits, and the requests that were refused by them. */

@@ -2,7 +2,7 @@ import { Body, Controller, Param } from '@nestjs/common';
 import { AccountLimits } from '@svc/api/keys';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountLimitsStore } from '@svc/paid/accounts';
+import { AccountLimitsStore } from '@svc/identity/accounts';
 import { KeyChanges } from '../keys/key-changes.js';
 
 /** Reads and sets an account's own limits, which replace those of its tier. */

@@ -19,7 +19,7 @@ import { Problem } from '@svc/contracts/problems';
 import { parseUsd } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore } from '@svc/identity/accounts';
 import { ApiKeys } from '../keys/api-keys.js';
 import { amounts, transferView } from './transfer-view.js';
 

@@ -5,7 +5,7 @@ import { Problem } from '@svc/contracts/problems';
 import { formatUsd, totalNano } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { FailedRequestStore } from '@svc/paid/accounts';
+import { FailedRequestStore } from '@svc/identity/failures';
 import { amounts } from './transfer-view.js';
 
 /** Shows what a request cost, and why, or why it failed. */

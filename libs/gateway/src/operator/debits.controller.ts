@@ -4,7 +4,7 @@ import { NewCreditReversal, NewDebit, type TransferView } from '@svc/api/operato
 import { parseUsd } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore } from '@svc/identity/accounts';
 import { transferView } from './transfer-view.js';
 
 /** Takes money from accounts. The reasons are kept in the log of operator actions. */

@@ -5,8 +5,8 @@ import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { plainApiKeyView } from '../keys/api-key-views.js';
 import { ApiKeys } from '../keys/api-keys.js';
-import { OperatorOf } from '@svc/paid/auth';
-import { KeyListStore, type ListedKey } from '@svc/paid/accounts';
+import { OperatorOf } from '@svc/identity/auth';
+import { KeyListStore, type ListedKey } from '@svc/identity/accounts';
 
 /** Lists and revokes keys of any account. */
 @Controller()

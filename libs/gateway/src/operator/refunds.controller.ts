@@ -4,7 +4,7 @@ import { Books } from '@svc/contracts/ports';
 import { NewRefund, type RefundTransfers } from '@svc/api/operator';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore } from '@svc/identity/accounts';
 import { transferView } from './transfer-view.js';
 
 /** Refunds what requests cost. */

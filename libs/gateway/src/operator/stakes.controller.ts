@@ -4,7 +4,7 @@ import { NewStake, type StakeView, parseTokens } from '@svc/api/operator';
 import { formatUsd } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore } from '@svc/identity/accounts';
 import { nextEpochBegins } from '@svc/paid/limits';
 
 /** Reads and sets the stakes of accounts. */

@@ -2,7 +2,7 @@ import { Body, Controller, Param } from '@nestjs/common';
 import { type Account, NewSuspension } from '@svc/api/operator';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
-import { AccountStore } from '@svc/paid/accounts';
+import { AccountStore } from '@svc/identity/accounts';
 import { KeyChanges } from '../keys/key-changes.js';
 
 /** Suspends and resumes accounts. Every gateway applies it as quickly as a change of their keys. */

@@ -4,7 +4,7 @@ import { type Admission, type AdmitRequest, Limiter } from '@svc/contracts/ports
 import { Problem } from '@svc/contracts/problems';
 import { networkOf } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
-import { subjectOf } from '@svc/paid/auth';
+import { subjectOf } from '@svc/identity/failures';
 
 /** The most requests in each window. */
 export interface NetworkBound {

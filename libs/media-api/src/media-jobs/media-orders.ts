@@ -14,7 +14,7 @@ import { formatUsd } from '@svc/contracts/money';
 import { RootLogger, whileConnected } from '@svc/runtime';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
-import { PaymentDemands } from '@svc/paid/wallets';
+import { PaymentDemands } from '@svc/identity/wallets';
 import type { MediaPlan } from './media-plan.js';
 
 const MS_PER_SECOND = 1_000;

@@ -6,7 +6,7 @@ import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GatewaySettings } from '@svc/paid';
 import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
-import { PaymentDemands } from '@svc/paid/wallets';
+import { PaymentDemands } from '@svc/identity/wallets';
 import { SpeechPipeline } from './speech.pipeline.js';
 
 @Controller()

@@ -1,4 +1,3 @@
 export { nextEpochBegins } from './epoch.js';
-export { keySubject } from './failure-blocks.js';
 export { LimitGate } from './limit-gate.js';
 export { limitsOf } from './limits-of.js';

@@ -8,9 +8,8 @@ import {
 } from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import type { GatewaySettings } from '../gateway.config.js';
-import type { FailureBlocks } from './failure-blocks.js';
+import type { FailureBlocks, LimitReports } from '@svc/identity/failures';
 import { LimitGate } from './limit-gate.js';
-import type { LimitReports } from './limit-reports.js';
 
 it.each([
   { unit: 'requests', windowMs: MINUTE_MS, type: 'RPM', period: 'minute' },

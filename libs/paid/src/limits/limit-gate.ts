@@ -18,8 +18,7 @@ import type { LimitLogType } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { limits as metrics } from '@svc/telemetry';
 import { GatewaySettings } from '../gateway.config.js';
-import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
-import { LimitReports } from './limit-reports.js';
+import { blockedProblem, FailureBlocks, keySubject, LimitReports } from '@svc/identity/failures';
 
 /** Another request has to end first, and when that happens is unknown. */
 const CONCURRENT_RETRY_SECONDS = 1;

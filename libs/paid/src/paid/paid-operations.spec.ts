@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
 import type { RepeatedRequests } from '../repeats/repeated-requests.js';
-import type { PaymentDemands } from '../wallets/payment-demands.js';
+import type { PaymentDemands } from '@svc/identity/wallets';
 import type { PaidOperation } from './paid-operation.js';
 import { type HttpPair, PaidOperations } from './paid-operations.js';
 

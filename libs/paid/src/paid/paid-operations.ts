@@ -21,7 +21,7 @@ import {
 } from '../http/header-values.js';
 import { LimitGate } from '../limits/limit-gate.js';
 import { RepeatedRequests } from '../repeats/repeated-requests.js';
-import { PaymentDemands } from '../wallets/payment-demands.js';
+import { PaymentDemands } from '@svc/identity/wallets';
 import { leftOf } from './charge.js';
 import { type ClaimOutcome, Claims } from './claims.js';
 import { ModelSale } from './model-sale.js';

@@ -5,7 +5,7 @@ import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ExpiredRowsStore } from '../accounts/expired-rows.store.js';
+import { ExpiredRowsStore } from '../expired-rows.store.js';
 import { RepeatedRequestStore } from './repeated-request.store.js';
 import { ClaimedRequest, type KeyedRequest, RepeatedRequests } from './repeated-requests.js';
 import { digestOf } from './sealed-answer.js';

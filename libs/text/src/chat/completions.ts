@@ -7,7 +7,7 @@ import { GatewaySettings } from '@svc/paid';
 import { encryptionHeaders } from '@svc/api/tee';
 import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
 import { type Origin, atOrigin } from '../request/translated-request.js';
-import { PaymentDemands } from '@svc/paid/wallets';
+import { PaymentDemands } from '@svc/identity/wallets';
 import { ChatPipeline } from './chat.pipeline.js';
 import { completionEnded, completionStarted } from './completion-metrics.js';
 

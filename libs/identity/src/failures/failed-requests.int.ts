@@ -4,7 +4,7 @@ import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { FailedRequestStore } from '../accounts/failed-request.store.js';
+import { FailedRequestStore } from './failed-request.store.js';
 import { FailedRequests } from './failed-requests.js';
 
 const ACCOUNT = '00000000-0000-4000-8000-000000000001';

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { networkOf, routeOf, type Incoming } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
 import { IdentitySettings } from '../identity.config.js';
-import { FailureBlocks, blockedProblem, keySubject } from '../limits/failure-blocks.js';
-import { LimitReports } from '../limits/limit-reports.js';
+import { FailureBlocks, blockedProblem, keySubject } from './failure-blocks.js';
+import { LimitReports } from './limit-reports.js';
 
 /** The subject that a failure counts for: the key or wallet, or else the client's address. */
 export function subjectOf({ caller, ip }: Pick<Incoming, 'caller' | 'ip'>): string {

@@ -1,4 +1,3 @@
 export { consoleMessage, signingWallet } from './console-message.js';
 export { PublicOrigin } from './public-origin.js';
 export { PaymentDemands, SUGGESTED_USD } from './payment-demands.js';
-export { WalletHistory } from './wallet-transactions.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RequestSteps, isFromClients, type Incoming } from '@svc/runtime';
 import { subjectOf } from './failure-gate.js';
 import { IdentitySettings } from '../identity.config.js';
-import { FailureBlocks } from '../limits/failure-blocks.js';
+import { FailureBlocks } from './failure-blocks.js';
 
 /**
  * Counts each failure before its response is sent, so that it is counted before the caller's next request.

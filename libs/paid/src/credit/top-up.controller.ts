@@ -6,7 +6,8 @@ import { routes } from '@svc/api';
 import { usdNumber } from '@svc/contracts/money';
 import { Serves, within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { PaymentDemands } from './payment-demands.js';
+import type { StoredSession } from '@svc/identity/console';
+import { PaymentDemands } from '@svc/identity/wallets';
 
 /** The header names for payments, the newest first. */
 const PAYMENT_HEADERS = ['payment-signature', 'x-402-payment', 'x-payment'] as const;
@@ -32,7 +33,8 @@ export class TopUpController {
       const header = paymentOf(request);
       if (header === undefined) throw await this.demands.forTopUp(amount, request, reply);
       // In the console, the account that is signed in gets the credit, whichever wallet pays.
-      return await this.pay({ header, accountId: request.session?.accountId }, reply);
+      const session: StoredSession | undefined = request.session;
+      return await this.pay({ header, accountId: session?.accountId }, reply);
     } catch (error) {
       throw asTopUp(Problem.from(error));
     }

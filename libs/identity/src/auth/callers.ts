@@ -4,7 +4,7 @@ import { Problem } from '@svc/contracts/problems';
 import type { StoredSession } from '../console/session.store.js';
 import { Sessions } from '../console/sessions.js';
 import { refuseUse } from '../accounts/key-use.js';
-import { FailureGate } from './failure-gate.js';
+import { FailureGate } from '../failures/failure-gate.js';
 import { KeyCache } from './key-cache.js';
 import { KeyUses } from './key-uses.js';
 import { PaymentDemands } from '../wallets/payment-demands.js';

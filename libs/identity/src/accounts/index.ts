@@ -1,7 +1,6 @@
 export { AccountLimitsStore } from './account-limits.store.js';
 export { AccountStore } from './account.store.js';
 export { DevelopmentAccount, type FirstAccount } from './development-account.js';
-export { FailedRequestStore } from './failed-request.store.js';
 export { KeyListStore, type ListedKey } from './key-list.store.js';
 export { endpointOf, needsKey } from './key-use.js';
 export { raisesLimits, widensUse } from './key-allowance.js';

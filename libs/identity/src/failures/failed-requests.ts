@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { RequestSteps, RootLogger, isFromClients, routeOf, type Incoming, type Outgoing } from '@svc/runtime';
-import { type FailedRequest, FailedRequestStore } from '../accounts/failed-request.store.js';
+import { type FailedRequest, FailedRequestStore } from './failed-request.store.js';
 import { subjectOf } from './failure-gate.js';
 
 const FLUSH_MS = 2_000;

@@ -1,0 +1,1 @@
+export { WalletHistory } from './wallet-transactions.js';
