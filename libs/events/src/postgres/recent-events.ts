@@ -49,6 +49,11 @@ export class RecentEvents {
     this.bounds = bounds;
   }
 
+  /** The number of events in batches that its reader has not handled, including a few of other topics. */
+  get size(): number {
+    return this.events;
+  }
+
   add(stored: StoredBatch): void {
     const { batch } = stored;
     if (!areItsOwn(stored)) return this.clear();

@@ -22,8 +22,11 @@ const BACKOFF_MS_MIN = 100;
 /** Readers of settled charges wait for this consumer, so it must recover soon after an outage. */
 const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
-/** How long to gather events after a small batch: a batch costs its handler about as much as its events. */
-const GATHER_MS = 100;
+/**
+ * How long events gather before a small batch, which costs its handler more than its events do. Whoever needs
+ * them handled waits for less, see `drained`.
+ */
+const GATHER_MS = 500;
 /**
  * The most events of a batch, doubled after each full one: a consumer that is behind takes large batches,
  * which cost less for each event, and one that keeps up takes small ones, behind which requests wait for less
@@ -100,7 +103,8 @@ export class TopicConsumer implements Consumer {
     if (stored.beganAtMs >= this.claimedAtMs) this.recent.add(stored);
     if (!stored.topics.has(this.topic)) return;
     this.wakes += 1;
-    this.loop.wake();
+    if (this.recent.size < SMALL_BATCH) this.loop.wake();
+    else this.loop.hurry();
   }
 
   /** Takes no further batch, and resolves when the current one is done. */
@@ -157,7 +161,7 @@ export class TopicConsumer implements Consumer {
     this.failures = 0;
     if (dead.length > 0)
       this.options.logger.error(`${dead.length} unreadable events were moved to ${this.topic}.dead`);
-    const isBehind = rows.length === max;
+    const isBehind = rows.length === max && (known.length === 0 || this.recent.size > 0);
     this.batchSize = isBehind ? 2 * max : SMALL_BATCH;
     if (isBehind) return { idleMs: 0 };
     // After a commit of this process there is nothing to look for, unless a caller waits for it.
