@@ -11,7 +11,7 @@ export type JobsBackend =
 const SCHEMA = 'jobs';
 /** The braces keep the keys of a queue on one node of a Redis cluster. */
 const PREFIX = '{jobs}';
-const IDLE_MS = 60_000;
+const IDLE_MS = 150_000;
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 const OPEN_MS = 10_000;

@@ -13,7 +13,7 @@ export class JobNotStored extends Error {
 const STORE_MS = 5_000;
 const CLOSE_MS = 1_000;
 /** How often the jobs of the used queues are counted. */
-const COUNT_EVERY_MS = 15_000;
+const COUNT_EVERY_MS = 60_000;
 const DAY_S = 86_400;
 /** Finished jobs are kept for inspection, and so that an id is not reused: up to this number and age. */
 const KEEP_DONE = { age: DAY_S, count: 1_000 };

@@ -10,8 +10,11 @@ import { isClustered } from '../target.js';
 const SETTLE_MS = 20_000;
 const IDLE_SECONDS = 20;
 
-/** A third more than the heartbeat of its lock each second, and polls every 15 s or less often, take. */
-const MOST_PER_SECOND = { transactions: 4, wakeups: 12 };
+/**
+ * A third more than the heartbeat of its lock every 2 s, looks at its files, and polls every 15 s or less
+ * often, take.
+ */
+const MOST_PER_SECOND = { transactions: 1.8, wakeups: 8 };
 
 /** How often the main thread of a process has gone to sleep. */
 async function sleepsOf(pid: number): Promise<number> {

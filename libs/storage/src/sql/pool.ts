@@ -17,6 +17,8 @@ export interface PoolOptions {
   readonly logger?: StorageLogger;
 }
 
+/** Several times the pauses between polls, each of which would otherwise open a connection. */
+const IDLE_MS = 120_000;
 /** The client times out this much later than the server, so that the server's error is seen. */
 const GRACE_MS = 2_000;
 
@@ -50,7 +52,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     statement_timeout: statementMs,
     query_timeout: statementMs + GRACE_MS,
     idle_in_transaction_session_timeout: statementMs + GRACE_MS,
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: IDLE_MS,
     keepAlive: true,
     types: exactTypes,
     Client: ErrorSafeClient,
