@@ -1,9 +1,9 @@
-import { Delete, Get, HttpCode, Patch, Post, Put, applyDecorators } from '@nestjs/common';
+import { Delete, Get, HttpCode, Patch, Post, Put, SetMetadata, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { Caller } from '@svc/contracts/ports';
 import type { ErrorShape, RouteDefinition } from '@svc/api/route';
 import { MESSAGE_ERRORS } from '@svc/api/messages';
-import type { Incoming } from './incoming.js';
+import type { Incoming, Outgoing } from './incoming.js';
 import type { JsonText } from '../json/json-text.js';
 import type { RequestRecord } from './request-record.js';
 import type { TracedRequest } from './request-trace.js';
@@ -29,8 +29,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The catalogue's definition of the route. */
     route?: RouteDefinition;
-    /** Whether its handler writes the response itself, so that it can be served without Fastify. */
-    isDirect?: boolean;
   }
 }
 
@@ -38,11 +36,33 @@ const VERBS = { GET: Get, POST: Post, PUT: Put, PATCH: Patch, DELETE: Delete };
 
 /**
  * Binds a controller method to a route of the catalogue, with its status. Access, body and validation follow
- * from the route. A direct one has no parameters in its path, and its method writes the response itself.
+ * from the route. A direct one has no parameters in its path, and its method writes the response itself; its
+ * parameters are the request and the reply.
  */
 export function Serves(route: RouteDefinition, { isDirect = false } = {}): MethodDecorator {
-  const config = RouteConfig({ route, isDirect });
-  return applyDecorators(VERBS[route.method](route.path), HttpCode(route.status), config);
+  const decorators = [VERBS[route.method](route.path), HttpCode(route.status), RouteConfig({ route })];
+  return applyDecorators(...decorators, ...(isDirect ? [SetMetadata(DIRECT, route)] : []));
+}
+
+/** What a method of a direct route is marked with: its route. */
+const DIRECT = 'svc:direct';
+
+/** A method that serves a route without Fastify and Nest's steps around it. */
+export interface DirectMethod {
+  readonly route: RouteDefinition;
+  readonly handler: (request: Incoming, reply: Outgoing) => Promise<void>;
+}
+
+/** The methods of a controller that serve direct routes. */
+export function directMethods(controller: object): DirectMethod[] {
+  const methods = Object.getPrototypeOf(controller) as Record<string, unknown>;
+  return Object.getOwnPropertyNames(methods).flatMap((name) => {
+    const method: unknown = Object.getOwnPropertyDescriptor(methods, name)?.value;
+    if (typeof method !== 'function') return [];
+    const route = Reflect.getMetadata(DIRECT, method) as RouteDefinition | undefined;
+    const handler = (method as DirectMethod['handler']).bind(controller);
+    return route ? [{ route, handler }] : [];
+  });
 }
 
 /** The route that matches the request's path and method, if any. */

@@ -1,12 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { type Abstract, type DynamicModule, Module, type Type } from '@nestjs/common';
-import { ModuleRef, NestFactory } from '@nestjs/core';
+import { ModuleRef, ModulesContainer, NestFactory } from '@nestjs/core';
 import { UnknownElementException } from '@nestjs/core/errors/exceptions/unknown-element.exception.js';
 import type { CustomTransportStrategy } from '@nestjs/microservices';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AccessControl, AccessGates } from '../http/access.js';
 import type { BodyBounds } from '../http/body-budget.js';
 import { type RequestSteps, RequestStepsModule } from '../http/request-steps.js';
+import { directMethods } from '../http/route.js';
 import { InternalToken, type SharedSecret } from '../http/secrets.js';
 import { HealthModule, Readiness } from './health.js';
 import { LogLevelController } from './log-level.controller.js';
@@ -127,6 +128,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   try {
     await app.startAllMicroservices();
     await app.init();
+    for (const controller of controllersOf(app)) front.direct.add(directMethods(controller));
     access.decideWith({
       gates: provided(app, AccessGates),
       internalToken: provided(app, InternalToken),
@@ -163,6 +165,13 @@ export async function serve(options: ServeOptions): Promise<Running> {
       ports.close();
     },
   };
+}
+
+/** The controllers of all modules of a process. */
+function controllersOf(app: NestFastifyApplication): object[] {
+  const modules = [...app.get(ModulesContainer).values()];
+  const wrappers = modules.flatMap(({ controllers }) => [...controllers.values()]);
+  return wrappers.map(({ instance }) => instance);
 }
 
 /** The provider of a token, if any service of the process has one. */

@@ -45,7 +45,8 @@ export class DirectReply implements Outgoing {
   }
 
   getHeaders(): Readonly<Record<string, unknown>> {
-    return { ...this.raw.getHeaders(), ...this.own };
+    const { raw, own } = this;
+    return raw.getHeaderNames().length === 0 ? own : { ...raw.getHeaders(), ...own };
   }
 
   hasHeader(name: string): boolean {

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RouteDefinition } from '@svc/api/route';
-import type { RouteOptions } from 'fastify';
 import type { Bodies } from '../http/bodies.js';
 import type { RequestStages } from '../http/request-stages.js';
 import type { RequestSteps } from '../http/request-steps.js';
+import type { DirectMethod } from '../http/route.js';
 import { sendProblem } from '../http/send-problem.js';
 import { DirectReply } from './direct-reply.js';
 import { DirectRequest, type Trusts, trusting } from './direct-request.js';
@@ -11,13 +10,6 @@ import { toProblem } from './problem-filter.js';
 
 /** The content types that clients send. Fastify judges any other. */
 const USUAL_TYPE = /^application\/json(?:; ?charset=utf-?8)?$/i;
-
-type Handler = (request: DirectRequest, reply: DirectReply) => Promise<unknown>;
-
-interface DirectRoute {
-  readonly route: RouteDefinition;
-  readonly handler: Handler;
-}
 
 interface DirectOptions {
   readonly stages: RequestStages;
@@ -32,7 +24,7 @@ interface DirectOptions {
  * decides on (another spelling of the path, a query, another content type) is left to it.
  */
 export class DirectRoutes {
-  private readonly routes = new Map<string, DirectRoute>();
+  private readonly routes = new Map<string, DirectMethod>();
   private readonly trusts: Trusts | undefined;
 
   constructor(private readonly options: DirectOptions) {
@@ -40,11 +32,9 @@ export class DirectRoutes {
     this.trusts = trustedProxies && trusting(trustedProxies);
   }
 
-  /** Notes each direct route when Fastify gets it. */
-  readonly onRoute = ({ config, handler, method, url }: RouteOptions): void => {
-    if (!config?.route || config.isDirect !== true || method !== config.route.method) return;
-    this.routes.set(url, { route: config.route, handler: handler as unknown as Handler });
-  };
+  add(methods: readonly DirectMethod[]): void {
+    for (const method of methods) this.routes.set(method.route.path, method);
+  }
 
   /** Whether a request is for a direct route; it is then served. */
   serves(raw: IncomingMessage, response: ServerResponse): boolean {
@@ -57,7 +47,7 @@ export class DirectRoutes {
     return true;
   }
 
-  private serve(request: DirectRequest, reply: DirectReply, { route, handler }: DirectRoute): void {
+  private serve(request: DirectRequest, reply: DirectReply, { route, handler }: DirectMethod): void {
     const { stages, bodies } = this.options;
     const ended = (): void => stages.ended(request, reply);
     reply.raw.once('finish', ended).once('error', ended);
@@ -75,12 +65,11 @@ export class DirectRoutes {
     };
     const handle = (): void => {
       const ready = this.options.steps.ready(request, reply);
-      if (ready === true)
-        void handler(request, reply); // Nest responds to its errors.
-      else
-        void ready
-          .then((goesOn) => goesOn && handler(request, reply))
-          .catch((error: unknown) => unless(error as Error, handle));
+      const work =
+        ready === true
+          ? handler(request, reply)
+          : ready.then((goesOn) => (goesOn ? handler(request, reply) : undefined));
+      work.catch((error: unknown) => unless(error as Error, handle));
     };
     const check = (): void => stages.check(request, (problem) => unless(problem, handle));
     const receive = (): void =>

@@ -20,6 +20,7 @@ interface Front {
   readonly adapter: FastifyAdapter;
   readonly steps: RequestSteps;
   readonly handle: RequestListener;
+  readonly direct: DirectRoutes;
 }
 
 export function createFront(options: FrontOptions): Front {
@@ -32,10 +33,9 @@ export function createFront(options: FrontOptions): Front {
   const { access } = options;
   const adapter = createHttpAdapter({ stages, access, bodies, steps, trustedProxies });
   const fastify = adapter.getInstance();
-  fastify.addHook('onRoute', direct.onRoute);
   const handle: RequestListener = (request, response) => {
     enterConsole(request);
     if (!direct.serves(request, response)) fastify.routing(request, response);
   };
-  return { adapter, steps, handle };
+  return { adapter, steps, handle, direct };
 }
