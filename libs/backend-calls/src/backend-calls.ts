@@ -86,8 +86,8 @@ export class BackendCalls {
           deadlineMs,
         };
         exchange = await Exchange.start(connections.kept, request, { signal, onEnd: attempt.ended, fresh });
-        if (!mode.anyStatus) await refuseFailure(exchange);
-        const part = await plan.take(exchange);
+        const taking = taken(exchange, to, mode);
+        const part = taking instanceof Promise ? await taking : taking;
         attempt.began();
         live.cooldown.succeeded();
         router.attempts.add(1, model, live.name, 'answered');
@@ -157,4 +157,13 @@ export class BackendCalls {
     const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
     this.settings.log.warn(fields, 'a backend rejected a request');
   }
+}
+
+/** Reads a response; a promise unless all of it has arrived. */
+function taken<Part>(
+  exchange: Exchange,
+  { plan }: PlannedCall<Part>,
+  { anyStatus }: CallMode<Part>,
+): Part | Promise<Part> {
+  return (anyStatus ? undefined : refuseFailure(exchange)) ?? plan.take(exchange);
 }

@@ -18,7 +18,7 @@ export interface CallPlan<Part> {
   /** Throws if the call cannot be made there. */
   readonly request: () => PlannedRequest;
   /** Reads the response. Throws errors that another backend might not produce. */
-  readonly take: (exchange: Exchange) => Promise<Part>;
+  readonly take: (exchange: Exchange) => Part | Promise<Part>;
   /** Whether the backend works on after its response, until `take` has ended. */
   readonly isQueued?: boolean | undefined;
 }

@@ -8,17 +8,20 @@ const ERROR_READ_MS = 5_000;
 /** The longest `Retry-After` of a backend that is passed on. */
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
 
-/** Throws if the response head shows a failure. */
-export async function refuseFailure(exchange: Exchange): Promise<void> {
+/** Throws if the response head shows a failure, or returns a promise that rejects. */
+export function refuseFailure(exchange: Exchange): Promise<never> | undefined {
   const { status, headers } = exchange;
-  if (status !== 200) {
-    exchange.endWithin(ERROR_READ_MS);
-    const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
-    throw new BackendError(status, body, retryAfterOf(headers));
-  }
+  if (status !== 200) return failureOf(exchange);
   // No encoding was requested, and a few compressed bytes can expand to any size.
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new Error('the response has an encoding that was not asked for');
+  return undefined;
+}
+
+async function failureOf(exchange: Exchange): Promise<never> {
+  exchange.endWithin(ERROR_READ_MS);
+  const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
+  throw new BackendError(exchange.status, body, retryAfterOf(exchange.headers));
 }
 
 /** Seconds, or a date, or milliseconds in a header of their own, which is more exact. */

@@ -98,12 +98,8 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
   }
 
   /** Whatever the outcome, the underlying ledger is responsible for the hold from then on. */
-  override async settle(hold: Hold, charge: Charge): Promise<void> {
-    try {
-      await timed('settle', () => this.ledger.settle(hold, charge));
-    } finally {
-      this.forget(hold);
-    }
+  override settle(hold: Hold, charge: Charge): Promise<void> {
+    return timed('settle', () => this.ledger.settle(hold, charge)).finally(() => this.forget(hold));
   }
 
   override release(hold: Hold): Promise<void> | undefined {

@@ -68,10 +68,13 @@ export class LocalRouter extends RouterPorts {
       at: ({ chat }, live) =>
         chat && {
           request: () => chat.request(this.ownOf(live, call), call.body, false),
-          take: async (exchange) => {
-            const body = await exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
-            chat.checkCompletion(body);
-            return { body, ...(chat.reader && { dialect: live.backend.kind }) };
+          take: (exchange) => {
+            const completion = (body: string) => {
+              chat.checkCompletion(body);
+              return { body, ...(chat.reader && { dialect: live.backend.kind }) };
+            };
+            const body = exchange.text(this.settings.ROUTER_RESPONSE_LIMIT_BYTES);
+            return body instanceof Promise ? body.then(completion) : completion(body);
           },
         },
     });

@@ -53,12 +53,16 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   private watch(request: Incoming, reply: Outgoing): void {
     if (!isFromClients(request) || this.watched.has(request)) return;
     this.watched.add(request);
-    reply.raw.once('close', () => void this.closed(request, reply)); // It never rejects.
+    reply.raw.once('close', () => {
+      const note = (): void => this.closed(request, reply);
+      const { underWay } = request.record;
+      if (underWay) void underWay.then(note, note);
+      else note();
+    });
   }
 
-  private async closed(request: Incoming, { raw }: Outgoing): Promise<void> {
+  private closed(request: Incoming, { raw }: Outgoing): void {
     const { record } = request;
-    await record.underWay?.catch(() => undefined);
     const hasLeft = !raw.headersSent;
     const status = hasLeft ? CLIENT_CLOSED_REQUEST : raw.statusCode;
     const { problem, ended = hasLeft || !raw.writableFinished ? 'client_gone' : null } = record;

@@ -23,17 +23,17 @@ export class SpeechController {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route requires a key or a wallet');
     const client = new ResponseWriter(request, reply, this.settings.config);
-    const underWay = Promise.withResolvers<void>();
-    record.underWay = underWay.promise;
+    const underWay = this.background.begin();
+    record.underWay = underWay.ended;
     try {
       const speech = request.body as SpeechRequest;
-      await this.background.track(this.pipeline.speak({ requestId, caller, speech, record, client }));
+      await this.pipeline.speak({ requestId, caller, speech, record, client });
     } catch (error) {
       reply.headers(client.headers);
       throw await this.demands.refusalFor(caller, error, { request, reply });
     } finally {
       client.close();
-      underWay.resolve();
+      underWay.end();
     }
   }
 }

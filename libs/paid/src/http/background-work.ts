@@ -18,6 +18,17 @@ export class BackgroundWork implements BeforeApplicationShutdown {
 
   constructor(private readonly logger: RootLogger) {}
 
+  /** Begins work for which a stopping process waits until its `end` is called. */
+  begin(): { readonly ended: Promise<void>; readonly end: () => void } {
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    this.underWay.add(ended);
+    const end = (): void => {
+      this.underWay.delete(ended);
+      resolve();
+    };
+    return { ended, end };
+  }
+
   /** Makes a stopping process wait for a promise, and returns its result. */
   track<T>(work: Promise<T>): Promise<T> {
     this.underWay.add(work);

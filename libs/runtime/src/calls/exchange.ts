@@ -49,7 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Set at the end of the response. */
   trailers: ResponseHeaders = {};
   private controller: Dispatcher.DispatchController | undefined;
-  private readonly head = Promise.withResolvers<void>();
+  private readonly head = Promise.withResolvers<Exchange>();
   private queue: Buffer[] = [];
   private queuedBytes = 0;
   /** Set while a read waits; nothing is queued then. */
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * requests that must not run twice, since the other side may have read this one before it closed the
    * connection.
    */
-  static async start(
+  static start(
     dispatcher: Dispatcher,
     request: ExchangeRequest,
     {
@@ -98,13 +98,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (fresh) exchange.again = () => exchange.dispatch(fresh, request);
       exchange.dispatch(dispatcher, request);
     }
-    unanswered?.add(exchange);
-    try {
-      await exchange.head.promise;
-    } finally {
-      unanswered?.delete(exchange);
-    }
-    return exchange;
+    const { promise } = exchange.head;
+    if (!unanswered) return promise;
+    unanswered.add(exchange);
+    return promise.finally(() => unanswered.delete(exchange));
   }
 
   /** Replaces the deadline. */
@@ -157,16 +154,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return taken;
   }
 
-  /** The whole body. Throws RangeError if it exceeds the limit. */
-  async bytes(limitBytes: number): Promise<Buffer> {
-    const { parts, isWhole } = await this.readUpTo(limitBytes);
-    if (!isWhole) throw new RangeError(`the response has more than ${limitBytes} bytes`);
-    return joined(parts);
+  /** The whole body; a promise unless it has arrived. Throws RangeError if it exceeds the limit. */
+  bytes(limitBytes: number): Buffer | Promise<Buffer> {
+    // A short response often arrives together with its head.
+    if (this.ended) return within(limitBytes, this.taken());
+    return this.readUpTo(limitBytes).then(({ parts, isWhole }) => {
+      if (!isWhole) throw tooLong(limitBytes);
+      return joined(parts);
+    });
   }
 
   /** The same, as text, without a byte order mark. */
-  async text(limitBytes: number): Promise<string> {
-    return UTF8.decode(await this.bytes(limitBytes));
+  text(limitBytes: number): string | Promise<string> {
+    const bytes = this.bytes(limitBytes);
+    return bytes instanceof Promise ? bytes.then((whole) => UTF8.decode(whole)) : UTF8.decode(bytes);
   }
 
   /** At most `limitBytes` from the start of the body; the rest is not read. */
@@ -222,7 +223,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.headers = headers;
     // The same headers as slices of what the socket read, which would stay in memory until the end.
     controller.rawHeaders = undefined;
-    this.head.resolve();
+    this.head.resolve(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -253,7 +254,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.deadline);
     this.signal?.removeEventListener('abort', this.onAbort);
     if (failure) this.head.reject(failure);
-    else this.head.resolve();
+    else this.head.resolve(this);
     this.onEnd(failure);
     this.notify();
   }
@@ -288,6 +289,16 @@ function cut(bytes: Uint8Array): Uint8Array[] {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(bytes.subarray(at, at + PIECE_BYTES));
   return pieces;
 }
+
+/** Throws RangeError if parts have more bytes than the limit. */
+function within(limitBytes: number, parts: readonly Buffer[]): Buffer {
+  const whole = joined(parts);
+  if (whole.length > limitBytes) throw tooLong(limitBytes);
+  return whole;
+}
+
+const tooLong = (limitBytes: number): RangeError =>
+  new RangeError(`the response has more than ${limitBytes} bytes`);
 
 function joined(parts: readonly Buffer[]): Buffer {
   const [only] = parts;

@@ -24,7 +24,7 @@ export interface RequestRecord {
   ended?: string;
   problem?: Problem;
   /** Work that continues after the client has disconnected; the log line waits for it. */
-  underWay?: Promise<void>;
+  underWay?: Promise<void> | undefined;
 }
 
 /** The fields of a request's log line. */

@@ -22,6 +22,10 @@ export class LongStrings {
     return `${this.mark}${this.kept.length - 1};`;
   }
 
+  get isEmpty(): boolean {
+    return this.mark === undefined;
+  }
+
   /** The index of the string that a placeholder stands for; `undefined` for any other value. */
   placeOf(value: string): number | undefined {
     const { mark } = this;
@@ -36,8 +40,12 @@ export class LongStrings {
     );
   }
 
-  /** The bytes of a text with its strings restored, in pieces. */
-  async bytesOf(text: string): Promise<readonly Uint8Array[]> {
+  /** The bytes of a text with its strings restored, in pieces; a promise only if it has any. */
+  bytesOf(text: string): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+    return this.isEmpty ? [Buffer.from(text)] : this.restored(text);
+  }
+
+  private async restored(text: string): Promise<readonly Uint8Array[]> {
     const pieces = new Pieces();
     let written = 0;
     for (const { bytes, rest } of this.parts(text)) {

@@ -111,7 +111,12 @@ export class ChatHold {
    * because files became text, to cover as much output as before or as the account can pay. Refuses:
    * INSUFFICIENT_BALANCE and the codes of a key's limit.
    */
-  async coverPrompt(promptTokens: number): Promise<void> {
+  coverPrompt(promptTokens: number): Promise<void> | undefined {
+    if (promptTokens === this.promptTokens && this.coveredTokens >= this.sizes.leastTokens) return undefined;
+    return this.coverOther(promptTokens);
+  }
+
+  private async coverOther(promptTokens: number): Promise<void> {
     const { leastTokens } = this.sizes;
     const isLarger = promptTokens > this.promptTokens;
     const wasWhole = this.coversWholeOutput;

@@ -18,7 +18,8 @@ import { PromptMaking } from './prompt-making.js';
 /**
  * The steps of a chat completion from top to bottom, with the refusals of each on the right. A refusal has
  * its HTTP status until the response has begun, and is an event of the stream from then on. Money is held
- * before the first token and settled before the last byte, however the response ends.
+ * before the first token and settled before the last byte, however the response ends. A step that this
+ * request does not need returns no promise, because waiting for one costs as much as a small step.
  */
 @Injectable()
 export class ChatPipeline {
@@ -41,27 +42,34 @@ export class ChatPipeline {
     record.model = plan.sale.name;
     Object.assign(client.headers, plan.sale.headers);
     const sizes = holdSizes(plan, this.settings.config.GATEWAY_TRANCHE_TOKENS);
-    const begun = await this.paid.begin(chatOperation(plan, sizes), exchange);
+    const beginning = this.paid.begin(chatOperation(plan, sizes), exchange);
+    const begun = beginning instanceof Promise ? await beginning : beginning;
     Object.assign(client.headers, begun.headers);
     if ('refusal' in begun) throw begun.refusal; //                         RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
     const { reservation } = begun;
     const hold = new ChatHold(reservation, sizes, plan);
     try {
-      const findings = await this.prompts.find(plan, exchange);
+      const finding = this.prompts.find(plan, exchange);
+      const findings = finding && (await finding);
       hold.buy(findings?.purchases ?? []);
-      const prompt = await this.prompts.prepare(plan, findings, client.signal); // CHARACTER_NOT_FOUND, …
-      await hold.coverPrompt(prompt.tokens); //                               INSUFFICIENT_BALANCE
+      const preparing = this.prompts.prepare(plan, findings, client.signal);
+      const prompt = preparing instanceof Promise ? await preparing : preparing; // CHARACTER_NOT_FOUND, …
+      const covering = hold.coverPrompt(prompt.tokens);
+      if (covering) await covering; //                                        INSUFFICIENT_BALANCE
       const prepared = { plan, hold, prompt, findings };
       const first = await this.inference.complete(exchange, prepared); //       MODEL_AT_CAPACITY, INFERENCE_FAILED, …
-      const last = await this.followUp.after(exchange, first); //             the same, while nothing is delivered
+      const following = this.followUp.after(exchange, first);
+      const last = following ? await following : first; //                    the same, while nothing is delivered
       const settled = await this.settle(exchange, last, reservation); //      UNAVAILABLE
-      if (last.ending.kind !== 'client_gone') await last.relay.end(settled);
+      const ending = last.ending.kind === 'client_gone' ? undefined : last.relay.end(settled);
+      if (ending) await ending;
     } catch (error) {
       // A request that this service could not serve does not count against its caller's limits.
       if (isUnserved(error)) Object.assign(client.headers, await reservation.cancel());
       this.refuse(exchange, error);
     } finally {
-      await reservation.release();
+      const releasing = reservation.release();
+      if (releasing) await releasing;
     }
   }
 
@@ -77,7 +85,8 @@ export class ChatPipeline {
     const { prepared, relay, ending } = given;
     if (ending.kind !== 'done') record.ended = ending.kind;
     if ('problem' in ending) record.problem = ending.problem;
-    const usages = chargeable(given, await this.inference.usage(exchange, given));
+    const counting = this.inference.usage(exchange, given);
+    const usages = chargeable(given, counting instanceof Promise ? await counting : counting);
     const usage = totalUsage(usages);
     const { cost, headers } = await reservation.settle({
       backend: relay.backend,

@@ -46,12 +46,12 @@ export class Completions {
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };
     const exchange = { requestId, caller, chat, json, dialect, encryption, record, client, ...limits };
-    const underWay = Promise.withResolvers<void>();
-    record.underWay = underWay.promise;
+    const underWay = this.background.begin();
+    record.underWay = underWay.ended;
     completionStarted();
     let fault: unknown;
     try {
-      await this.background.track(this.pipeline.complete(exchange));
+      await this.pipeline.complete(exchange);
     } catch (error) {
       fault = error;
       reply.headers(client.headers);
@@ -60,7 +60,8 @@ export class Completions {
     } finally {
       completionEnded(record, fault);
       client.close();
-      underWay.resolve();
+      record.underWay = undefined;
+      underWay.end();
     }
   }
 }

@@ -4,7 +4,9 @@ import { type Ending, isAbort } from '../output/output-relay.js';
 import { isShortOfMoney } from '@svc/paid/paid';
 import { tokensBeforeResults } from '../request/called-prompt.js';
 import { planAfterCall } from '../request/chat-plan.js';
+import type { InternalToolCall } from '../output/internal-tool.js';
 import { queryIn } from '../web/search-tool.js';
+import type { OfferPlan } from '../web/web-plan.js';
 import type { ChatExchange } from './exchange.js';
 import { type FinishedCall, Inference } from './inference.js';
 import { PromptMaking } from './prompt-making.js';
@@ -21,20 +23,28 @@ export class FollowUpCall {
   ) {}
 
   /**
-   * Makes the search, and calls the model again with the findings. Responses without a call are returned
-   * unchanged, and so is what was delivered if the rest fails.
+   * Makes the search, and calls the model again with the findings. What was delivered is returned if the rest
+   * fails. Undefined for a response without a call.
    */
-  async after(exchange: ChatExchange, first: FinishedCall): Promise<FinishedCall> {
+  after(exchange: ChatExchange, first: FinishedCall): Promise<FinishedCall> | undefined {
+    const { web } = first.prepared.plan;
+    const call = web?.kind === 'offer' ? first.relay.calledBefore(first.ending) : undefined;
+    return call && web?.kind === 'offer' ? this.answer(exchange, first, { call, offer: web }) : undefined;
+  }
+
+  private async answer(
+    exchange: ChatExchange,
+    first: FinishedCall,
+    { call, offer }: { readonly call: InternalToolCall; readonly offer: OfferPlan },
+  ): Promise<FinishedCall> {
     const { plan, hold, prompt } = first.prepared;
-    const call = first.relay.calledBefore(first.ending);
-    if (!call || plan.web?.kind !== 'offer') return first;
     const usage = await this.inference.usage(exchange, first);
     if (plan.outputTokensAtMost - usage.completionTokens < LEAST_OUTPUT_TOKENS)
       return { ...first, ending: { kind: 'out_of_tokens' } };
-    const query = queryIn(call.arguments) ?? plan.web.search.query ?? '';
+    const query = queryIn(call.arguments) ?? offer.search.query ?? '';
     const turn = { message: call.messageWith(JSON.stringify({ query })), id: call.id };
     const promptTokens = tokensBeforeResults(prompt, turn);
-    const search = { offer: plan.web, query, promptTokens, usedTokens: usage.completionTokens };
+    const search = { offer, query, promptTokens, usedTokens: usage.completionTokens };
     const again = planAfterCall(plan, search);
     try {
       const isPaid = await hold.askAgain(again, usage); //                      UNAVAILABLE

@@ -8,8 +8,8 @@ import { OutputRelay, type Ending } from '../output/output-relay.js';
 import type { CompletionHead } from '../output/completion-head.js';
 import { InternalTool } from '../output/internal-tool.js';
 import { OutputNormaliser } from '../output/normaliser.js';
-import { type EndedCompletion, estimatedUsage, usageOf } from '../output/usage.js';
-import { type ChatPlan, chatCall, addedTool } from '../request/chat-plan.js';
+import { type EndedCompletion, type TrustedUsage, estimatedUsage, usageOf } from '../output/usage.js';
+import { type ChatPlan, addedTool, chatBody, chatCall } from '../request/chat-plan.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
@@ -52,7 +52,8 @@ export class Inference {
     before?: OutputRelay,
   ): Promise<FinishedCall> {
     const relay = await this.begin(exchange, prepared, before);
-    const ending = await relay.deliver();
+    const delivering = relay.deliver();
+    const ending = delivering instanceof Promise ? await delivering : delivering;
     this.reportUnknownFinish(exchange, prepared.plan, relay);
     return { prepared, relay, ending };
   }
@@ -85,10 +86,11 @@ export class Inference {
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
     const stream = plan.stream || !prepared.hold.coversWholeOutput;
-    const call = await chatCall(
+    const body = chatBody(plan, { stream, promptTokens: prompt.tokens });
+    const call = chatCall(
       plan,
       { requestId, accountId: caller.accountId },
-      { stream, promptTokens: prompt.tokens },
+      body instanceof Promise ? await body : body,
     );
     // Only a follow-up call needs the text again.
     if (plan.web?.kind !== 'offer') plan.text.forget();
@@ -125,39 +127,58 @@ export class Inference {
     return new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs });
   }
 
-  /** The usage of a response. Never fails, so that every response can be charged. */
-  async usage({ requestId }: ChatExchange, { prepared, relay, ending }: FinishedCall): Promise<Usage> {
-    const { plan, prompt, hold } = prepared;
-    const { backend, normaliser } = relay;
-    const ended: EndedCompletion = {
-      ...normaliser.counts,
-      isWhole: ending.kind === 'done',
-      prompt,
-      outputTokensAtMost: plan.outputTokensAtMost,
-      paidTokensAtMost:
-        ending.kind === 'out_of_money' && !prompt.tokenizer ? hold.coveredTokens : Number.POSITIVE_INFINITY,
-      mayThink: plan.model.capabilities.supportsReasoning,
-      isEncrypted: plan.encryption !== undefined,
-    };
-    try {
-      const { usage, doubted } = await usageOf(ended);
-      if (doubted.length > 0) {
-        for (const doubt of doubted) inference.doubted.add(1, plan.model.id, backend, doubt);
-        const { reported } = normaliser.facts;
-        this.logger.log.warn(
-          { requestId, backend, doubted, reported, usage },
-          'implausible token counts of a backend were replaced',
-        );
-      }
-      return usage;
-    } catch (error) {
+  /**
+   * The usage of a response; a promise only if tokens must be counted. Never fails, so that every response
+   * can be charged.
+   */
+  usage(exchange: ChatExchange, call: FinishedCall): Usage | Promise<Usage> {
+    const ended = endedCompletion(call);
+    const estimated = (error: unknown): Usage => {
       this.logger.log.error(
-        { err: error, requestId },
+        { err: error, requestId: exchange.requestId },
         'the tokens of a response could not be counted and are estimated',
       );
       return estimatedUsage(ended);
+    };
+    try {
+      const trusted = usageOf(ended);
+      if (!(trusted instanceof Promise)) return this.trusted(exchange, call, trusted);
+      return trusted.then((counted) => this.trusted(exchange, call, counted)).catch(estimated);
+    } catch (error) {
+      return estimated(error);
     }
   }
+
+  /** Reports counts that were not plausible. */
+  private trusted(
+    { requestId }: ChatExchange,
+    { prepared, relay }: FinishedCall,
+    { usage, doubted }: TrustedUsage,
+  ): Usage {
+    if (doubted.length === 0) return usage;
+    const { backend, normaliser } = relay;
+    for (const doubt of doubted) inference.doubted.add(1, prepared.plan.model.id, backend, doubt);
+    const { reported } = normaliser.facts;
+    this.logger.log.warn(
+      { requestId, backend, doubted, reported, usage },
+      'implausible token counts of a backend were replaced',
+    );
+    return usage;
+  }
+}
+
+function endedCompletion({ prepared, relay, ending }: FinishedCall): EndedCompletion {
+  const { plan, prompt, hold } = prepared;
+  return {
+    ...relay.normaliser.counts,
+    isWhole: ending.kind === 'done',
+    prompt,
+    outputTokensAtMost: plan.outputTokensAtMost,
+    paidTokensAtMost:
+      ending.kind === 'out_of_money' && !prompt.tokenizer ? hold.coveredTokens : Number.POSITIVE_INFINITY,
+    mayThink: plan.model.capabilities.supportsReasoning,
+    isEncrypted: plan.encryption !== undefined,
+  };
 }
 
 /** Separates the text after a search from the text before it. */

@@ -28,8 +28,8 @@ export class PromptMaking {
     private readonly preparation: Preparation,
   ) {}
 
-  /** The web findings for a plan, if it needs any. Throws only the signal's reason. */
-  async find(plan: ChatPlan, { requestId, client }: ChatExchange): Promise<Findings | undefined> {
+  /** The web findings for a plan; undefined if it needs none. Throws only the signal's reason. */
+  find(plan: ChatPlan, { requestId, client }: ChatExchange): Promise<Findings | undefined> | undefined {
     const { web, accountId } = plan;
     return web && traced('research', () => this.web.find(web, { requestId, accountId }, client.signal));
   }
@@ -50,8 +50,15 @@ export class PromptMaking {
     return { findings, prompt: promptAfterCall(prompt, plan, { turn, findings }) };
   }
 
-  /** Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE. */
-  prepare(plan: ChatPlan, findings: Findings | undefined, signal: AbortSignal): Promise<PreparedPrompt> {
+  /**
+   * Returns a promise only if attachments must be read. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND,
+   * PAYLOAD_TOO_LARGE, UNAVAILABLE.
+   */
+  prepare(
+    plan: ChatPlan,
+    findings: Findings | undefined,
+    signal: AbortSignal,
+  ): PreparedPrompt | Promise<PreparedPrompt> {
     return traced('prepare', () => this.preparation.prepare(plan, findings, signal));
   }
 }

@@ -122,7 +122,8 @@ async function streamed(deltas: readonly object[], { coveredTokens, leavesAfter,
   const source = output.responseOf({ backend: 'b', retries: 0, bytes });
   const hold = holdOf(coveredTokens);
   const relay = new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs: 60_000 });
-  const ending = await relay.deliver().catch((error: unknown) => ({ kind: String(error) }));
+  const failed = (error: unknown) => ({ kind: String(error) });
+  const ending = await Promise.resolve(relay.deliver()).catch(failed);
   return { ending: ending.kind, writes, ...countsOf(normaliser.meter) };
 }
 

@@ -67,6 +67,8 @@ const BUFFERED_CHARACTERS = 67_108_864;
 
 const NO_PIECES: readonly ChoicePiece[] = [];
 
+const DONE: Ending = { kind: 'done' };
+
 /** Holds money ahead of the output of a response. */
 export interface OutputHold {
   /** The reason for the lack of money. */
@@ -128,23 +130,32 @@ export class OutputRelay {
    * Reads until the end, or until money, tokens or the client end the response, which also closes the backend
    * call. Throws the backend's error if nothing has reached the client; otherwise the response was cut.
    */
-  async deliver(): Promise<Ending> {
-    const { source, encoder } = this.parts;
+  deliver(): Ending | Promise<Ending> {
     try {
-      const shortage = await traced('deliver', () => this.read(source));
-      if (shortage) return { kind: shortage };
-      if (!this.parts.normaliser.hasChoices) throw unusable('the response has no choices');
-      return { kind: 'done' };
+      const reading = traced('deliver', () => this.read(this.parts.source));
+      if (!(reading instanceof Promise)) return this.endedBy(reading);
+      return reading.then((end) => this.endedBy(end)).catch((error: unknown) => this.cutBy(error));
     } catch (error) {
-      await this.blocked;
-      const isRequested = this.parts.normaliser.tool?.call !== undefined && isOfBackend(error);
-      if (!encoder.isLive && !isRequested) throw error;
-      if (encoder.isGone)
-        return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
-      // Delivers what came before the error.
-      await encoder.flush();
-      return { kind: 'cut', problem: Problem.from(error) };
+      return this.cutBy(error);
     }
+  }
+
+  private endedBy(end: EarlyEnd | undefined): Ending {
+    if (end) return { kind: end };
+    if (!this.parts.normaliser.hasChoices) throw unusable('the response has no choices');
+    return DONE;
+  }
+
+  private async cutBy(error: unknown): Promise<Ending> {
+    const { encoder, normaliser } = this.parts;
+    await this.blocked;
+    const isRequested = normaliser.tool?.call !== undefined && isOfBackend(error);
+    if (!encoder.isLive && !isRequested) throw error;
+    if (encoder.isGone)
+      return { kind: 'client_gone', ...(!isAbort(error) && { problem: Problem.from(error) }) };
+    // Delivers what came before the error.
+    await encoder.flush();
+    return { kind: 'cut', problem: Problem.from(error) };
   }
 
   end(settled: ChargedOutput): Promise<void> | void {
@@ -156,15 +167,20 @@ export class OutputRelay {
   }
 
   /** Returns the reason if the response ends before its backend does. */
-  private async read(source: ChatResponse): Promise<EarlyEnd | undefined> {
-    const { normaliser, encoder, idleTimeoutMs } = this.parts;
+  private read(source: ChatResponse): EarlyEnd | undefined | Promise<EarlyEnd | undefined> {
+    const { normaliser, hold, encoder, idleTimeoutMs } = this.parts;
     const { repeating } = encoder;
     const onRepetition =
       normaliser.keepsTexts && repeating
         ? (repetition: Repetition) => this.passes(repetition, repeating)
         : undefined;
     const arrivals = source.arrivals({ idleTimeoutMs, onRepetition });
-    if (!(Symbol.asyncIterator in arrivals)) return this.take(arrivals);
+    if (Symbol.asyncIterator in arrivals) return this.readEvents(arrivals);
+    return hold ? this.take(arrivals) : this.takeWhole(arrivals);
+  }
+
+  private async readEvents(arrivals: AsyncIterable<readonly string[]>): Promise<EarlyEnd | undefined> {
+    const { normaliser } = this.parts;
     for await (const events of arrivals) {
       const end = await this.take(events);
       if (end) return end;
@@ -202,6 +218,17 @@ export class OutputRelay {
     const { source, encoder } = this.parts;
     encoder.add(pieces);
     if (repeating) source.repetitions?.learn(event, pieces, repeating.around);
+  }
+
+  /** Takes a response for all of which money is held, and which its client gets as one document. */
+  private takeWhole(events: readonly string[]): EarlyEnd | undefined {
+    const { source, normaliser, encoder } = this.parts;
+    for (const event of events) {
+      encoder.add(normaliser.read(source.read(event)));
+      if (source.facts.received > BUFFERED_CHARACTERS) throw tooLarge();
+    }
+    normaliser.meter.deliver();
+    return this.gone;
   }
 
   private async take(events: readonly string[]): Promise<EarlyEnd | undefined> {

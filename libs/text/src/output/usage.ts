@@ -61,21 +61,42 @@ export interface TrustedUsage {
  * has at least one byte, and there are never more tokens than requested. A count that is too low is raised to
  * the lower bound.
  */
-export async function usageOf(ended: EndedCompletion): Promise<TrustedUsage> {
+export function usageOf(ended: EndedCompletion): TrustedUsage | Promise<TrustedUsage> {
   const { reported = NO_USAGE, isWhole, meter, prompt, outputTokensAtMost, paidTokensAtMost } = ended;
   const trusted = trustedPrompt(reported.promptTokens, {
     tokens: prompt.tokens,
     tokensAtMost: prompt.tokensAtMost,
     tokensAtLeast: () => (ended.isEncrypted ? 0 : prompt.tokensAtLeast()),
   });
-  const isPromptHigh = trusted.doubt === 'prompt too high';
   const isOutputHigh = isWhole && !isCredible(reported, ended);
   // Zero means that the backend does not count, since there was a response.
   const countsOutput = isWhole && !isOutputHigh && reported.completionTokens > 0;
-  const promptTokens = trusted.tokens ?? (await prompt.count());
-  const completionTokens = countsOutput
-    ? raisedOutput(reported.completionTokens, ended)
-    : Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost);
+  const output = countsOutput ? raisedOutput(reported.completionTokens, ended) : undefined;
+  const judged = { trusted, isOutputHigh, isOutputRaised: (output ?? 0) > reported.completionTokens };
+  if (trusted.tokens !== undefined && output !== undefined)
+    return usageWith(reported, { prompt: trusted.tokens, output }, judged);
+  return (async () => {
+    const counted = {
+      prompt: trusted.tokens ?? (await prompt.count()),
+      output: output ?? Math.min(await meter.countDelivered(), outputTokensAtMost, paidTokensAtMost),
+    };
+    return usageWith(reported, counted, judged);
+  })();
+}
+
+/** Which of a backend's counts are not plausible. */
+interface JudgedCounts {
+  readonly trusted: TrustedPrompt;
+  readonly isOutputHigh: boolean;
+  readonly isOutputRaised: boolean;
+}
+
+function usageWith(
+  reported: ReportedUsage,
+  { prompt: promptTokens, output: completionTokens }: { readonly prompt: number; readonly output: number },
+  { trusted, isOutputHigh, isOutputRaised }: JudgedCounts,
+): TrustedUsage {
+  const isPromptHigh = trusted.doubt === 'prompt too high';
   const cachedTokens = isPromptHigh ? 0 : Math.min(reported.cachedTokens, promptTokens);
   return {
     usage: {
@@ -85,13 +106,18 @@ export async function usageOf(ended: EndedCompletion): Promise<TrustedUsage> {
       cacheWriteTokens: isPromptHigh ? 0 : Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
       reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
     },
-    doubted: [
-      ...(trusted.doubt === undefined ? [] : [trusted.doubt]),
-      ...(isOutputHigh ? ['output too high' as const] : []),
-      ...(countsOutput && completionTokens > reported.completionTokens ? ['output too low' as const] : []),
-    ],
+    doubted:
+      trusted.doubt === undefined && !isOutputHigh && !isOutputRaised
+        ? NO_DOUBTS
+        : [
+            ...(trusted.doubt === undefined ? [] : [trusted.doubt]),
+            ...(isOutputHigh ? ['output too high' as const] : []),
+            ...(isOutputRaised ? ['output too low' as const] : []),
+          ],
   };
 }
+
+const NO_DOUBTS: readonly Doubt[] = [];
 
 /** A backend's count of its output, raised to the lower bound if it is too low. */
 function raisedOutput(reported: number, { isEncrypted, meter, outputTokensAtMost }: EndedCompletion): number {

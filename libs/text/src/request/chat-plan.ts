@@ -70,6 +70,8 @@ const OTHER_LIMITS = [
   'best_of',
 ];
 
+const NOT_SENT: ReadonlySet<string> = new Set([...OWN_MEMBERS, ...OTHER_LIMITS, 'stream_options']);
+
 /**
  * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
  * NOT_AVAILABLE, INVALID_REQUEST.
@@ -148,16 +150,22 @@ export interface BackendRequest {
   readonly promptTokens: number;
 }
 
-/** The router's call for a plan. */
-export async function chatCall(
+/** The body of a backend call for a plan; a promise only if it has long strings. */
+export function chatBody(
   plan: ChatPlan,
-  { requestId, accountId }: Pick<ChatCall, 'requestId' | 'accountId'>,
   request: BackendRequest,
-): Promise<ChatCall> {
-  const body = await plan.text.strings.bytesOf(backendBody(plan, request));
-  const { encryption } = plan;
-  const call = { requestId, accountId, model: plan.model.id, body, ...(encryption && { encryption }) };
-  return plan.cacheKey === undefined ? call : { ...call, cacheKey: plan.cacheKey };
+): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
+  return plan.text.strings.bytesOf(backendBody(plan, request));
+}
+
+/** The router's call for a plan. */
+export function chatCall(
+  { model, encryption, cacheKey }: ChatPlan,
+  { requestId, accountId }: Pick<ChatCall, 'requestId' | 'accountId'>,
+  body: readonly Uint8Array[],
+): ChatCall {
+  const call = { requestId, accountId, model: model.id, body, ...(encryption && { encryption }) };
+  return cacheKey === undefined ? call : { ...call, cacheKey };
 }
 
 /** The client's limit of output tokens per choice; zero or less counts as no limit. */
@@ -168,15 +176,14 @@ function outputLimit(request: ChatRequest): number | undefined {
 
 /** The request body for the backend: every member that is not handled here, byte for byte. */
 function backendBody(plan: ChatPlan, { stream, promptTokens }: BackendRequest): string {
-  const members = new Map(plan.text.members);
-  for (const name of [...OWN_MEMBERS, ...OTHER_LIMITS]) members.delete(name);
+  const members = new Map<string, string>();
+  for (const [name, text] of plan.text.members) if (!NOT_SENT.has(name)) members.set(name, text);
   const searching = plan.web?.kind === 'native' ? Object.keys(plan.web.members) : [];
   dropSteering(members, { extraFields: [...plan.model.extraFields, ...searching] });
   setLimit(members, plan, promptTokens);
   setTools(members, plan.request, addedTool(plan));
   setThinking(members, plan.thinking, plan.model);
   setSearch(members, plan);
-  members.delete('stream_options');
   members.set('stream', String(stream));
   if (stream) members.set('stream_options', '{"include_usage":true}');
   return jsonObject(members);

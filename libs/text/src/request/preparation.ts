@@ -58,21 +58,30 @@ export class Preparation {
   ) {}
 
   /**
-   * Replaces the messages of the plan's text if they must be changed. Refuses: INVALID_REQUEST,
-   * CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE.
+   * Replaces the messages of the plan's text if they must be changed. Returns a promise only if attachments
+   * must be read. Refuses: INVALID_REQUEST, CHARACTER_NOT_FOUND, PAYLOAD_TOO_LARGE, UNAVAILABLE.
    */
-  async prepare(
+  prepare(
     plan: ChatPlan,
     findings: Findings | undefined,
     signal: AbortSignal,
-  ): Promise<PreparedPrompt> {
-    const ready = await this.ready(plan, findings, signal);
+  ): PreparedPrompt | Promise<PreparedPrompt> {
+    const ready = this.ready(plan, findings, signal);
+    return ready instanceof Promise
+      ? ready.then((messages) => this.prepared(plan, messages))
+      : this.prepared(plan, ready);
+  }
+
+  private prepared(plan: ChatPlan, ready: MessageList | undefined): PreparedPrompt {
     const offered = addedTool(plan);
-    const request: ChatRequest = {
-      ...plan.request,
-      ...(ready && { messages: [...ready.messages] }),
-      ...(offered && { tools: [...(plan.request.tools ?? []), offered.tool] }),
-    };
+    const request: ChatRequest =
+      ready || offered
+        ? {
+            ...plan.request,
+            ...(ready && { messages: [...ready.messages] }),
+            ...(offered && { tools: [...(plan.request.tools ?? []), offered.tool] }),
+          }
+        : plan.request;
     const bytesOf = plan.encryption && plainBytes;
     const tokens = ready || offered ? estimatePromptTokens(request, bytesOf) : plan.promptTokens;
     const tokenizer = plan.encryption ? undefined : this.tokenizers.for(plan.model);
@@ -93,11 +102,11 @@ export class Preparation {
    * The messages with files as text, validated media, system prompts and web findings, without empty
    * assistant messages, and in the roles that chat templates accept. Returns undefined if nothing changes.
    */
-  private async ready(
+  private ready(
     plan: ChatPlan,
     findings: Findings | undefined,
     signal: AbortSignal,
-  ): Promise<MessageList | undefined> {
+  ): MessageList | undefined | Promise<MessageList | undefined> {
     const { messages } = plan.request;
     const { instructions = '', block: untrusted = '' } = findings ?? {};
     const prompts = this.prompts.for(plan.parameters, plan.model);
@@ -107,17 +116,18 @@ export class Preparation {
     const placed = partsOf(messages);
     const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
     const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
-    // Skipped for the many requests without attachments, since it costs more than the rest of their
+    const edited = (parts: ReadyParts): MessageList | undefined => {
+      for (const part of left) parts.set(part, undefined);
+      const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
+      const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
+      if (isUnchanged && followsRules(messages, rules)) return undefined;
+      const original = { messages, text: plan.text.messages };
+      return editMessages(original, { prompt, untrusted, dropped, parts, rules });
+    };
+    // The many requests without attachments do not wait, which would cost more than the rest of their
     // preparation.
-    const parts: ReadyParts =
-      toRead.length === 0
-        ? new Map()
-        : await traced('attachments', () => this.readyAll(toRead, plan, signal));
-    for (const part of left) parts.set(part, undefined);
-    const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
-    const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
-    if (isUnchanged && followsRules(messages, rules)) return undefined;
-    return editMessages({ messages, text: plan.text.messages }, { prompt, untrusted, dropped, parts, rules });
+    if (toRead.length === 0) return edited(new Map());
+    return traced('attachments', () => this.readyAll(toRead, plan, signal)).then(edited);
   }
 
   /** The changed parts and their replacements. */
