@@ -7,16 +7,19 @@ export const ALGORITHM = 'X-SVC-TEE-Signing-Algo';
 
 const NAMES = [CLIENT_KEY, MODEL_KEY, ALGORITHM] as const;
 
+const BY_NAME = NAMES.map((name) => [name, name.toLowerCase()] as const);
+
 /** The headers that demand encryption, as sent. */
 export type EncryptionHeaders = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
 /** Undefined if a request has none of them. */
 export function encryptionHeaders(headers: IncomingHttpHeaders): EncryptionHeaders | undefined {
-  const found = NAMES.flatMap((name) => {
-    const value = headers[name.toLowerCase()];
-    return value === undefined ? [] : [[name, value.toString()] as const];
-  });
-  return found.length > 0 ? Object.fromEntries(found) : undefined;
+  let found: Partial<Record<(typeof NAMES)[number], string>> | undefined;
+  for (const [name, lowerCase] of BY_NAME) {
+    const value = headers[lowerCase];
+    if (value !== undefined) (found ??= {})[name] = value.toString();
+  }
+  return found;
 }
 
 /** The error for headers that demand encryption and are not as they must be. */

@@ -270,9 +270,9 @@ export class ResponseWriter {
   private writeHead(own: HeaderValues): void {
     const { reply } = this;
     const head: (string | number)[] = [];
-    const all: readonly Readonly<Record<string, unknown>>[] = [reply.getHeaders(), this.headers, own];
-    for (const values of all)
-      for (const name of Object.keys(values)) head.push(name, values[name] as string | number);
+    append(head, reply.getHeaders());
+    append(head, this.headers);
+    append(head, own);
     reply.hijack();
     reply.raw.writeHead(200, head as string[]);
   }
@@ -286,6 +286,11 @@ export class ResponseWriter {
       this.reply.raw.destroy();
     }
   }
+}
+
+/** Appends names and values to a head. */
+function append(head: (string | number)[], values: Readonly<Record<string, unknown>>): void {
+  for (const name of Object.keys(values)) head.push(name, values[name] as string | number);
 }
 
 /**

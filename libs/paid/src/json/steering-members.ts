@@ -47,9 +47,18 @@ const plainName = (name: string): string => foldedName(name).replaceAll(/[^\p{L}
 
 /** Whether a member steers the model server instead of the model. */
 export function isSteering(name: string): boolean {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
   const plain = plainName(name);
-  return STEERING.has(plain) || STEERING_PREFIXES.some((prefix) => plain.startsWith(prefix));
+  const steers = STEERING.has(plain) || STEERING_PREFIXES.some((prefix) => plain.startsWith(prefix));
+  if (judged.size < MOST_JUDGED && name.length <= LONGEST_JUDGED) judged.set(name, steers);
+  return steers;
 }
+
+/** The first names of clients and what they do, since requests have the same ones again and again. */
+const judged = new Map<string, boolean>();
+const MOST_JUDGED = 1_000;
+const LONGEST_JUDGED = 64;
 
 interface Permissive {
   /** The members that the catalogue lets through. */

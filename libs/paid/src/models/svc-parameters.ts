@@ -47,6 +47,7 @@ export function effectiveParameters(
   body: SvcParameters | null | undefined,
   suffix: Record<string, unknown>,
 ): SvcParametersEcho {
+  if (!body && Object.keys(suffix).length === 0) return DEFAULTS;
   const read = SvcParameters.safeParse(suffix);
   if (!read.success) {
     const issues = read.error.issues.map(({ code, path, message }) => ({
@@ -56,11 +57,15 @@ export function effectiveParameters(
     }));
     throw invalidRequest(issues);
   }
-  const given = { ...body, ...read.data };
+  return inEffect(body, read.data);
+}
+
+function inEffect(body: SvcParameters | null | undefined, suffix: SvcParameters): SvcParametersEcho {
+  const given = { ...body, ...suffix };
   // The suffix takes precedence under either name of the switch.
   const housePrompts =
-    read.data.include_venice_system_prompt ??
-    read.data.include_svc_system_prompt ??
+    suffix.include_venice_system_prompt ??
+    suffix.include_svc_system_prompt ??
     body?.include_venice_system_prompt ??
     body?.include_svc_system_prompt ??
     true;
@@ -80,6 +85,9 @@ export function effectiveParameters(
     web_search_citations: [],
   };
 }
+
+/** Those of a request that says nothing of them. */
+const DEFAULTS = inEffect(undefined, {});
 
 /**
  * Refuses unavailable searches: NOT_AVAILABLE if this deployment has no web search, INVALID_REQUEST if the

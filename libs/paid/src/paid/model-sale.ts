@@ -56,13 +56,37 @@ export const sellModel = <Offered extends CatalogEntry>(
   buyer: Buyer,
 ): ModelSale<Offered> => ModelSale.of(findModel(name, models), buyer);
 
+/** A text model and the parameters after its name. */
+export interface TextSale {
+  readonly sale: ModelSale<Model>;
+  readonly suffix: Readonly<Record<string, unknown>>;
+}
+
 /** A text model, with the parameters after its name. Refuses the same. */
-export function sellTextModel(
-  name: string,
-  buyer: Buyer,
-): { readonly sale: ModelSale<Model>; readonly suffix: Record<string, unknown> } {
+export function sellTextModel(name: string, buyer: Buyer): TextSale {
+  const known = salesTo(buyer);
+  const earlier = known.get(name);
+  if (earlier) return earlier;
   const found = findTextModel(name, buyer.catalog);
-  return { sale: ModelSale.of(found, buyer), suffix: found.suffix };
+  const sold = { sale: ModelSale.of(found, buyer), suffix: found.suffix };
+  // What becomes of a deprecated model depends on the time.
+  const isLasting = !found.model.deprecation && !found.deprecation;
+  if (isLasting && known.size < SALES_OF_CALLER) known.set(name, sold);
+  return sold;
+}
+
+/** The most names that are remembered for a caller, who may write a model's name with any parameters. */
+const SALES_OF_CALLER = 100;
+
+/** Earlier sales by the catalogue's models, of which a change of the catalogue makes new ones, and caller. */
+const sales = new WeakMap<NamedModels<Model>, WeakMap<Caller, Map<string, TextSale>>>();
+
+function salesTo({ caller, catalog: { text } }: Buyer): Map<string, TextSale> {
+  let ofCatalog = sales.get(text);
+  if (!ofCatalog) sales.set(text, (ofCatalog = new WeakMap<Caller, Map<string, TextSale>>()));
+  let ofCaller = ofCatalog.get(caller);
+  if (!ofCaller) ofCatalog.set(caller, (ofCaller = new Map<string, TextSale>()));
+  return ofCaller;
 }
 
 /** A route that is sold without a model. */

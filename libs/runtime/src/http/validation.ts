@@ -24,7 +24,9 @@ export function validateRequest(request: Incoming, next: Next): void {
       void checkInSlices(body, request, next);
       return;
     }
-    if (body && isPlainBody?.(request.body) !== true) request.body = validate(body, request.body);
+    const isPlain = isPlainBody?.(request.body) === true;
+    if (isPlain && request.bodyJson) request.bodyJson.isPlain = true;
+    if (body && !isPlain) request.body = validate(body, request.body);
     if (isStored(route)) refuseUnstorable(request.body);
   } catch (error) {
     next(error as Error);

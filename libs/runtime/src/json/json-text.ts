@@ -5,6 +5,8 @@ import { LongStrings } from './long-strings.js';
  * object, so `forget` frees its memory even while the object itself is still in use.
  */
 export class JsonText {
+  /** Whether the route's schema knows every member and accepts the value unchanged. */
+  isPlain = false;
   private kept: { text: string; readonly strings: LongStrings } | undefined;
 
   constructor(text: string, strings = new LongStrings()) {

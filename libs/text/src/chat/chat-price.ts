@@ -1,6 +1,6 @@
 import type { Model, Rates } from '@svc/catalog';
 import { type ChargeLine, type Usage, chargeLine } from '@svc/contracts/messages';
-import { pricedNano, tokenSku } from '@svc/contracts/money';
+import { type TokenKind, pricedNano, tokenSku } from '@svc/contracts/money';
 
 /** The rates for a whole request with this number of prompt tokens. */
 function ratesFor(model: Model, promptTokens: number): Rates {
@@ -16,16 +16,21 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   const rates = ratesFor(model, usage.promptTokens);
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
-  return [
-    line(tokenSku(model.id, 'input'), usage.promptTokens - cached - written, rates.inputNano),
-    line(tokenSku(model.id, 'cacheRead'), cached, rates.cacheInputNano),
-    line(tokenSku(model.id, 'cacheWrite'), written, rates.cacheWriteNano),
-    line(tokenSku(model.id, 'output'), usage.completionTokens, rates.outputNano),
-  ].filter(({ units }) => units > 0);
+  const lines: ChargeLine[] = [];
+  const add = (kind: TokenKind, units: number, priceNanoPerMillion: bigint): void => {
+    if (units > 0) lines.push(line(tokenSku(model.id, kind), units, priceNanoPerMillion));
+  };
+  add('input', usage.promptTokens - cached - written, rates.inputNano);
+  add('cacheRead', cached, rates.cacheInputNano);
+  add('cacheWrite', written, rates.cacheWriteNano);
+  add('output', usage.completionTokens, rates.outputNano);
+  return lines;
 }
 
 /** The charge lines of several backend calls of one request: each at its own rates, merged by price. */
 export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[] {
+  const [only] = usages;
+  if (only && usages.length === 1) return priceUsage(model, only);
   const lines: ChargeLine[] = [];
   for (const next of usages.flatMap((usage) => priceUsage(model, usage))) {
     const { sku, units, priceNanoPerMillion: price } = next;
@@ -42,11 +47,10 @@ export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[
  * left out.
  */
 export function totalUsage(usages: readonly Usage[]): Usage {
+  const [only] = usages;
+  if (only && usages.length === 1) return only;
   const sum = (of: (usage: Usage) => number): number =>
-    usages.reduce(
-      (total, usage) => total + (usage.completionTokens > 0 || usages.length === 1 ? of(usage) : 0),
-      0,
-    );
+    usages.reduce((total, usage) => total + (usage.completionTokens > 0 ? of(usage) : 0), 0);
   return {
     promptTokens: sum(({ promptTokens }) => promptTokens),
     completionTokens: sum(({ completionTokens }) => completionTokens),
@@ -76,9 +80,6 @@ export function tokensWithin(model: Model, promptTokens: number, amountNano: big
 
 function promptAtMostNano(model: Model, promptTokens: number): bigint {
   const { inputNano, cacheInputNano, cacheWriteNano } = ratesFor(model, promptTokens);
-  const dearest = [cacheInputNano, cacheWriteNano].reduce(
-    (most, rate) => (rate > most ? rate : most),
-    inputNano,
-  );
-  return pricedNano(promptTokens, dearest);
+  const dearest = cacheInputNano > inputNano ? cacheInputNano : inputNano;
+  return pricedNano(promptTokens, cacheWriteNano > dearest ? cacheWriteNano : dearest);
 }

@@ -68,10 +68,10 @@ export class OutputNormaliser {
     return this.how.tool;
   }
 
-  /** The log probabilities of the prompt, as JSON. */
-  get promptLogprobs(): string {
+  /** The log probabilities of the prompt, as JSON, if there are any. */
+  get promptLogprobs(): string | undefined {
     const { withPromptLogprobs: json } = this.facts;
-    return (json === undefined ? undefined : jsonMembers(json).get('prompt_logprobs')) ?? 'null';
+    return json === undefined ? undefined : jsonMembers(json).get('prompt_logprobs');
   }
 
   /** Everything known about the size of the response. */

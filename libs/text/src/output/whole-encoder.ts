@@ -61,8 +61,11 @@ export class WholeEncoder implements ResponseEncoder {
       prompt_token_ids: this.normaliser.facts.promptTokenIds,
       svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
     };
-    const json = JSON.stringify(body).slice(0, -1);
-    return this.writer.send(`${json},"prompt_logprobs":${this.normaliser.promptLogprobs}}`);
+    const { promptLogprobs } = this.normaliser;
+    if (promptLogprobs === undefined) body['prompt_logprobs'] = null;
+    const json = JSON.stringify(body);
+    if (promptLogprobs === undefined) return this.writer.send(json);
+    return this.writer.send(`${json.slice(0, -1)},"prompt_logprobs":${promptLogprobs}}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Model } from '@svc/catalog';
-import type { ChatRequest, ContentPart, Message } from '@svc/api/chat';
+import type { ChatRequest, ContentPart } from '@svc/api/chat';
 import { type Issue, invalidRequest } from '@svc/contracts/problems';
 
 /** The most parts of each type in one message. */
@@ -68,9 +68,8 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
   }
   let videos = 0;
   let marks = 0;
-  for (const [index, message] of request.messages.entries()) {
-    const parts = partsOf(message);
-    if (parts.length === 0) continue;
+  for (const [index, { content: parts }] of request.messages.entries()) {
+    if (!Array.isArray(parts)) continue;
     videos += parts.filter(({ type }) => type === 'video_url').length;
     marks += parts.filter((part) => part.cache_control !== undefined).length;
     for (const fault of messageFaults(parts, model)) refuse(['messages', index, 'content'], fault);
@@ -79,11 +78,6 @@ export function checkCapabilities(request: ChatRequest, model: Model): void {
   if (marks > CACHE_MARKS_PER_REQUEST)
     refuse(['messages'], `must contain at most ${CACHE_MARKS_PER_REQUEST} cache_control marks`);
   if (issues.length > 0) throw invalidRequest(issues);
-}
-
-/** The parts of a message; empty for plain text. */
-function partsOf(message: Message): readonly ContentPart[] {
-  return Array.isArray(message.content) ? message.content : [];
 }
 
 function messageFaults(parts: readonly ContentPart[], model: Model): string[] {

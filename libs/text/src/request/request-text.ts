@@ -2,7 +2,7 @@ import { ChatRequest, NOT_INT64 } from '@svc/api/chat';
 import { invalidRequest } from '@svc/contracts/problems';
 import type { JsonText, LongStrings } from '@svc/runtime';
 import { z } from 'zod';
-import { KnownJson, type MemberShape, type ObjectShape, type Shape } from '@svc/paid/json';
+import { KnownJson, type MemberShape, type ObjectShape, type Shape, jsonObject } from '@svc/paid/json';
 
 /**
  * The text of a chat completion request that may reach a backend, as its members. It is kept only until the
@@ -20,6 +20,7 @@ export class RequestText {
    * case, and a seed beyond 64 bits.
    */
   static checked(json: JsonText, request: ChatRequest): RequestText {
+    if (json.isPlain && json.strings.isEmpty) return RequestText.plain(json, request);
     const known = new KnownJson(json.text);
     const text = known.read(CHAT_SHAPE, request);
     const issues = [...known.issues];
@@ -29,6 +30,14 @@ export class RequestText {
     if (issues.length > 0) throw invalidRequest(issues);
     json.replace(text);
     return new RequestText(json, known.members);
+  }
+
+  /** All members of a plain chat are known. Writing its text again is cheaper than checking it. */
+  private static plain(json: JsonText, request: ChatRequest): RequestText {
+    const known = new Map<string, string>();
+    for (const [name, value] of Object.entries(request)) known.set(name, JSON.stringify(value));
+    json.replace(jsonObject(known));
+    return new RequestText(json, known);
   }
 
   get strings(): LongStrings {
