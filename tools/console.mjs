@@ -1,5 +1,6 @@
-// Bundles the console, the pages that the gateway serves to browsers, into libs/console/dist: `index.html`,
-// and scripts and a style sheet in `assets`, each with a hash of its content in its name.
+// Bundles the pages that the gateway serves to browsers into libs/console/dist: `index.html`, the console,
+// `desk.html`, the operator's desk, and their scripts and style sheet in `assets`, each with a hash of its
+// content in its name.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +10,16 @@ const root = join(import.meta.dirname, '..');
 const source = join(root, 'libs/console/src');
 const folder = join(root, 'libs/console/dist');
 
-/** Where the gateway serves the assets. */
-const ASSETS = '/console/assets';
+/** Each page with its first script, and where the gateway serves it with its assets. */
+const PAGES = [
+  { page: 'index.html', script: 'main', home: '/console' },
+  { page: 'desk.html', script: 'desk', home: '/desk' },
+];
 
-/** The files that the style sheet and the page are made of, in addition to the compiled code. */
-export const consoleSources = ['index.html', 'style.css'].map((name) => `libs/console/src/${name}`);
+/** The files that the style sheet and the pages are made of, in addition to the compiled code. */
+export const consoleSources = [...PAGES.map(({ page }) => page), 'style.css'].map(
+  (name) => `libs/console/src/${name}`,
+);
 
 /** The style sheet without comments and indentation. */
 const styleSheet = () =>
@@ -25,7 +31,7 @@ const styleSheet = () =>
 async function writeScripts() {
   const bundle = await rolldown({
     cwd: root,
-    input: { main: join(source, 'main.tsx') },
+    input: Object.fromEntries(PAGES.map(({ script }) => [script, join(source, `${script}.tsx`)])),
     platform: 'browser',
     resolve: { extensionAlias: { '.js': ['.tsx', '.ts', '.js'] } },
     // The contracts declare schemas beside the functions that the console uses.
@@ -39,25 +45,28 @@ async function writeScripts() {
     comments: false,
   });
   await bundle.close();
-  return output.find(({ isEntry }) => isEntry);
+  return output.filter(({ isEntry }) => isEntry);
 }
 
-/** Writes the page and its assets, and removes those of earlier builds. */
+/** Writes the pages and their assets, and removes those of earlier builds. */
 export async function writeConsole() {
   rmSync(join(folder, 'assets'), { recursive: true, force: true });
   mkdirSync(join(folder, 'assets'), { recursive: true });
-  const main = await writeScripts();
+  const entries = await writeScripts();
   const styles = styleSheet();
   const hash = createHash('sha256').update(styles).digest('base64url').slice(0, 8);
   writeFileSync(join(folder, 'assets', `style-${hash}.css`), styles);
-  const links = [
-    `<link rel="stylesheet" href="${ASSETS}/style-${hash}.css" />`,
-    ...main.imports.map((name) => `<link rel="modulepreload" href="${ASSETS}/${name}" />`),
-    `<script type="module" src="${ASSETS}/${main.fileName}"></script>`,
-  ];
-  const page = readFileSync(join(source, 'index.html'), 'utf8');
-  writeFileSync(
-    join(folder, 'index.html'),
-    page.replace('<!-- assets -->', () => links.join('\n    ')),
-  );
+  for (const { page, script, home } of PAGES) {
+    const { fileName, imports } = entries.find(({ name }) => name === script);
+    const links = [
+      `<link rel="stylesheet" href="${home}/assets/style-${hash}.css" />`,
+      ...imports.map((name) => `<link rel="modulepreload" href="${home}/assets/${name}" />`),
+      `<script type="module" src="${home}/assets/${fileName}"></script>`,
+    ];
+    const text = readFileSync(join(source, page), 'utf8');
+    writeFileSync(
+      join(folder, page),
+      text.replace('<!-- assets -->', () => links.join('\n    ')),
+    );
+  }
 }

@@ -6,6 +6,8 @@ import type { Running } from '@svc/runtime';
 interface All {
   readonly running: Running;
   readonly account: FirstAccount | undefined;
+  /** Whether the desk of operators is served. */
+  readonly hasDesk: boolean;
   /** The secret of a link that signs in to the console as this account; none without the console. */
   readonly consoleLink: string | undefined;
   readonly dataDir: string;
@@ -18,16 +20,19 @@ interface All {
 
 /** The text printed at the start: addresses, and commands for a first request. */
 export function announcement(all: All): string {
-  const { running, account, consoleLink, dataDir, simulatorUrl, localServers, catalog, operatorTokenFrom } =
-    all;
+  const { running, account, consoleLink, hasDesk, dataDir, simulatorUrl, localServers, catalog } = all;
+  const { operatorUrl = '' } = running;
   const base = `${running.apiUrl}/api/v1`;
   const lines = [
     '',
     `  API            ${base}`,
-    `  Operator API   ${running.operatorUrl ?? ''}/operator/v1   token: ${operatorTokenFrom}`,
+    `  Operator API   ${operatorUrl}/operator/v1   token: ${all.operatorTokenFrom}`,
     ...(consoleLink === undefined
       ? []
-      : [`  Console        ${consoleUrl(running.apiUrl)}#link=${consoleLink}`]),
+      : [`  Console        ${pageUrl('/console', running.apiUrl)}#link=${consoleLink}`]),
+    ...(hasDesk
+      ? [`  Desk           ${pageUrl('/desk', operatorUrl)}   for operators, with their token`]
+      : []),
     `  Data           ${dataDir}`,
     ...(simulatorUrl === undefined ? [] : [`  Simulator      ${simulatorUrl}`]),
     ...localServers.flatMap((server) => foundLines(server, catalog)),
@@ -44,8 +49,8 @@ export function announcement(all: All): string {
 }
 
 /** Browsers keep the console's cookie only if they take the address for that of their own machine. */
-function consoleUrl(apiUrl: string): string {
-  const url = new URL('/console', apiUrl);
+function pageUrl(path: string, baseUrl: string): string {
+  const url = new URL(path, baseUrl);
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = 'localhost';
   return url.href;
 }

@@ -91,6 +91,7 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
     running,
     account,
     consoleLink,
+    hasDesk: config.SVC_CONSOLE === 'on',
     dataDir,
     operatorTokenFrom:
       config.SVC_OPERATOR_TOKEN === undefined ? join(dataDir, 'operator-token') : 'SVC_OPERATOR_TOKEN',

@@ -7,7 +7,7 @@ import {
   WebQueryOnWire,
   WebResultsReply,
 } from '@svc/contracts/ports';
-import { INFERENCE_PATH } from '@svc/contracts/inference';
+import { BackendState, INFERENCE_PATH } from '@svc/contracts/inference';
 import { FileInForce } from './operator/operator-files.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
@@ -44,6 +44,17 @@ export const internalRoutes = {
       'MODEL_AT_CAPACITY',
       'REQUEST_TIMEOUT',
     ],
+  },
+  readBackends: {
+    method: 'GET',
+    path: '/internal/v1/backends',
+    operationId: 'readBackends',
+    tag: 'Inference',
+    summary: 'Shows the state of the backends, as this router sees them',
+    access: 'internal',
+    status: 200,
+    reply: z.object({ data: z.array(BackendState) }),
+    refusals: [],
   },
   extractText: {
     method: 'POST',

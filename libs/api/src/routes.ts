@@ -31,6 +31,8 @@ import { portRoutes } from './internal/port-routes.js';
 import { accountRoutes } from './operator/operator-accounts.js';
 import { accountingRoutes } from './operator/operator-accounting.js';
 import { debitRoutes } from './operator/operator-debits.js';
+import { backendRoutes } from './operator/operator-backends.js';
+import { operatorTokenRoutes } from './operator/operator-token.js';
 import { operatorKeyRoutes } from './operator/operator-keys.js';
 import { actionRoutes } from './operator/operator-actions.js';
 import { fileRoutes } from './operator/operator-files.js';
@@ -293,6 +295,8 @@ export const routes = {
   ...actionRoutes,
   ...jobRoutes,
   ...fileRoutes,
+  ...backendRoutes,
+  ...operatorTokenRoutes,
   ...operatorKeyRoutes,
   ...stakeRoutes,
   ...paymentRoutes,

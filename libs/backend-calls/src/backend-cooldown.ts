@@ -8,14 +8,25 @@ export type CooldownScope = 'nobody' | 'account' | 'everyone';
 /** Backends that failed lately are called last for a while. */
 export class BackendCooldown {
   private untilMs = 0;
+  private latestReason = '';
   /** The latest account whose request failed since the backend last succeeded. */
   private failed: { readonly accountId: string; readonly untilMs: number } | undefined;
+
+  /** How long it still lasts for everyone, and the failure that began it; undefined while there is none. */
+  get current(): { readonly restMs: number; readonly reason: string } | undefined {
+    const restMs = this.untilMs - performance.now();
+    return restMs > 0 ? { restMs, reason: this.latestReason } : undefined;
+  }
 
   /**
    * Starts a cooldown after a failed call. Returns whether it is for everyone, as it is after failures of two
    * accounts in a row.
    */
-  begin(scope: CooldownScope, accountId: string, cooldownMs: number): boolean {
+  begin(
+    { cooldown: scope, reason }: { readonly cooldown: CooldownScope; readonly reason: string },
+    accountId: string,
+    cooldownMs: number,
+  ): boolean {
     const nowMs = performance.now();
     const untilMs = nowMs + cooldownMs;
     const { failed } = this;
@@ -26,6 +37,7 @@ export class BackendCooldown {
       if (isFirst) return false;
     }
     this.untilMs = untilMs;
+    this.latestReason = reason;
     return true;
   }
 

@@ -44,6 +44,10 @@ export class BackendLoad {
     return this.runningCount;
   }
 
+  get waitingCalls(): number {
+    return this.waitingCount;
+  }
+
   get isIdle(): boolean {
     return this.runningCount === 0 && this.waitingCount === 0;
   }

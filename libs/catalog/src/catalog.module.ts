@@ -1,6 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Catalog } from './catalog.js';
-import { CatalogInForceController, SharedCatalogController } from './operator-files.controller.js';
+import {
+  CatalogChecksController,
+  CatalogInForceController,
+  SharedCatalogController,
+} from './operator-files.controller.js';
 
 /** Provides the catalogue of the process. */
 @Module({})
@@ -10,7 +14,11 @@ export class CatalogModule {
     return {
       module: CatalogModule,
       global: true,
-      controllers: [CatalogInForceController, ...(isShared ? [SharedCatalogController] : [])],
+      controllers: [
+        CatalogChecksController,
+        CatalogInForceController,
+        ...(isShared ? [SharedCatalogController] : []),
+      ],
       providers: [{ provide: Catalog, useValue: catalog }],
       exports: [Catalog],
     };

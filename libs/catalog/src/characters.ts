@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import { type Character, CharactersFile } from '@svc/api/characters';
 import { type FileVersion, type OperatorFile, hashOf } from './operator-file.js';
-import { FileError, readYaml } from './yaml-file.js';
+import { FileError, parseYaml, readYaml } from './yaml-file.js';
 
 /** The available characters. Read from a file at start and again when it changes. */
 export class Characters {
@@ -34,14 +35,20 @@ export interface CharactersPath {
   readonly path: string;
   /** Whether a missing file means that there are no characters. */
   readonly mayBeMissing?: boolean;
+  /** Stands for the text of the file. */
+  readonly text?: string;
 }
 
 /** Reads the file of characters. The error lists every fault. */
 export async function readCharacters({
   path,
   mayBeMissing,
+  text: given,
 }: CharactersPath): Promise<FileVersion<CharactersFile>> {
-  const file = await readYaml(path, CharactersFile);
+  const file =
+    given === undefined
+      ? await readYaml(path, CharactersFile)
+      : parseYaml(given, CharactersFile, basename(path));
   if (file === undefined && !mayBeMissing) throw new FileError(`${path}: no such file`);
   const { text, content, value } = file ?? { text: '', content: NONE, value: NONE };
   return { hash: hashOf(text), content, value };

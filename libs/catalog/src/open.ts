@@ -81,6 +81,7 @@ export async function openCatalog(
       name: 'catalog',
       path,
       read: () => readCatalogVersion(path, extraPath),
+      readText: (text) => readCatalogVersion(path, extraPath, text),
       valueOf: (content) => parsedBy(CatalogFile, content, path),
       changes: (before, after) => linesOf(catalogChanges(before, after)),
       refusal: (before, after) =>
@@ -110,6 +111,7 @@ export async function openCharacters(
       name: 'characters',
       path,
       read: () => readCharacters({ path, mayBeMissing: given === undefined }),
+      readText: (text) => readCharacters({ path, text }),
       valueOf: (content) => parsedBy(CharactersFile, content, path),
       changes: (before, after) => linesOf(charactersChanges(before, after)),
       refusal: () => undefined,

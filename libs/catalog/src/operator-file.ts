@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type Stats, unwatchFile, watchFile } from 'node:fs';
-import type { OperatorFileView } from '@svc/api/operator';
+import type { CatalogCheck, OperatorFileView } from '@svc/api/operator';
 import type { Logger } from '@svc/runtime';
 import type { Gauge } from '@svc/telemetry';
 import type { LastGood } from './last-good.js';
+import { FileError } from './yaml-file.js';
 
 /** The polling interval. Polling works where file notifications do not, as on mounted ConfigMaps. */
 const POLL_MS = 2_000;
@@ -32,6 +33,8 @@ export interface FileRules<Value> {
   readonly name: 'catalog' | 'characters';
   readonly path: string;
   readonly read: () => Promise<FileVersion<Value>>;
+  /** What the file would be with this text. */
+  readonly readText: (text: string) => Promise<FileVersion<Value>>;
   /** The value of a kept version. Throws if this version of the platform can't read it. */
   readonly valueOf: (content: unknown) => Value;
   readonly changes: (before: Value, after: Value) => string[];
@@ -113,6 +116,21 @@ export class OperatorFile<Value> {
     };
   }
 
+  /** What a file with this text would do if it came into force. */
+  async check(text: string): Promise<CatalogCheck> {
+    const { hash: against, value: before } = this.current;
+    let value: Value;
+    try {
+      ({ value } = await this.kind.readText(text));
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return { outcome: 'broken', reason: error.message, against, changes: [] };
+    }
+    const reason = this.kind.refusal(before, value) ?? null;
+    const changes = fewOf(this.kind.changes(before, value));
+    return { outcome: reason === null ? 'accepted' : 'refused', reason, against, changes };
+  }
+
   /** Calls a listener after each replacement. */
   onReplaced(listener: (value: Value, change: FileChange) => void): void {
     this.listeners.push(listener);
@@ -190,9 +208,7 @@ export class OperatorFile<Value> {
   private accept(before: Value, version: FileVersion<Value>): FileChange {
     const reason = this.kind.refusal(before, version.value);
     if (reason !== undefined) throw new Refused(reason, version.hash);
-    const all = this.kind.changes(before, version.value);
-    const more = all.length - MOST_CHANGES;
-    const changes = more > 0 ? [...all.slice(0, MOST_CHANGES), `and ${more} more`] : all;
+    const changes = fewOf(this.kind.changes(before, version.value));
     this.change = { name: this.kind.name, hash: version.hash, changes };
     return this.change;
   }
@@ -233,6 +249,11 @@ export class OperatorFile<Value> {
     watchFile(path, { interval: POLL_MS, persistent: false }, onChange);
     return () => unwatchFile(path, onChange);
   }
+}
+
+function fewOf(changes: readonly string[]): string[] {
+  const more = changes.length - MOST_CHANGES;
+  return [...changes.slice(0, MOST_CHANGES), ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
 /** A valid version may not come into force. */

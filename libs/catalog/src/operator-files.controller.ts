@@ -1,5 +1,10 @@
-import { Controller } from '@nestjs/common';
-import type { FileInForce, OperatorFileView } from '@svc/api/operator';
+import { Body, Controller } from '@nestjs/common';
+import {
+  type CatalogCheck,
+  CatalogToCheck,
+  type FileInForce,
+  type OperatorFileView,
+} from '@svc/api/operator';
 import { Problem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
@@ -14,6 +19,19 @@ export class CatalogInForceController {
   @Serves(routes.showCatalog)
   show(): OperatorFileView {
     return viewOf(this.catalog.source);
+  }
+}
+
+/** Shows what other catalogues would change. */
+@Controller()
+export class CatalogChecksController {
+  constructor(private readonly catalog: Catalog) {}
+
+  @Serves(routes.checkCatalog)
+  async check(@Body() { text }: CatalogToCheck): Promise<CatalogCheck> {
+    const { source } = this.catalog;
+    if (!source) throw new Problem('NOT_FOUND');
+    return source.check(text);
   }
 }
 

@@ -20,19 +20,31 @@ export async function readYaml<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
 ): Promise<ParsedFile<z.infer<Schema>> | undefined> {
-  let text: string;
-  let content: unknown;
   try {
-    text = await readFile(path, 'utf8');
-    content = parse(text);
+    return parseYaml(await readFile(path, 'utf8'), schema, path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new FileError(`${path}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw error instanceof FileError ? error : fileError(path, error);
+  }
+}
+
+/** The text of a file, parsed. FileError if it is broken. */
+export function parseYaml<Schema extends z.ZodType>(
+  text: string,
+  schema: Schema,
+  path: string,
+): ParsedFile<z.infer<Schema>> {
+  let content: unknown;
+  try {
+    content = parse(text);
+  } catch (error) {
+    throw fileError(path, error);
   }
   return { text, content, value: parsedBy(schema, content, path) };
 }
+
+const fileError = (path: string, error: unknown): FileError =>
+  new FileError(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 
 /** Content that matches a schema; FileError if it does not. */
 export function parsedBy<Schema extends z.ZodType>(

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { sessionEnds } from './api/client.js';
-import { loadSession, session, signIn } from './api/session.js';
+import { isAdmin, loadSession, session, signIn, signOut } from './api/session.js';
 import { PAGES } from './pages.js';
+import { ProofDialog } from './shell/proof-dialog.js';
 import { Shell } from './shell/shell.js';
 import { SignInPage } from './sign-in/sign-in-page.js';
 import { Announcements } from './ui/announce.js';
@@ -33,6 +34,29 @@ async function open(): Promise<string | undefined> {
     : undefined;
 }
 
+function Who() {
+  const { apiKey, wallet } = session.value ?? {};
+  return (
+    <>
+      <span class="hint">
+        {apiKey && `Key “${apiKey.description}” ···${apiKey.last6Chars}`}
+        {wallet !== null && wallet !== undefined && <span class="mono">{wallet}</span>}
+      </span>
+      <a href="/docs">API reference</a>
+      <button type="button" onClick={() => void signOut()}>
+        Sign out
+      </button>
+    </>
+  );
+}
+
+const Console = () => (
+  <>
+    <Shell name="Console" pages={PAGES.filter(({ isForAll }) => isForAll || isAdmin.value)} who={<Who />} />
+    <ProofDialog />
+  </>
+);
+
 /** The sign-in page or the console, whichever the session allows. */
 export function App() {
   const [note, setNote] = useState<string>();
@@ -55,7 +79,7 @@ export function App() {
         </div>
       )}
       {session.value === null && <SignInPage note={note} />}
-      {session.value && <Shell key={session.value.id} pages={PAGES} />}
+      {session.value && <Console key={session.value.id} />}
       <Announcements />
     </>
   );

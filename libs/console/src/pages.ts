@@ -1,7 +1,12 @@
 import type { PageEntry } from './shell/page-entry.js';
 
+interface ConsolePage extends PageEntry {
+  /** Whether a key that is not an ADMIN key may open it. */
+  readonly isForAll: boolean;
+}
+
 /** The pages in the order of the menu. The code of each is loaded when it is opened. */
-export const PAGES: readonly PageEntry[] = [
+export const PAGES: readonly ConsolePage[] = [
   {
     name: '',
     title: 'Overview',

@@ -2,4 +2,4 @@ export { DevelopmentAccount, type FirstAccount } from '@svc/identity/accounts';
 export { GatewaySettings, gatewayConfig, privateHosts } from '@svc/paid';
 export { SignIns } from './console/sign-ins.js';
 export { GatewayModule } from './gateway.module.js';
-export { LastGoodStore } from './operator/last-good.store.js';
+export { LastGoodStore } from './actions/last-good.store.js';

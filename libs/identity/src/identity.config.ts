@@ -51,7 +51,9 @@ export const identityConfig = {
   SVC_CONSOLE: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('Whether the console, where customers manage their account in a browser, is at `/console`'),
+    .describe(
+      "Whether the console, where customers manage their account in a browser, is at `/console`, and the operator's desk at `/desk` of the operator's port",
+    ),
   X402_PUBLIC_ORIGIN: z
     .url({ protocol: /^https?$/ })
     .refine(

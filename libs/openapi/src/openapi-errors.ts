@@ -103,6 +103,7 @@ const ALWAYS: Readonly<Record<Access, readonly ProblemCode[]>> = {
   key: CLIENT_REFUSALS,
   admin: CLIENT_REFUSALS,
   console: CLIENT_REFUSALS,
+  desk: ANY,
   operator: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],
   internal: ['AUTHENTICATION_FAILED', ...ANY],
   metrics: ['AUTHENTICATION_FAILED', 'UNAUTHORIZED', ...ANY],

@@ -208,6 +208,7 @@ const CROSS_ORIGIN: Readonly<Record<Access, readonly When[]>> = {
   admin: ['origin'],
   'key-or-wallet': ['origin'],
   console: [],
+  desk: [],
   operator: [],
   internal: [],
   metrics: [],

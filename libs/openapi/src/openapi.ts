@@ -60,6 +60,7 @@ const SECURITY: Readonly<Record<Access, readonly (keyof typeof SECURITY_SCHEMES)
   key: ['apiKey'],
   admin: ['apiKey'],
   console: [],
+  desk: [],
   operator: ['operatorToken'],
   internal: [],
   metrics: ['operatorToken'],

@@ -2,6 +2,15 @@ import { durationMs, whole } from '@svc/runtime';
 import { z } from 'zod';
 import { IdentitySettings, identityConfig } from '@svc/identity';
 
+const Link = z.strictObject({ name: z.string().min(1).max(60), url: z.url({ protocol: /^https?$/ }) });
+
+/** The pages of `SVC_OPERATOR_LINKS`: names and addresses. */
+export const linksIn = (text: string): z.infer<typeof Link>[] =>
+  text.split(',').flatMap((part) => {
+    const at = part.indexOf('=');
+    return part.trim() === '' ? [] : [{ name: part.slice(0, at).trim(), url: part.slice(at + 1).trim() }];
+  });
+
 /** Settings of the public API. */
 export const gatewayConfig = {
   ...identityConfig,
@@ -69,6 +78,16 @@ export const gatewayConfig = {
     .default('')
     .describe(
       'Origins whose web pages may call the API (CORS), separated by commas, such as `https://app.example`, or `*` for all; empty: none',
+    ),
+  SVC_OPERATOR_LINKS: z
+    .string()
+    .default('')
+    .refine(
+      (text) => linksIn(text).every((link) => Link.safeParse(link).success),
+      'must be NAME=URL,NAME=URL',
+    )
+    .describe(
+      "Pages that the operator's desk links to, such as `Dashboards=https://grafana.example,Runbooks=https://git.example/runbooks`",
     ),
   GATEWAY_ACCOUNT_CONCURRENCY: whole(0, 1_000_000)
     .default(64)

@@ -17,6 +17,7 @@ import { ownMembers } from './models/own-members.js';
 import type { OwnChatMembers } from './dialects/dialect.js';
 import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
+import { LocalBackendStates } from './models/local-backend-states.js';
 import { LocalBackendJobs } from './models/local-backend-jobs.js';
 import { LocalEmbeddings } from './models/local-embeddings.js';
 import { LocalImageOrders } from './models/local-image-orders.js';
@@ -34,6 +35,7 @@ export class LocalRouter extends RouterPorts {
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
   override readonly speech: Speech;
+  override readonly states: LocalBackendStates;
   override readonly transcriptions: Transcriptions;
   readonly nodeChecks: NodeChecks;
   private readonly calls: ModelCalls;
@@ -53,6 +55,7 @@ export class LocalRouter extends RouterPorts {
     });
     this.calls = new ModelCalls(catalog, backends, settings);
     this.jobs = new LocalBackendJobs(this.calls);
+    this.states = new LocalBackendStates(catalog, pool, this.nodeChecks);
     this.speech = new LocalSpeech(this.calls);
     this.transcriptions = new LocalTranscriptions(this.calls);
     this.embeddings = new LocalEmbeddings(this.calls);

@@ -1,6 +1,7 @@
 import type { FactoryProvider } from '@nestjs/common';
 import {
   BackendJobs,
+  BackendStates,
   Chat,
   Embeddings,
   EnclaveReports,
@@ -14,6 +15,7 @@ import { RouterPorts } from './api/router-ports.js';
 /** The ports of a router. */
 export const PORTS = [
   BackendJobs,
+  BackendStates,
   Chat,
   Embeddings,
   EnclaveReports,
@@ -36,6 +38,7 @@ const portOf = (
 export const portProviders: FactoryProvider[] = [
   portOf(Chat, ({ chat }) => chat),
   portOf(BackendJobs, ({ jobs }) => jobs),
+  portOf(BackendStates, ({ states }) => states),
   portOf(Embeddings, ({ embeddings }) => embeddings),
   portOf(EnclaveReports, ({ enclaves }) => enclaves),
   portOf(ImageOrders, ({ images }) => images),

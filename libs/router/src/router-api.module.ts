@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { InternalToken } from '@svc/runtime';
+import { BackendStatesController } from './api/backend-states.controller.js';
 import { InferenceController } from './api/inference.controller.js';
 import type { RouterSettings } from './router.config.js';
 import { RouterModule } from './router.module.js';
@@ -12,7 +13,7 @@ export class RouterApiModule {
     return {
       module: RouterApiModule,
       imports: [RouterModule.with(settings)],
-      controllers: [InferenceController],
+      controllers: [BackendStatesController, InferenceController],
       providers: [{ provide: InternalToken, useValue: token }],
     };
   }

@@ -1,10 +1,17 @@
 export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './log-level.js';
 export { AccountStatement, LedgerMonth, SpenderList, SpenderQuery } from './operator-accounting.js';
-export { AccountList, AccountQuery, type ListedAccount, NewSuspension } from './operator-accounts.js';
+export {
+  AccountChange,
+  AccountList,
+  AccountQuery,
+  type ListedAccount,
+  NewSuspension,
+} from './operator-accounts.js';
 export { ActionList, ActionQuery, ActionView } from './operator-actions.js';
+export { BackendList } from './operator-backends.js';
 export { ChargeView, RequestView } from './operator-charges.js';
 export { NewCreditReversal, NewDebit } from './operator-debits.js';
-export { FileInForce, OperatorFileView } from './operator-files.js';
+export { CatalogCheck, CatalogToCheck, FileInForce, OperatorFileView } from './operator-files.js';
 export { JobList, JobQuery, JobView } from './operator-jobs.js';
 export { OperatorKeyList, OperatorKeyQuery, OperatorKeyView } from './operator-keys.js';
 export {
@@ -17,6 +24,7 @@ export {
 } from './operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
 export { NewStake, parseTokens, StakeView } from './operator-stake.js';
+export { LinkList, OperatorTokenView } from './operator-token.js';
 export {
   Account,
   AccountWithBalances,

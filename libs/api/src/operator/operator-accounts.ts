@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { RouteDefinition } from '../route/route-definition.js';
-import { ACCOUNT_STATES, Account, AccountWithBalances, Label, WalletAddress } from './operator.js';
+import {
+  ACCOUNT_STATES,
+  Account,
+  AccountWithBalances,
+  Label,
+  NewAccount,
+  WalletAddress,
+} from './operator.js';
 
 export const AccountQuery = z.strictObject({
   search: Label.optional().describe(
@@ -24,12 +31,21 @@ export const AccountList = z.object({
   nextBefore: z.uuid().nullable().describe('Pass it as `before` for the next page.'),
 });
 
+/** Absent fields stay unchanged. */
+export const AccountChange = z
+  .strictObject({
+    tier: NewAccount.shape.tier.removeDefault().optional(),
+    paid: NewAccount.shape.paid.removeDefault().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'must have `tier` or `paid`');
+
 /** Why an account is suspended. Visible to operators, not to its caller. */
 export const NewSuspension = z.strictObject({ reason: Label.meta({ example: 'Chargeback of invoice 17' }) });
 
 export type AccountQuery = z.infer<typeof AccountQuery>;
 export type ListedAccount = z.infer<typeof ListedAccount>;
 export type AccountList = z.infer<typeof AccountList>;
+export type AccountChange = z.infer<typeof AccountChange>;
 export type NewSuspension = z.infer<typeof NewSuspension>;
 
 /** A wallet has its account even if none was ever opened, so its address identifies one. */
@@ -64,6 +80,21 @@ export const accountRoutes = {
     status: 200,
     params,
     reply: AccountWithBalances,
+    refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
+  },
+  changeAccount: {
+    method: 'PATCH',
+    path: '/operator/v1/accounts/:id',
+    operationId: 'changeAccount',
+    tag: 'Accounts',
+    summary: 'Changes the tier of an account, and whether it may use models for paid accounts',
+    description: 'Every gateway applies it within a second. Requests under way finish as they began.',
+    access: 'operator',
+    scope: 'keys',
+    status: 200,
+    params,
+    body: AccountChange,
+    reply: Account,
     refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
   },
   suspendAccount: {

@@ -30,6 +30,25 @@ export const OperatorFileView = z.object({
 });
 export type OperatorFileView = z.infer<typeof OperatorFileView>;
 
+/** A catalogue that is not in force. */
+export const CatalogToCheck = z.strictObject({
+  text: z.string().min(1).max(1_000_000).describe('The catalogue, as YAML or JSON.'),
+});
+export type CatalogToCheck = z.infer<typeof CatalogToCheck>;
+
+/** What a catalogue would do. */
+export const CatalogCheck = z.object({
+  outcome: z
+    .enum(['accepted', 'refused', 'broken'])
+    .describe(
+      '`accepted`: it would come into force. `refused`: it is valid, but would not. `broken`: it is not valid.',
+    ),
+  reason: z.string().nullable().describe('Why it is refused or broken.'),
+  against: FileInForce.shape.hash.describe('The version in force, with which it was compared.'),
+  changes: z.array(z.string()).describe('What it would change, in words. Empty for a broken one.'),
+});
+export type CatalogCheck = z.infer<typeof CatalogCheck>;
+
 const description =
   'Each process shows its own. One without a port for the operator shows it to any holder of its internal token.';
 
@@ -44,6 +63,21 @@ export const fileRoutes = {
     access: 'process',
     status: 200,
     reply: OperatorFileView,
+    refusals: ['NOT_FOUND'],
+  },
+  checkCatalog: {
+    method: 'POST',
+    path: '/operator/v1/catalog/checks',
+    operationId: 'checkCatalog',
+    tag: 'Health',
+    summary: 'Shows what a catalogue would change if it came into force, and whether it would',
+    description: 'It is compared with the version in force in this process. Nothing is changed.',
+    access: 'process',
+    scope: 'read',
+    status: 200,
+    body: CatalogToCheck,
+    bodyLimitBytes: 2_097_152,
+    reply: CatalogCheck,
     refusals: ['NOT_FOUND'],
   },
   showCharacters: {

@@ -10,6 +10,9 @@ export const NewRefund = z.strictObject({
   /** The refund in USD. Without either currency, all that is left of both; with one, only that one. */
   usd: PositiveUsd.optional(),
   diem: PositiveUsd.optional(),
+  reason: Label.optional()
+    .describe('Kept with the operator action.')
+    .meta({ example: 'The answer was cut off' }),
 });
 
 /** A transfer for each refunded currency. */

@@ -8,6 +8,7 @@ import type { Problem, ProblemCode } from '@svc/contracts/problems';
  * - `key`: the holder of an API key; `admin`: of an ADMIN key; `key-or-wallet`: of an API key or a wallet;
  * - `console`: a page of the console, with or without a session;
  * - `operator`: the operator, on a separate port;
+ * - `desk`: anyone on that port: the files of a page that asks for the operator's token;
  * - `internal`: processes of the same deployment;
  * - `process`: the operator or, in a process without an operator's port, any holder of its internal token;
  * - `metrics`: metrics readers, on the operator's port or, in a process without one, on its only port.
@@ -20,6 +21,7 @@ export type Access =
   | 'key-or-wallet'
   | 'console'
   | 'operator'
+  | 'desk'
   | 'internal'
   | 'process'
   | 'metrics';

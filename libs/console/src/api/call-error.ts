@@ -42,6 +42,18 @@ export function errorTexts(body: unknown): { message?: string | undefined; code?
   };
 }
 
+/** The faults of a request by the name of their field; a fault within a field counts for the field. */
+export function faultsOf(error: unknown): ReadonlyMap<string, string> {
+  const body = error instanceof CallError ? error.details.body : undefined;
+  const issues = isRecord(body) && Array.isArray(body['issues']) ? (body['issues'] as unknown[]) : [];
+  return new Map(
+    issues.filter(isRecord).map(({ path, message }) => {
+      const [name] = Array.isArray(path) ? (path as unknown[]) : [];
+      return [String(name ?? ''), textOf(message) ?? 'is not valid'];
+    }),
+  );
+}
+
 export async function errorOf(response: Response): Promise<CallError> {
   const body: unknown = await response.json().catch(() => undefined);
   const { message, code } = errorTexts(body);

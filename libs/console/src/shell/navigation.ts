@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 
-const BASE = '/console';
+/** The first part of the address: `/console` or `/desk`. */
+const BASE = `/${location.pathname.split('/')[1] ?? ''}`;
 
 /** The page of an address: `keys` of `/console/keys`, and the empty text of `/console`. */
 const pageOf = (pathname: string): string => pathname.slice(BASE.length).replaceAll(/^\/+|\/+$/g, '');
@@ -16,7 +17,7 @@ function read(): void {
   choices.value = new URLSearchParams(location.search);
 }
 
-/** The address of a page of the console. */
+/** The address of a page. */
 export const addressOfPage = (name: string, search: Readonly<Record<string, string>> = {}): string => {
   const text = new URLSearchParams(search).toString();
   return `${BASE}${name === '' ? '' : `/${name}`}${text === '' ? '' : `?${text}`}`;
@@ -40,7 +41,7 @@ export function choose(changes: Readonly<Record<string, string>>): void {
   read();
 }
 
-/** Follows links within the console without loading it again. The browser follows all others. */
+/** Follows links within these pages without loading them again. The browser follows all others. */
 function follow(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   const isOrdinary =

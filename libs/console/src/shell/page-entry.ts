@@ -5,7 +5,5 @@ export interface PageEntry {
   /** The last part of its address. */
   readonly name: string;
   readonly title: string;
-  /** Whether a key that is not an ADMIN key may open it. */
-  readonly isForAll: boolean;
   readonly load: () => Promise<ComponentType>;
 }

@@ -1,30 +1,31 @@
-import type { ComponentType } from 'preact';
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isAdmin, session, signOut } from '../api/session.js';
 import { ErrorBoundary } from '../ui/error-boundary.js';
 import { ErrorNote, Skeleton } from '../ui/states.js';
 import { Brand } from './brand.js';
 import { addressOfPage, page } from './navigation.js';
 import type { PageEntry } from './page-entry.js';
-import { ProofDialog } from './proof-dialog.js';
 import { ThemeChoice } from './theme.js';
 
-interface PagesProps {
+interface ShellProps {
+  readonly name: string;
+  /** Those that may be opened. */
   readonly pages: readonly PageEntry[];
+  /** Who is there, and how to leave. */
+  readonly who: ComponentChildren;
 }
 
-function Menu({ pages }: PagesProps) {
+function Menu({ name: title, pages, who }: ShellProps) {
   const [isOpen, setOpen] = useState(false);
   const current = page.value;
   useEffect(() => setOpen(false), [current]);
-  const { apiKey, wallet } = session.value ?? {};
   return (
     <header
       class="side"
       data-open={isOpen ? '' : undefined}
       onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
     >
-      <Brand />
+      <Brand name={title} />
       <button
         type="button"
         class="menu-button"
@@ -35,24 +36,15 @@ function Menu({ pages }: PagesProps) {
         Menu
       </button>
       <nav id="menu" aria-label="Pages">
-        {pages
-          .filter(({ isForAll }) => isForAll || isAdmin.value)
-          .map(({ name, title }) => (
-            <a key={name} href={addressOfPage(name)} aria-current={name === current ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
+        {pages.map(({ name, title: text }) => (
+          <a key={name} href={addressOfPage(name)} aria-current={name === current ? 'page' : undefined}>
+            {text}
+          </a>
+        ))}
       </nav>
       <div class="who">
-        <span class="hint">
-          {apiKey && `Key “${apiKey.description}” ···${apiKey.last6Chars}`}
-          {wallet !== null && wallet !== undefined && <span class="mono">{wallet}</span>}
-        </span>
+        {who}
         <ThemeChoice />
-        <a href="/docs">API reference</a>
-        <button type="button" onClick={() => void signOut()}>
-          Sign out
-        </button>
       </div>
     </header>
   );
@@ -72,7 +64,7 @@ function useOpenedPage(entry: PageEntry): OpenedPage {
     entry.load().then(
       (Content) => !isOutdated && setOpened({ entry, Content }),
       (cause: unknown) => {
-        const error = new Error('The page could not be loaded. Reload the console.', { cause });
+        const error = new Error('The page could not be loaded. Reload the window.', { cause });
         if (!isOutdated) setOpened({ entry, error });
       },
     );
@@ -86,18 +78,16 @@ function useOpenedPage(entry: PageEntry): OpenedPage {
 const NOT_FOUND: PageEntry = {
   name: 'not-found',
   title: 'No such page',
-  isForAll: true,
   load: () => Promise.resolve(() => <p>Choose a page in the menu.</p>),
 };
 
 /** The menu and the open page. */
-export function Shell({ pages }: PagesProps) {
-  const entry =
-    pages.find(({ name, isForAll }) => name === page.value && (isForAll || isAdmin.value)) ?? NOT_FOUND;
+export function Shell(props: ShellProps) {
+  const entry = props.pages.find(({ name }) => name === page.value) ?? NOT_FOUND;
   const { entry: shown, Content, error } = useOpenedPage(entry);
   useEffect(() => {
-    document.title = `${shown.title} · Console`;
-    // Not when the console opens: then the focus belongs to the browser.
+    document.title = `${shown.title} · ${props.name}`;
+    // Not when the first page opens: then the focus belongs to the browser.
     if (Content && document.activeElement !== document.body)
       document.querySelector<HTMLElement>('h1')?.focus();
   }, [shown, Content]);
@@ -106,7 +96,7 @@ export function Shell({ pages }: PagesProps) {
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <Menu pages={pages} />
+      <Menu {...props} />
       <main id="content" tabIndex={-1}>
         <div class="page">
           <div class="page-head">
@@ -121,7 +111,6 @@ export function Shell({ pages }: PagesProps) {
           )}
         </div>
       </main>
-      <ProofDialog />
     </div>
   );
 }

@@ -61,7 +61,7 @@ export function SignInPage({ note }: SignInProps) {
   return (
     <div class="gate">
       <main>
-        <Brand />
+        <Brand name="Console" />
         <div class="card stack">
           <h1 tabIndex={-1}>Sign in</h1>
           {note !== undefined && (

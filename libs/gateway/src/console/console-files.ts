@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PublishedText } from '@svc/paid/http';
 
-/** Where the build puts the console: a page, and the files that it loads. */
+/** Where the build puts the pages of the console and of the desk, and the files that they load. */
 const FOLDER = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -15,6 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Names of files that contain a hash of their content, so that the content never changes. */
 const ASSET = /^assets\/[\w.-]+-[\w-]{6,64}\.(?<type>css|js|svg|woff2)$/;
+
+/** The page of the console for customers, and that of the desk for operators. */
+export type PageName = 'index' | 'desk';
 
 /** A file that the console consists of. */
 export interface ConsoleFile {
@@ -28,9 +31,9 @@ export class ConsoleFiles {
 
   constructor(private readonly folder = FOLDER) {}
 
-  /** The page. Undefined if the console has not been built. */
-  page(): Promise<ConsoleFile | undefined> {
-    return this.file('index.html', {
+  /** A page. Undefined if the console has not been built. */
+  page(name: PageName): Promise<ConsoleFile | undefined> {
+    return this.file(`${name}.html`, {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
     });

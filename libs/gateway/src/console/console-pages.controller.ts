@@ -4,7 +4,7 @@ import { Problem } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ConsoleFile, ConsoleFiles } from './console-files.js';
+import { type ConsoleFile, ConsoleFiles, type PageName } from './console-files.js';
 
 /**
  * The page may load and call only this service, and may make elements only from text: with Trusted Types and
@@ -35,7 +35,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Serves the files of the console. */
+/** Serves the files of the console and of the operator's desk, which are the same but for their page. */
 @Controller()
 export class ConsolePagesController {
   private readonly files = new ConsoleFiles();
@@ -44,31 +44,45 @@ export class ConsolePagesController {
 
   @Serves(routes.consoleStart)
   async start(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.send(await this.pageOrProblem(), request, reply);
+    await this.send(await this.pageOrProblem('index'), request, reply);
   }
 
-  /** Paths of pages have no dots. They all have the same page, which reads its path. */
   @Serves(routes.consolePage)
   async page(
     @Param() { page: path }: { page: string },
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const isPage = !/^(?:api|assets)(?:\/|$)|\./.test(path);
-    const file = isPage ? await this.pageOrProblem() : await this.asset(path);
-    if (!file) throw new Problem('NOT_FOUND');
-    await this.send(file, request, reply);
+    await this.send(await this.fileAt(path, 'index'), request, reply);
   }
 
-  private asset(path: string): Promise<ConsoleFile | undefined> {
+  @Serves(routes.deskStart)
+  async desk(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.send(await this.pageOrProblem('desk'), request, reply);
+  }
+
+  @Serves(routes.deskPage)
+  async deskPage(
+    @Param() { page: path }: { page: string },
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.send(await this.fileAt(path, 'desk'), request, reply);
+  }
+
+  /** Paths of pages have no dots. They all have the same page, which reads its path. Refuses: NOT_FOUND. */
+  private async fileAt(path: string, name: PageName): Promise<ConsoleFile> {
+    if (!/^(?:api|assets)(?:\/|$)|\./.test(path)) return this.pageOrProblem(name);
     this.demandOn();
-    return this.files.asset(path);
+    const file = await this.files.asset(path);
+    if (file) return file;
+    throw new Problem('NOT_FOUND');
   }
 
   /** Refuses: NOT_FOUND. */
-  private async pageOrProblem(): Promise<ConsoleFile> {
+  private async pageOrProblem(name: PageName): Promise<ConsoleFile> {
     this.demandOn();
-    const page = await this.files.page();
+    const page = await this.files.page(name);
     if (page) return page;
     throw new Problem('NOT_FOUND', { message: 'The console has not been built: run `npm run build`.' });
   }

@@ -2,8 +2,9 @@ import { Module } from '@nestjs/common';
 import { KeysModule } from '../keys/keys.module.js';
 import { AccountLimitsController } from './account-limits.controller.js';
 import { AccountsController } from './accounts.controller.js';
-import { ActionsController } from './actions.controller.js';
+import { ActionsController } from '../actions/actions.controller.js';
 import { AuditController } from './audit.controller.js';
+import { BackendsController } from './backends.controller.js';
 import { ChargesController } from './charges.controller.js';
 import { DebitsController } from './debits.controller.js';
 import { JobsController } from './jobs.controller.js';
@@ -12,10 +13,11 @@ import { PaymentsController } from './payments.controller.js';
 import { RefundsController } from './refunds.controller.js';
 import { StakesController } from './stakes.controller.js';
 import { StatementsController } from './statements.controller.js';
-import { SuspensionsController } from './suspensions.controller.js';
-import { ActionLog } from './action-log.js';
-import { ActionStore } from './action.store.js';
-import { FileChanges } from './file-changes.js';
+import { AccountTermsController } from './account-terms.controller.js';
+import { TokenController } from './token.controller.js';
+import { ActionLog } from '../actions/action-log.js';
+import { ActionStore } from '../actions/action.store.js';
+import { FileChanges } from '../actions/file-changes.js';
 
 /** The operator's routes, each of whose actions is logged before it runs. */
 @Module({
@@ -25,6 +27,7 @@ import { FileChanges } from './file-changes.js';
     AccountsController,
     ActionsController,
     AuditController,
+    BackendsController,
     ChargesController,
     DebitsController,
     JobsController,
@@ -33,7 +36,8 @@ import { FileChanges } from './file-changes.js';
     RefundsController,
     StakesController,
     StatementsController,
-    SuspensionsController,
+    AccountTermsController,
+    TokenController,
   ],
   providers: [ActionLog, ActionStore, FileChanges],
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Account, type AccountQuery, type NewAccount } from '@svc/api/operator';
+import { Account, type AccountChange, type AccountQuery, type NewAccount } from '@svc/api/operator';
 import { Problem } from '@svc/contracts/problems';
 import { keyChanged } from '@svc/contracts/messages';
 import { walletAccountId, walletName } from '@svc/contracts/ports';
@@ -73,6 +73,23 @@ export class AccountStore {
       limit,
     ]);
     return rows.map(accountOf);
+  }
+
+  /** Changes the terms of an account, and adds an event to the outbox. Refuses: ACCOUNT_NOT_FOUND. */
+  async change(reference: string, { tier, paid }: AccountChange): Promise<Account> {
+    const { id, wallet } = accountNamed(reference);
+    return this.prisma.$transaction(async (transaction) => {
+      if (wallet !== undefined) {
+        const data = { id, name: wallet, ...WALLET_TERMS, wallet };
+        await transaction.account.createMany({ data, skipDuplicates: true });
+      }
+      const data = { ...(tier !== undefined && { tier }), ...(paid !== undefined && { paid }) };
+      const [row] = await transaction.account.updateManyAndReturn({ where: { id }, data });
+      if (!row) throw unknownAccount();
+      const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
+      await addToOutbox(run, keyChanged, { accountId: id });
+      return accountOf(row);
+    });
   }
 
   /**

@@ -1,3 +1,4 @@
 export { CallerOf, OperatorOf } from './access.js';
 export { BatchedLookups } from './batched-lookups.js';
 export { KeyCache } from './key-cache.js';
+export { OperatorTokens } from './operator-tokens.js';

@@ -47,6 +47,11 @@ export class OperatorTokens {
       if (Number.isFinite(expiresMs)) requests.operatorExpiry.set(expiresMs / 1_000, name);
   }
 
+  /** The scopes of a token, and until when it is accepted; several tokens may have the name of the main one. */
+  get(name: string): Pick<OperatorToken, 'scopes' | 'expiresMs'> | undefined {
+    return this.tokens.find((token) => token.name === name);
+  }
+
   /** The name of the token in an `Authorization` header. Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED. */
   demand(authorization: string | undefined, scope: OperatorScope, nowMs = Date.now()): string {
     const digest = digestOf(bearer(authorization) ?? '');

@@ -3,6 +3,7 @@ import {
   type ServedBy,
   type CallKind,
   type BackendJobs,
+  type BackendStates,
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
@@ -22,6 +23,7 @@ import { Problem, ProblemOnWire, decodeProblem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
 import { remotePorts } from './remote-ports.js';
+import { RemoteBackendStates } from './remote-backend-states.js';
 import { RouterPorts } from './router-ports.js';
 import type { RouterClientConfig } from '../router.config.js';
 
@@ -55,6 +57,7 @@ export class HttpRouter extends RouterPorts {
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
   override readonly speech: Speech;
+  override readonly states: BackendStates;
   override readonly transcriptions: Transcriptions;
   private readonly client: InternalClient;
 
@@ -71,6 +74,7 @@ export class HttpRouter extends RouterPorts {
     this.jobs = ports.jobs;
     this.nodes = ports.nodes;
     this.speech = ports.speech;
+    this.states = new RemoteBackendStates(this.client);
     this.transcriptions = ports.transcriptions;
   }
 

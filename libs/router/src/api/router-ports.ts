@@ -1,5 +1,6 @@
 import type {
   BackendJobs,
+  BackendStates,
   Chat,
   ChatCall,
   ChunkStream,
@@ -23,6 +24,7 @@ export abstract class RouterPorts {
   abstract readonly jobs: BackendJobs;
   abstract readonly nodes: Nodes;
   abstract readonly speech: Speech;
+  abstract readonly states: BackendStates;
   abstract readonly transcriptions: Transcriptions;
 
   /** A whole chat, as its backend wrote it. */

@@ -77,10 +77,7 @@ export class InternalClient {
    * signal ended the call.
    */
   ask(call: InternalCall): Promise<InternalResponse> {
-    return this.open(call, async (exchange) => {
-      const { status, headers } = exchange;
-      return { status, headers, text: await exchange.text(RESPONSE_LIMIT_BYTES) };
-    });
+    return this.open(call, responseOf);
   }
 
   /**
@@ -119,6 +116,24 @@ export class InternalClient {
         if (!isUndone) broken += 1;
       }
     }
+  }
+
+  /**
+   * Asks every address once, and returns the responses of those that gave one. Throws NeighbourUnavailable if
+   * none did.
+   */
+  async askAll(call: InternalCall): Promise<InternalResponse[]> {
+    const { deadlineMs } = call;
+    const results = await Promise.allSettled(
+      this.replicas.every.map(async (replica) => {
+        const attempt = { deadlineMs, mayMove: false, onFailure: () => undefined };
+        return responseOf(await this.start(replica, call, attempt));
+      }),
+    );
+    const responses = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const [failed] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (responses.length === 0) throw new NeighbourUnavailable(failed as Error, false);
+    return responses;
   }
 
   close(): Promise<void> {
@@ -161,6 +176,11 @@ export class InternalClient {
     const unanswered = attempt.mayMove ? replica.unanswered : undefined;
     return Exchange.start(replica.pool, request, { signal, onEnd, unanswered });
   }
+}
+
+async function responseOf(exchange: Exchange): Promise<InternalResponse> {
+  const { status, headers } = exchange;
+  return { status, headers, text: await exchange.text(RESPONSE_LIMIT_BYTES) };
 }
 
 /** Whether to rest the address. One that missed a heartbeat is used again as soon as it responds to one. */

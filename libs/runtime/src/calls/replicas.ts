@@ -132,6 +132,10 @@ export class Replicas {
     ];
   }
 
+  get every(): readonly Replica[] {
+    return this.all;
+  }
+
   get count(): number {
     return this.all.length;
   }

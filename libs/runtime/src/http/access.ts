@@ -7,7 +7,7 @@ import { routeOf } from './route.js';
 import { type InternalToken, type SharedSecret, bearer } from './secrets.js';
 
 /** The kinds of access that a service decides; all others are decided here. */
-export type GatedAccess = Exclude<Access, 'probe' | 'internal' | 'process' | 'metrics'>;
+export type GatedAccess = Exclude<Access, 'probe' | 'desk' | 'internal' | 'process' | 'metrics'>;
 
 /**
  * Authenticates and authorizes a request before its body is read. Provided by the service that owns the
@@ -61,7 +61,7 @@ export class AccessControl {
     this.keys = keys;
     for (const { access, path } of this.routes) {
       // Without any token, these routes reject every request.
-      if (access === 'probe' || access === 'process' || access === 'metrics') continue;
+      if (access === 'probe' || access === 'desk' || access === 'process' || access === 'metrics') continue;
       if (!(access === 'internal' ? keys.internalToken : keys.gates))
         throw new Error(`no access rule exists for ${path}`);
     }
@@ -96,7 +96,7 @@ export class AccessControl {
   }
 
   private pass(access: Access, request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
-    if (access === 'probe') return true;
+    if (access === 'probe' || access === 'desk') return true;
     if (access === 'metrics' || access === 'process') return this.passToProcess(access, request, reply);
     const { gates, internalToken } = this.keys;
     if (access === 'internal') {
@@ -132,6 +132,7 @@ export class AccessControl {
       case 'probe':
         return true;
       case 'operator':
+      case 'desk':
         return operatorSide;
       case 'process':
       case 'metrics':

@@ -1,17 +1,24 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { type Account, NewSuspension } from '@svc/api/operator';
+import { type Account, AccountChange, NewSuspension } from '@svc/api/operator';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/identity/accounts';
 import { KeyChanges } from '../keys/key-changes.js';
 
-/** Suspends and resumes accounts. Every gateway applies it as quickly as a change of their keys. */
+/** Changes, suspends and resumes accounts. Every gateway applies it as quickly as a change of their keys. */
 @Controller()
-export class SuspensionsController {
+export class AccountTermsController {
   constructor(
     private readonly accounts: AccountStore,
     private readonly changes: KeyChanges,
   ) {}
+
+  @Serves(routes.changeAccount)
+  async change(@Param() { id }: { id: string }, @Body() change: AccountChange): Promise<Account> {
+    const account = await this.accounts.change(id, change);
+    this.changes.made(account.id);
+    return account;
+  }
 
   @Serves(routes.suspendAccount)
   async suspend(@Param() { id }: { id: string }, @Body() { reason }: NewSuspension): Promise<Account> {

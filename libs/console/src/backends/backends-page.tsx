@@ -1,0 +1,92 @@
+import { useEffect } from 'preact/hooks';
+import type { ReplyAt } from '../api/routes.js';
+import { ask } from '../desk/operator.js';
+import { count } from '../text/format.js';
+import { DataTable } from '../ui/data-table.js';
+import { useResource } from '../ui/resource.js';
+import { Empty, Loaded } from '../ui/states.js';
+
+type BackendList = ReplyAt<'GET', '/operator/v1/backends'>;
+type BackendRow = BackendList['data'][number];
+
+const REFRESH_MS = 5_000;
+
+const TONES = { up: 'good', full: 'warn', behind: 'warn', cooling: 'danger', wrong_chain: 'danger' } as const;
+
+const Health = ({ state, reason }: BackendRow) => (
+  <span>
+    <span class={`badge ${TONES[state]}`}>{state.replaceAll('_', ' ')}</span>
+    {reason !== null && (
+      <>
+        <br />
+        <small>{reason}</small>
+      </>
+    )}
+  </span>
+);
+
+const BackendTable = ({ rows }: { readonly rows: readonly BackendRow[] }) => (
+  <DataTable
+    caption="Backends"
+    rows={rows}
+    keyOf={({ model, name, url }) => `${model} ${name} ${url}`}
+    columns={[
+      {
+        title: 'Model',
+        cell: ({ model }) => <span class="mono">{model}</span>,
+        sortBy: ({ model }) => model,
+      },
+      {
+        title: 'Backend',
+        cell: ({ name, url }) => (
+          <span>
+            <strong>{name}</strong>
+            <br />
+            <span class="mono muted">{url}</span>
+          </span>
+        ),
+        sortBy: ({ name }) => name,
+      },
+      { title: 'State', cell: Health, sortBy: ({ state }) => state },
+      {
+        title: 'Under way',
+        cell: ({ inFlight, maxInFlight }) => `${count(inFlight)} of ${count(maxInFlight)}`,
+        sortBy: ({ inFlight }) => inFlight,
+        isNumeric: true,
+      },
+      {
+        title: 'Waiting',
+        cell: ({ waiting }) => count(waiting),
+        sortBy: ({ waiting }) => waiting,
+        isNumeric: true,
+      },
+    ]}
+  />
+);
+
+/** All backends and how they are doing. */
+export function BackendsPage() {
+  const backends = useResource((signal) => ask('GET', '/operator/v1/backends', { signal }), []);
+  const { reload } = backends;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) reload();
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Loaded resource={backends} rows={6}>
+      {({ data, routers }) => (
+        <div class="stack">
+          <p class="muted">
+            {routers === 1 ? 'As one router sees them' : `As ${routers} routers see them together`}, read
+            again every five seconds.
+          </p>
+          <section class="card" aria-label="Backends">
+            {data.length === 0 ? <Empty title="No backends" /> : <BackendTable rows={data} />}
+          </section>
+        </div>
+      )}
+    </Loaded>
+  );
+}

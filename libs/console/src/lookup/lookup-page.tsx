@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks';
+import { CallError } from '../api/call-error.js';
+import type { ReplyAt } from '../api/routes.js';
+import { ask } from '../desk/operator.js';
+import { addressOfPage, choices, choose } from '../shell/navigation.js';
+import { textIn } from '../text/form-text.js';
+import { duration } from '../text/format.js';
+import { Field } from '../ui/fields.js';
+import { useResource } from '../ui/resource.js';
+import { Empty, Loaded } from '../ui/states.js';
+import { Time } from '../ui/time.js';
+import { ChargeView } from './charge-view.js';
+
+export type SoughtRequest = ReplyAt<'GET', '/operator/v1/requests/:requestId'>;
+type Failure = NonNullable<SoughtRequest['failure']>;
+
+const Search = () => (
+  <form
+    class="filters"
+    role="search"
+    onSubmit={(event) => {
+      event.preventDefault();
+      choose({ id: textIn(new FormData(event.currentTarget), 'id') });
+    }}
+  >
+    <Field label="Request id">
+      <input
+        name="id"
+        type="search"
+        value={choices.value.get('id') ?? ''}
+        placeholder="chatcmpl-…"
+        required
+      />
+    </Field>
+    <button class="primary">Find</button>
+  </form>
+);
+
+const FailureView = ({ failure }: { readonly failure: Failure }) => (
+  <section class="card stack" aria-label="Failure">
+    <h2>Why it failed</h2>
+    <dl class="facts">
+      <dt>Ended</dt>
+      <dd>
+        <Time at={failure.at} form="second" /> UTC, after {duration(failure.durationMs)}
+      </dd>
+      <dt>Status</dt>
+      <dd>
+        {failure.status} {failure.code}
+        {failure.ended !== null && ` (${failure.ended})`}
+      </dd>
+      <dt>Route</dt>
+      <dd class="mono">{failure.route}</dd>
+      {failure.model !== null && (
+        <>
+          <dt>Model</dt>
+          <dd>{failure.model}</dd>
+        </>
+      )}
+      {failure.accountId !== null && (
+        <>
+          <dt>Account</dt>
+          <dd>
+            <a class="mono" href={addressOfPage('', { id: failure.accountId })}>
+              {failure.accountId}
+            </a>
+          </dd>
+        </>
+      )}
+    </dl>
+  </section>
+);
+
+const OUTCOMES = {
+  charged: ['good', 'charged'],
+  refused: ['warn', 'refused'],
+  failed: ['danger', 'failed'],
+} as const;
+
+interface FoundProps {
+  readonly found: SoughtRequest;
+  readonly onChange: () => void;
+}
+
+function Found({ found, onChange }: FoundProps) {
+  const [tone, text] = OUTCOMES[found.outcome];
+  return (
+    <div class="stack">
+      <p class="row">
+        <span class="mono">{found.requestId}</span> <span class={`badge ${tone}`}>{text}</span>
+      </p>
+      {found.failure && <FailureView failure={found.failure} />}
+      {found.charge && <ChargeView charge={found.charge} onChange={onChange} />}
+    </div>
+  );
+}
+
+/** A request; null if there is none. */
+async function find(requestId: string, signal: AbortSignal): Promise<SoughtRequest | null> {
+  try {
+    return await ask('GET', '/operator/v1/requests/:requestId', { params: { requestId }, signal });
+  } catch (error) {
+    if (error instanceof CallError && error.code === 'REQUEST_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+function Result({ id }: { readonly id: string }) {
+  const [changes, setChanges] = useState(0);
+  const request = useResource((signal) => find(id, signal), [id, changes]);
+  return (
+    <Loaded resource={request} rows={8}>
+      {(found) =>
+        found ? (
+          <Found found={found} onChange={() => setChanges((before) => before + 1)} />
+        ) : (
+          <Empty title="No such request">
+            <span>
+              It cost nothing and was neither refused nor failed in the last 30 days, or it is still under
+              way.
+            </span>
+          </Empty>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** A request by its id, whatever its outcome. */
+export function LookupPage() {
+  const id = choices.value.get('id') ?? '';
+  return (
+    <>
+      <p class="muted">
+        Every response has the id in its header <code>x-request-id</code>; that of a completion is also its{' '}
+        <code>id</code>.
+      </p>
+      <Search />
+      {id !== '' && <Result key={id} id={id} />}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { type BackendState, joinedReports } from './backend-states.js';
+
+const ROW: BackendState = {
+  model: 'm',
+  name: 'a',
+  url: 'http://a/v1',
+  state: 'up',
+  reason: null,
+  inFlight: 1,
+  waiting: 0,
+  maxInFlight: 4,
+};
+
+it('adds up what routers report of a backend, with the worst of its states and the reason for that', () => {
+  const cooling: BackendState = { ...ROW, state: 'cooling', reason: 'failed', inFlight: 2, waiting: 3 };
+  expect(joinedReports([[ROW], [cooling], [ROW]])).toEqual({
+    routers: 3,
+    backends: [{ ...ROW, state: 'cooling', reason: 'failed', inFlight: 4, waiting: 3, maxInFlight: 12 }],
+  });
+});
+
+it('keeps backends apart that differ in model, name or address', () => {
+  const rows = [ROW, { ...ROW, model: 'n' }, { ...ROW, name: 'b' }, { ...ROW, url: 'http://b/v1' }];
+  expect(joinedReports([rows]).backends).toEqual(rows);
+});

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** From the best to the worst. */
+export const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain'] as const;
+
+/** A backend of a model, or a node of a blockchain network, as routers see it now. */
+export const BackendState = z.object({
+  model: z.string().describe('The id of the model, or `crypto-rpc/` and the name of the network.'),
+  name: z.string().describe('As in metrics and in the charges of requests.'),
+  url: z.string(),
+  state: z
+    .enum(BACKEND_CONDITIONS)
+    .describe(
+      '`full`: no slot is free. `behind`: a node that others are ahead of, called after them. `cooling`: it failed and is called last for a while. `wrong_chain`: a node of another chain, not called.',
+    ),
+  reason: z.string().nullable().describe('Why it is not `up`.'),
+  inFlight: z.int().describe('The calls under way.'),
+  waiting: z.int().describe('The calls that wait for a slot.'),
+  maxInFlight: z.int().describe('Its slots.'),
+});
+export type BackendState = z.infer<typeof BackendState>;
+
+/** What several routers report. */
+export interface BackendReport {
+  readonly routers: number;
+  readonly backends: readonly BackendState[];
+}
+
+/** The state of all backends. */
+export abstract class BackendStates {
+  /** Rejects with UNAVAILABLE if no router responds. */
+  abstract report(): Promise<BackendReport>;
+}
+
+/** The reports of several routers as one: sums of their counts, and the worst state of each backend. */
+export function joinedReports(reports: readonly (readonly BackendState[])[]): BackendReport {
+  const rows = new Map<string, BackendState>();
+  for (const row of reports.flat()) {
+    const key = JSON.stringify([row.model, row.name, row.url]);
+    const known = rows.get(key);
+    rows.set(key, known ? joined(known, row) : row);
+  }
+  return { routers: reports.length, backends: [...rows.values()] };
+}
+
+function joined(one: BackendState, other: BackendState): BackendState {
+  const rank = ({ state }: BackendState): number => BACKEND_CONDITIONS.indexOf(state);
+  const { state, reason } = rank(other) > rank(one) ? other : one;
+  return {
+    ...one,
+    state,
+    reason,
+    inFlight: one.inFlight + other.inFlight,
+    waiting: one.waiting + other.waiting,
+    maxInFlight: one.maxInFlight + other.maxInFlight,
+  };
+}

@@ -1,0 +1,65 @@
+import type { BackendPool, LiveBackend } from '@svc/backend-calls';
+import type { Catalog } from '@svc/catalog';
+import type { Backend } from '@svc/contracts/catalog';
+import {
+  type BackendReport,
+  type BackendState,
+  BackendStates,
+  joinedReports,
+  nodesName,
+} from '@svc/contracts/inference';
+import type { NodeChecks } from '../nodes/node-checks.js';
+
+type Condition = Pick<BackendState, 'state' | 'reason'>;
+
+/** The state of the backends of the catalogue, as this router sees them. */
+export class LocalBackendStates extends BackendStates {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly pool: BackendPool,
+    private readonly nodes: NodeChecks,
+  ) {
+    super();
+  }
+
+  override report(): Promise<BackendReport> {
+    return Promise.resolve(joinedReports([this.rows()]));
+  }
+
+  private rows(): BackendState[] {
+    const { backendsByModel, nodesByNetwork } = this.catalog;
+    return [
+      ...[...backendsByModel].flatMap(([model, backends]) => this.rowsOf(model, backends)),
+      ...[...nodesByNetwork].flatMap(([network, nodes]) => this.rowsOf(nodesName(network), nodes)),
+    ];
+  }
+
+  private rowsOf(model: string, backends: readonly Backend[]): BackendState[] {
+    return this.pool
+      .candidates(backends)
+      .map((live) => ({
+        model,
+        name: live.name,
+        url: live.origin + live.basePath,
+        ...this.conditionOf(live),
+        inFlight: live.inFlight,
+        waiting: live.load.waitingCalls,
+        maxInFlight: live.backend.maxInFlight,
+      }))
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+  }
+
+  private conditionOf(live: LiveBackend): Condition {
+    if (this.nodes.isWrong(live))
+      return { state: 'wrong_chain', reason: 'It reports another chain than the catalogue has for it' };
+    const { current } = live.cooldown;
+    if (current) {
+      const seconds = Math.ceil(current.restMs / 1_000);
+      return { state: 'cooling', reason: `Called last for ${seconds} s more: ${current.reason}` };
+    }
+    if (this.nodes.isLagging(live))
+      return { state: 'behind', reason: `${this.nodes.lagOf(live) ?? 0} blocks behind the others` };
+    if (live.inFlight >= live.backend.maxInFlight) return { state: 'full', reason: 'All slots are in use' };
+    return { state: 'up', reason: null };
+  }
+}
