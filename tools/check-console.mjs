@@ -31,7 +31,7 @@ for (const [kind, most] of Object.entries(MOST_BYTES))
   if (bytes[kind] > most) faults.push(`libs/console: ${bytes[kind]} bytes of ${kind}, at most ${most}`);
 if (firstBytes.some((bytesOfPage) => bytesOfPage > MOST_FIRST_BYTES))
   faults.push(
-    `libs/console: the first pages load ${firstBytes} bytes of scripts, at most ${MOST_FIRST_BYTES}`,
+    `libs/console: the first pages load ${firstBytes.join(' and ')} bytes of scripts, at most ${MOST_FIRST_BYTES}`,
   );
-console.log(`${bytes.js} bytes of scripts, ${firstBytes} at first, ${bytes.css} of styles`);
+console.log(`${bytes.js} bytes of scripts, ${firstBytes.join(' and ')} at first, ${bytes.css} of styles`);
 finish(faults);

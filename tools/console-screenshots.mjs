@@ -1,22 +1,28 @@
 // Takes pictures of each page of a running console, in light and dark colours, wide and narrow beside each
 // other, and writes them to docs/console: `node tools/console-screenshots.mjs ORIGIN KEY`, with an ADMIN key.
-// What they show is what the account has, so make some requests first. Needs Chromium.
+// What they show is what the account has, so make some requests first. With the origin of the operator's port,
+// its token and the ids of an account and of one of its requests, it takes those of the desk, in light colours:
+// `node tools/console-screenshots.mjs ORIGIN TOKEN ACCOUNT REQUEST`. Needs Chromium.
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import sharp from 'sharp';
 
-const [origin, apiKey] = process.argv.slice(2);
-if (apiKey === undefined) throw new Error('usage: node tools/console-screenshots.mjs ORIGIN KEY');
+const [origin, secret, account, request] = process.argv.slice(2);
+if (secret === undefined)
+  throw new Error('usage: node tools/console-screenshots.mjs ORIGIN KEY, or ORIGIN TOKEN ACCOUNT REQUEST');
 
-const PICTURES = join(import.meta.dirname, '..', 'docs/console');
+const isDesk = account !== undefined;
+const PICTURES = join(import.meta.dirname, '..', isDesk ? 'docs/desk' : 'docs/console');
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const PAGES = 'playground keys usage requests limits models media credit sessions'.split(' ');
 const HEIGHT = 800;
 const WIDTHS = [1_280, 360];
 const GAP = 24;
 const COLOURS = 64;
+/** How long a page that is not loaded again takes to change. */
+const SETTLING_MS = 1_500;
 
 /** Asks a model something, so that the playground is not empty. */
 async function converse(page) {
@@ -34,24 +40,61 @@ async function makeImage(page) {
 
 const ACTIONS = { playground: converse, media: makeImage };
 
+const shown = (page) =>
+  page.waitForFunction(() => document.querySelector('.page') && !document.querySelector('.skeleton'));
+
+/** The pages of the desk by the names of their pictures. Its token is forgotten when a page is loaded again. */
+const DESK_PAGES = {
+  accounts: '/desk',
+  account: `/desk?id=${account}`,
+  request: `/desk/requests?id=${request}`,
+  catalogue: '/desk/catalogue',
+  backends: '/desk/backends',
+  books: '/desk/books',
+  actions: '/desk/actions',
+};
+
+async function photographDesk(page, pictures) {
+  await page.goto(`${origin}/desk`);
+  await page.getByLabel('Token').fill(secret);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  for (const [name, path] of Object.entries(DESK_PAGES)) {
+    await page.evaluate((to) => {
+      history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, path);
+    await page.waitForTimeout(SETTLING_MS);
+    await shown(page);
+    if (name === 'books') {
+      await page.getByRole('button', { name: 'Audit', exact: true }).click();
+      await page.getByText('Everything agrees.').waitFor();
+    }
+    pictures[name] = await page.screenshot();
+  }
+}
+
 /** The pictures of every page in one colour scheme and width, by name. */
 async function photograph(browser, colorScheme, width) {
   const context = await browser.newContext({ viewport: { width, height: HEIGHT }, colorScheme });
   const page = await context.newPage();
   const pictures = {};
+  await (isDesk ? photographDesk(page, pictures) : photographConsole(page, pictures));
+  await context.close();
+  return pictures;
+}
+
+async function photographConsole(page, pictures) {
   await page.goto(`${origin}/console`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   pictures['sign-in'] = await page.screenshot();
-  await page.getByLabel('API key').fill(apiKey);
+  await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   for (const name of ['overview', ...PAGES]) {
     if (name !== 'overview') await page.goto(`${origin}/console/${name}`);
-    await page.waitForFunction(() => document.querySelector('.page') && !document.querySelector('.skeleton'));
+    await shown(page);
     await ACTIONS[name]?.(page);
     pictures[name] = await page.screenshot();
   }
-  await context.close();
-  return pictures;
 }
 
 const browser = await chromium.launch({
@@ -59,7 +102,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--hide-scrollbars'],
 });
 await mkdir(PICTURES, { recursive: true });
-for (const scheme of ['light', 'dark']) {
+for (const scheme of isDesk ? ['light'] : ['light', 'dark']) {
   const sets = [];
   for (const width of WIDTHS) sets.push(await photograph(browser, scheme, width));
   for (const name of Object.keys(sets[0])) {

@@ -57,7 +57,7 @@ export async function writeConsole() {
   const hash = createHash('sha256').update(styles).digest('base64url').slice(0, 8);
   writeFileSync(join(folder, 'assets', `style-${hash}.css`), styles);
   for (const { page, script, home } of PAGES) {
-    const { fileName, imports } = entries.find(({ name }) => name === script);
+    const { fileName, imports } = entries.find((entry) => entry.fileName.startsWith(`${script}-`));
     const links = [
       `<link rel="stylesheet" href="${home}/assets/style-${hash}.css" />`,
       ...imports.map((name) => `<link rel="modulepreload" href="${home}/assets/${name}" />`),

@@ -17,7 +17,7 @@ import { ownMembers } from './models/own-members.js';
 import type { OwnChatMembers } from './dialects/dialect.js';
 import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
-import { LocalBackendStates } from './models/local-backend-states.js';
+import { LocalBackendStates } from './nodes/local-backend-states.js';
 import { LocalBackendJobs } from './models/local-backend-jobs.js';
 import { LocalEmbeddings } from './models/local-embeddings.js';
 import { LocalImageOrders } from './models/local-image-orders.js';

@@ -2,6 +2,7 @@ import {
   type ChunkStream,
   type Completion,
   type BackendJobs,
+  type BackendStates,
   type Embeddings,
   type EnclaveReports,
   type ImageOrders,
@@ -42,6 +43,7 @@ export class SerialisedRouter extends RouterPorts {
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
   override readonly speech: Speech;
+  override readonly states: BackendStates;
   override readonly transcriptions: Transcriptions;
 
   constructor(private readonly router: RouterPorts) {
@@ -56,6 +58,7 @@ export class SerialisedRouter extends RouterPorts {
     this.jobs = ports.jobs;
     this.nodes = ports.nodes;
     this.speech = ports.speech;
+    this.states = router.states;
     this.transcriptions = ports.transcriptions;
   }
 

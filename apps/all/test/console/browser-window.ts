@@ -19,8 +19,10 @@ export class BrowserWindow {
 
   private constructor(
     readonly page: Page,
-    private readonly rootUrl: string,
+    /** Where the console or the desk is. */
+    private readonly home: string,
   ) {
+    const rootUrl = new URL(home).origin;
     page.on('pageerror', ({ message }) => this.faults.push(`fault: ${message}`));
     page.on('dialog', (dialog) => {
       this.faults.push(`dialog: ${dialog.message()}`);
@@ -35,19 +37,24 @@ export class BrowserWindow {
     });
   }
 
-  static async open(
+  static open(browser: Browser, rootUrl: string, options?: BrowserContextOptions): Promise<BrowserWindow> {
+    return BrowserWindow.at(browser, `${rootUrl}/console`, options);
+  }
+
+  /** The window of a page at another address than the console's. */
+  static async at(
     browser: Browser,
-    rootUrl: string,
+    home: string,
     options: BrowserContextOptions = {},
   ): Promise<BrowserWindow> {
     const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    return new BrowserWindow(await context.newPage(), rootUrl);
+    return new BrowserWindow(await context.newPage(), home);
   }
 
-  /** Opens a page of the console by its address. */
+  /** Opens a page by its address. */
   async visit(name = ''): Promise<void> {
-    await this.page.goto(`${this.rootUrl}/console${name === '' ? '' : `/${name}`}`);
+    await this.page.goto(`${this.home}${name === '' ? '' : `/${name}`}`);
   }
 
   async signIn(apiKey: string): Promise<void> {

@@ -1,7 +1,7 @@
 export { LOG_LEVELS, type LogLevel, LogLevelView, NewLogLevel } from './log-level.js';
 export { AccountStatement, LedgerMonth, SpenderList, SpenderQuery } from './operator-accounting.js';
 export {
-  AccountChange,
+  AccountTermsChange,
   AccountList,
   AccountQuery,
   type ListedAccount,

@@ -32,10 +32,10 @@ export const AccountList = z.object({
 });
 
 /** Absent fields stay unchanged. */
-export const AccountChange = z
+export const AccountTermsChange = z
   .strictObject({
-    tier: NewAccount.shape.tier.removeDefault().optional(),
-    paid: NewAccount.shape.paid.removeDefault().optional(),
+    tier: NewAccount.shape.tier.unwrap().optional(),
+    paid: NewAccount.shape.paid.unwrap().optional(),
   })
   .refine((change) => Object.keys(change).length > 0, 'must have `tier` or `paid`');
 
@@ -45,7 +45,7 @@ export const NewSuspension = z.strictObject({ reason: Label.meta({ example: 'Cha
 export type AccountQuery = z.infer<typeof AccountQuery>;
 export type ListedAccount = z.infer<typeof ListedAccount>;
 export type AccountList = z.infer<typeof AccountList>;
-export type AccountChange = z.infer<typeof AccountChange>;
+export type AccountTermsChange = z.infer<typeof AccountTermsChange>;
 export type NewSuspension = z.infer<typeof NewSuspension>;
 
 /** A wallet has its account even if none was ever opened, so its address identifies one. */
@@ -93,7 +93,7 @@ export const accountRoutes = {
     scope: 'keys',
     status: 200,
     params,
-    body: AccountChange,
+    body: AccountTermsChange,
     reply: Account,
     refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND'],
   },

@@ -1,9 +1,9 @@
 import type { ReplyAt } from '../api/routes.js';
 
-export type Account = ReplyAt<'GET', '/operator/v1/accounts/:id'>;
+export type ShownAccount = ReplyAt<'GET', '/operator/v1/accounts/:id'>;
 
 /** The terms and the state of an account, in a few words. */
-export const AccountBadges = ({ account }: { readonly account: Omit<Account, 'balances'> }) => (
+export const AccountBadges = ({ account }: { readonly account: Omit<ShownAccount, 'balances'> }) => (
   <span class="row">
     {account.state === 'suspended' && <span class="badge danger">suspended</span>}
     <span class="badge">{account.tier}</span>

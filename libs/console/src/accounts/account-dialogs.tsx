@@ -9,7 +9,7 @@ import { textIn } from '../text/form-text.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
-import type { Account } from './account-badges.js';
+import type { ShownAccount } from './account-badges.js';
 
 /** What can be done with an account. */
 export type AccountAction = 'credit' | 'debit' | 'refund' | 'key' | 'terms' | 'suspend' | 'resume';
@@ -25,7 +25,7 @@ const TITLES: Readonly<Record<AccountAction, string>> = {
 };
 
 interface ActionProps {
-  readonly account: Account;
+  readonly account: ShownAccount;
   /** Shows that something was done, and closes. */
   readonly onDone: (text: string) => void;
 }
@@ -183,7 +183,7 @@ const FORMS = {
 
 interface AccountDialogProps {
   readonly action: AccountAction;
-  readonly account: Account;
+  readonly account: ShownAccount;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }

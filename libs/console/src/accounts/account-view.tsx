@@ -8,13 +8,13 @@ import { useResource } from '../ui/resource.js';
 import { Loaded } from '../ui/states.js';
 import { Tabs } from '../ui/tabs.js';
 import { Time } from '../ui/time.js';
-import { type Account, AccountBadges } from './account-badges.js';
+import { type ShownAccount, AccountBadges } from './account-badges.js';
 import { AccountDialog, type AccountAction } from './account-dialogs.js';
 import { AccountKeys } from './account-keys.js';
 import { Movements } from './movements.js';
 
 interface FactsProps {
-  readonly account: Account;
+  readonly account: ShownAccount;
 }
 
 const Facts = ({ account }: FactsProps) => (
@@ -49,7 +49,7 @@ const Facts = ({ account }: FactsProps) => (
 );
 
 interface ButtonsProps {
-  readonly account: Account;
+  readonly account: ShownAccount;
   readonly onOpen: (action: AccountAction) => void;
 }
 

@@ -49,7 +49,7 @@ export function faultsOf(error: unknown): ReadonlyMap<string, string> {
   return new Map(
     issues.filter(isRecord).map(({ path, message }) => {
       const [name] = Array.isArray(path) ? (path as unknown[]) : [];
-      return [String(name ?? ''), textOf(message) ?? 'is not valid'];
+      return [textOf(name) ?? '', textOf(message) ?? 'is not valid'];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { CallError } from './call-error.js';
-import { type SentRequest, exchange, filled } from './exchange.js';
+import { type RequestInput, exchange, filled } from './exchange.js';
 import type { CallInput, PathOf, ReplyAt, RouteMethod } from './routes.js';
 
 /** Counts the responses that said that the session has ended; the shell then shows the sign-in page. */
@@ -9,13 +9,13 @@ export const sessionEnds = signal(0);
 const PREFIX = '/console';
 
 /** The address of a route for the session of this browser. */
-function addressOf(path: string, input: SentRequest): string {
+function addressOf(path: string, input: RequestInput): string {
   const address = filled(path, input);
   return address.startsWith(PREFIX) ? address : `${PREFIX}${address}`;
 }
 
 /** Sends a request and resolves with its response if that is a success. */
-export async function send(method: RouteMethod, path: string, input: SentRequest): Promise<Response> {
+export async function send(method: RouteMethod, path: string, input: RequestInput): Promise<Response> {
   const headers: Record<string, string> = { ...input.headers };
   if (method !== 'GET') {
     headers['content-type'] = 'application/json';

@@ -1,7 +1,7 @@
 import { CallError, errorOf } from './call-error.js';
 import type { RouteMethod } from './routes.js';
 
-export interface SentRequest {
+export interface RequestInput {
   readonly query?: object | undefined;
   readonly body?: unknown;
   readonly params?: Readonly<Record<string, string>> | undefined;
@@ -12,7 +12,7 @@ export interface SentRequest {
 }
 
 /** The path of a route with its parameters and its query. */
-export function filled(path: string, { params = {}, query = {} }: SentRequest): string {
+export function filled(path: string, { params = {}, query = {} }: RequestInput): string {
   const address = path
     .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
     .replace('*', () => params['*'] ?? '');
@@ -27,7 +27,7 @@ export function filled(path: string, { params = {}, query = {} }: SentRequest): 
 export async function exchange(
   method: RouteMethod,
   address: string,
-  { body, headers = {}, signal, credentials = 'same-origin' }: SentRequest,
+  { body, headers = {}, signal, credentials = 'same-origin' }: RequestInput,
 ): Promise<Response> {
   const response = await fetch(address, {
     method,

@@ -7,7 +7,7 @@ import { textIn } from '../text/form-text.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Segments } from '../ui/fields.js';
-import type { Payment } from './payment-rows.js';
+import type { ShownPayment } from './payment-rows.js';
 
 const DECISIONS = [
   ['credit', 'It was paid'],
@@ -16,7 +16,7 @@ const DECISIONS = [
 type Decision = (typeof DECISIONS)[number][0];
 
 interface DecisionProps {
-  readonly payment: Payment;
+  readonly payment: ShownPayment;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }

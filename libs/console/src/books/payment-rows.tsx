@@ -11,14 +11,14 @@ import { Empty, ErrorNote, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
 import { PaymentDecision } from './payment-decision.js';
 
-export type Payment = ReplyAt<'GET', '/operator/v1/payments'>['data'][number];
+export type ShownPayment = ReplyAt<'GET', '/operator/v1/payments'>['data'][number];
 
 const PAGE_ROWS = 50;
 
 interface ActionsProps {
-  readonly payment: Payment;
-  readonly onRetry: (payment: Payment) => void;
-  readonly onDecide: (payment: Payment) => void;
+  readonly payment: ShownPayment;
+  readonly onRetry: (payment: ShownPayment) => void;
+  readonly onDecide: (payment: ShownPayment) => void;
 }
 
 /** A payment that is credited stays so. */
@@ -37,7 +37,7 @@ const Actions = ({ payment, onRetry, onDecide }: ActionsProps) =>
 const PaymentTable = ({
   rows,
   ...actions
-}: Omit<ActionsProps, 'payment'> & { readonly rows: readonly Payment[] }) => (
+}: Omit<ActionsProps, 'payment'> & { readonly rows: readonly ShownPayment[] }) => (
   <DataTable
     caption="Payments, newest first"
     rows={rows}
@@ -83,7 +83,7 @@ interface PaymentRowsProps {
 /** The payments of wallets, newest first. */
 export function PaymentRows({ onChange }: PaymentRowsProps) {
   const [error, setError] = useState<Error>();
-  const [decided, setDecided] = useState<Payment>();
+  const [decided, setDecided] = useState<ShownPayment>();
   const load = (before?: string, signal?: AbortSignal) =>
     ask('GET', '/operator/v1/payments', {
       query: { limit: PAGE_ROWS, before },
@@ -95,7 +95,7 @@ export function PaymentRows({ onChange }: PaymentRowsProps) {
     first.reload();
     onChange();
   };
-  const retry = async ({ id }: Payment) => {
+  const retry = async ({ id }: ShownPayment) => {
     try {
       const { state } = await ask('POST', '/operator/v1/payments/:id/retry', { params: { id } });
       announce(`The payment is ${state}`);

@@ -68,9 +68,9 @@ export function CatalogueCheck() {
           <input
             type="file"
             accept=".yaml,.yml,.json"
-            onChange={async (event) => {
+            onChange={(event) => {
               const [file] = event.currentTarget.files ?? [];
-              if (file) setText(await file.text());
+              file?.text().then(setText, setError);
             }}
           />
         </Field>

@@ -18,6 +18,11 @@ const listIn = (members: Members, name: string): readonly unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
+const textIn = (members: Members, name: string): string | undefined => {
+  const text = members[name];
+  return typeof text === 'string' ? text : undefined;
+};
+
 /** `input 0.15 · output 0.6`, with the names of what is nested. */
 function pricesOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((member, at) => pricesOf(member, `${path} ${at + 1}`));
@@ -28,8 +33,8 @@ function pricesOf(value: unknown, path = ''): string[] {
 
 function rowOf(model: Members): CatalogueRow {
   return {
-    id: String(model['id']),
-    type: String(model['type'] ?? 'text'),
+    id: textIn(model, 'id') ?? '',
+    type: textIn(model, 'type') ?? 'text',
     names: [...listIn(model, 'aliases'), ...listIn(model, 'traits')].join(', '),
     prices: model['pricing'] === undefined ? '—' : pricesOf(model['pricing']).join(' · '),
     backends: listIn(model, 'backends').length,

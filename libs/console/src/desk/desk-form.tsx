@@ -9,7 +9,7 @@ type Faults = ReadonlyMap<string, string>;
 interface DeskFormProps {
   readonly action: string;
   readonly isDanger?: boolean;
-  /** What is asked before it is done; without it, nothing is asked. */
+  /** What is asked before it is done; without it, nothing is openQuestion. */
   readonly question?: (data: FormData) => string;
   readonly onSubmit: (data: FormData) => Promise<void>;
   /** The fields, with the faults that the service found in them. */
@@ -46,12 +46,12 @@ function Question({ text, action, isBusy, onBack }: QuestionProps) {
 
 /** A form whose faults are shown at its fields. */
 export function DeskForm({ action, isDanger = false, question, onSubmit, children }: DeskFormProps) {
-  const [asked, setAsked] = useState<string>();
+  const [openQuestion, setOpenQuestion] = useState<string>();
   const { error, isBusy, run } = useAction(async (data: FormData) => {
     try {
       await onSubmit(data);
     } catch (cause) {
-      setAsked(undefined);
+      setOpenQuestion(undefined);
       throw cause;
     }
   });
@@ -62,26 +62,31 @@ export function DeskForm({ action, isDanger = false, question, onSubmit, childre
       onSubmit={(event) => {
         event.preventDefault();
         const data = new FormData(event.currentTarget);
-        if (question && asked === undefined) setAsked(question(data));
+        if (question && openQuestion === undefined) setOpenQuestion(question(data));
         else void run(data);
       }}
     >
-      <div class="stack" hidden={asked !== undefined}>
+      <div class="stack" hidden={openQuestion !== undefined}>
         {children(faults)}
       </div>
-      {error && asked === undefined && (
+      {error && openQuestion === undefined && (
         <ErrorNote
           error={faults.size > 0 ? new Error('Something is not right yet: see the fields.') : error}
         />
       )}
-      {asked === undefined ? (
+      {openQuestion === undefined ? (
         <div class="row end">
           <button class={isDanger ? 'danger' : 'primary'} disabled={isBusy}>
             {action}
           </button>
         </div>
       ) : (
-        <Question text={asked} action={action} isBusy={isBusy} onBack={() => setAsked(undefined)} />
+        <Question
+          text={openQuestion}
+          action={action}
+          isBusy={isBusy}
+          onBack={() => setOpenQuestion(undefined)}
+        />
       )}
     </form>
   );

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { OperatorScope } from '@svc/api/route';
 import { CallError } from '../api/call-error.js';
-import { type SentRequest, exchange, filled } from '../api/exchange.js';
+import { type RequestInput, exchange, filled } from '../api/exchange.js';
 import type { CallInput, PathOf, ReplyAt, RouteMethod } from '../api/routes.js';
 
 type TokenView = ReplyAt<'GET', '/operator/v1/token'>;
@@ -25,7 +25,7 @@ export function forgetToken(why?: string): void {
 export const may = (scope: OperatorScope): boolean => token.value?.scopes.includes(scope) === true;
 
 /** Sends a request with the token, and with no cookie. */
-async function send(method: RouteMethod, path: string, input: SentRequest): Promise<Response> {
+async function send(method: RouteMethod, path: string, input: RequestInput): Promise<Response> {
   const headers: Record<string, string> = { ...input.headers, authorization: `Bearer ${secret}` };
   if (input.body !== undefined) headers['content-type'] = 'application/json';
   try {

@@ -95,7 +95,7 @@ function Found({ found, onChange }: FoundProps) {
   );
 }
 
-/** A request; null if there is none. */
+/** A request; null for an id that no known request has. */
 async function find(requestId: string, signal: AbortSignal): Promise<SoughtRequest | null> {
   try {
     return await ask('GET', '/operator/v1/requests/:requestId', { params: { requestId }, signal });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 /** From the best to the worst. */
-export const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain'] as const;
+const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain'] as const;
 
 /** A backend of a model, or a node of a blockchain network, as routers see it now. */
 export const BackendState = z.object({
-  model: z.string().describe('The id of the model, or `crypto-rpc/` and the name of the network.'),
+  model: z.string().describe('The id of the model, or `#crypto-rpc-` and the name of the network.'),
   name: z.string().describe('As in metrics and in the charges of requests.'),
   url: z.string(),
   state: z
@@ -21,7 +21,7 @@ export const BackendState = z.object({
 export type BackendState = z.infer<typeof BackendState>;
 
 /** What several routers report. */
-export interface BackendReport {
+export interface RouterReport {
   readonly routers: number;
   readonly backends: readonly BackendState[];
 }
@@ -29,11 +29,11 @@ export interface BackendReport {
 /** The state of all backends. */
 export abstract class BackendStates {
   /** Rejects with UNAVAILABLE if no router responds. */
-  abstract report(): Promise<BackendReport>;
+  abstract report(): Promise<RouterReport>;
 }
 
 /** The reports of several routers as one: sums of their counts, and the worst state of each backend. */
-export function joinedReports(reports: readonly (readonly BackendState[])[]): BackendReport {
+export function joinedReports(reports: readonly (readonly BackendState[])[]): RouterReport {
   const rows = new Map<string, BackendState>();
   for (const row of reports.flat()) {
     const key = JSON.stringify([row.model, row.name, row.url]);

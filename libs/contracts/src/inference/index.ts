@@ -5,7 +5,7 @@ export {
   type JobCall,
   type JobOrderCall,
 } from './backend-jobs.js';
-export { type BackendReport, BackendState, BackendStates, joinedReports } from './backend-states.js';
+export { type RouterReport, BackendState, BackendStates, joinedReports } from './backend-states.js';
 export {
   type CallFile,
   type CallKind,

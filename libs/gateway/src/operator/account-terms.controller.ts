@@ -1,5 +1,5 @@
 import { Body, Controller, Param } from '@nestjs/common';
-import { type Account, AccountChange, NewSuspension } from '@svc/api/operator';
+import { type Account, AccountTermsChange, NewSuspension } from '@svc/api/operator';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { AccountStore } from '@svc/identity/accounts';
@@ -14,7 +14,7 @@ export class AccountTermsController {
   ) {}
 
   @Serves(routes.changeAccount)
-  async change(@Param() { id }: { id: string }, @Body() change: AccountChange): Promise<Account> {
+  async change(@Param() { id }: { id: string }, @Body() change: AccountTermsChange): Promise<Account> {
     const account = await this.accounts.change(id, change);
     this.changes.made(account.id);
     return account;

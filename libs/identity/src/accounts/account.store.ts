@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Account, type AccountChange, type AccountQuery, type NewAccount } from '@svc/api/operator';
+import { Account, type AccountTermsChange, type AccountQuery, type NewAccount } from '@svc/api/operator';
 import { Problem } from '@svc/contracts/problems';
 import { keyChanged } from '@svc/contracts/messages';
 import { walletAccountId, walletName } from '@svc/contracts/ports';
@@ -76,7 +76,7 @@ export class AccountStore {
   }
 
   /** Changes the terms of an account, and adds an event to the outbox. Refuses: ACCOUNT_NOT_FOUND. */
-  async change(reference: string, { tier, paid }: AccountChange): Promise<Account> {
+  async change(reference: string, { tier, paid }: AccountTermsChange): Promise<Account> {
     const { id, wallet } = accountNamed(reference);
     return this.prisma.$transaction(async (transaction) => {
       if (wallet !== undefined) {

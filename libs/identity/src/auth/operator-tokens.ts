@@ -47,7 +47,7 @@ export class OperatorTokens {
       if (Number.isFinite(expiresMs)) requests.operatorExpiry.set(expiresMs / 1_000, name);
   }
 
-  /** The scopes of a token, and until when it is accepted; several tokens may have the name of the main one. */
+  /** The scopes of the token with this name, and until when it is accepted. */
   get(name: string): Pick<OperatorToken, 'scopes' | 'expiresMs'> | undefined {
     return this.tokens.find((token) => token.name === name);
   }

@@ -118,6 +118,32 @@ describe('a router in another process', () => {
     await stopped;
   });
 
+  it('has the calls of all processes in its report of the backends, and why one is called last', async () => {
+    const goOn: (() => void)[] = [];
+    backend.reply = (response) => {
+      goOn.push(() => void response.end(ANSWER));
+    };
+    const underWay = Promise.all([router.complete(call, never), router.complete(call, never)]);
+    await eventually('both are asked', () => backend.requests.length === 2);
+    const [row] = (await router.states.report()).backends;
+    expect(row).toMatchObject({ model: 'm', state: 'up', reason: null, inFlight: 2, waiting: 0 });
+    for (const end of goOn) end();
+    await underWay;
+    await backend.close();
+    await expect(router.complete(call, never)).rejects.toMatchObject({ code: 'MODEL_OFFLINE' });
+    const { routers, backends } = await router.states.report();
+    expect(routers).toBe(2);
+    expect(backends).toMatchObject([{ state: 'cooling', inFlight: 0 }]);
+    expect(backends[0]?.reason).toMatch(/^Called last for \d+ s more: .*ECONNREFUSED/);
+  });
+
+  it('reports the backends of the processes that respond, and fails with UNAVAILABLE if none does', async () => {
+    await running[0]?.stop();
+    expect(await router.states.report()).toMatchObject({ routers: 1, backends: [{ name: 'backend-1' }] });
+    await running[1]?.stop();
+    await expect(router.states.report()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
   it('fails with MODEL_OFFLINE when no process is reachable', async () => {
     const { origin } = new URL(await deadUrl());
     const lost = clientOf(origin);

@@ -1,5 +1,5 @@
 import { routes } from '@svc/api';
-import { type BackendReport, BackendStates, joinedReports } from '@svc/contracts/inference';
+import { type RouterReport, BackendStates, joinedReports } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
 import { type InternalClient, RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 
@@ -12,7 +12,7 @@ export class RemoteBackendStates extends BackendStates {
     super();
   }
 
-  override async report(): Promise<BackendReport> {
+  override async report(): Promise<RouterReport> {
     const { method, path, reply } = routes.readBackends;
     try {
       const responses = await this.client.askAll({ method, path, deadlineMs: CALL_MS });

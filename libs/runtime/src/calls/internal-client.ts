@@ -131,8 +131,8 @@ export class InternalClient {
       }),
     );
     const responses = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    const [failed] = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    if (responses.length === 0) throw new NeighbourUnavailable(failed as Error, false);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed && responses.length === 0) throw new NeighbourUnavailable(failed.reason as Error, false);
     return responses;
   }
 

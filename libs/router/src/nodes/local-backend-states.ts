@@ -2,13 +2,13 @@ import type { BackendPool, LiveBackend } from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type { Backend } from '@svc/contracts/catalog';
 import {
-  type BackendReport,
+  type RouterReport,
   type BackendState,
   BackendStates,
   joinedReports,
   nodesName,
 } from '@svc/contracts/inference';
-import type { NodeChecks } from '../nodes/node-checks.js';
+import type { NodeChecks } from './node-checks.js';
 
 type Condition = Pick<BackendState, 'state' | 'reason'>;
 
@@ -22,7 +22,7 @@ export class LocalBackendStates extends BackendStates {
     super();
   }
 
-  override report(): Promise<BackendReport> {
+  override report(): Promise<RouterReport> {
     return Promise.resolve(joinedReports([this.rows()]));
   }
 
