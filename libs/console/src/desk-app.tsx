@@ -10,7 +10,7 @@ function Who() {
   return (
     <>
       <span class="hint">
-        Token “{name}”, which may {scopes.join(', ')}
+        Token “{name}” with {scopes.length === 1 ? 'the scope' : 'the scopes'} {scopes.join(', ')}
         {expiresAt !== null && (
           <>
             ; it expires <Time at={expiresAt} form="relative" />

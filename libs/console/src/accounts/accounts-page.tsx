@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { amountsText } from '../desk/money-text.js';
@@ -32,7 +33,7 @@ const KINDS = [
 const chosen = <T extends string>(options: readonly (readonly [T, string])[], name: string): T | '' =>
   options.find(([option]) => option === choices.value.get(name))?.[0] ?? '';
 
-const Filters = () => (
+const Filters = ({ children }: { readonly children: ComponentChildren }) => (
   <div class="filters">
     <Field label="Name, id or wallet">
       <input
@@ -53,6 +54,7 @@ const Filters = () => (
       options={KINDS}
       onChange={(kind) => choose({ kind })}
     />
+    <span class="at-end">{children}</span>
   </div>
 );
 
@@ -102,14 +104,13 @@ function AccountList() {
   const { rows, button } = useFurther(first.value, (before) => load({ before }));
   return (
     <>
-      <div class="row spread">
-        <Filters />
+      <Filters>
         <Scoped scope="keys" what="Opening an account">
           <button type="button" class="primary" onClick={() => setOpening(true)}>
             Open an account
           </button>
         </Scoped>
-      </div>
+      </Filters>
       <section class="card" aria-label="Accounts">
         <Loaded resource={first} rows={8}>
           {() =>

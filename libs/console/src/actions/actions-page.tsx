@@ -17,6 +17,14 @@ const FILTERS = [
   ['target', 'Account, key or payment'],
 ] as const;
 
+/** The members of a body, as a reader would note them. */
+function inputText(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return '—';
+  return Object.entries(input)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' · ');
+}
+
 const Result = ({ status, code }: DoneAction) =>
   status === null ? (
     <span class="badge warn">not known</span>
@@ -50,7 +58,7 @@ const ActionTable = ({ rows }: { readonly rows: readonly DoneAction[] }) => (
       },
       {
         title: 'With',
-        cell: ({ input }) => (input === null ? '—' : <code class="words">{JSON.stringify(input)}</code>),
+        cell: ({ input }) => <span class="words">{inputText(input)}</span>,
       },
       { title: 'Result', cell: Result },
     ]}

@@ -5,7 +5,6 @@ import { ask } from '../desk/operator.js';
 import { addressOfPage, choices, choose } from '../shell/navigation.js';
 import { textIn } from '../text/form-text.js';
 import { duration } from '../text/format.js';
-import { Field } from '../ui/fields.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
@@ -23,7 +22,8 @@ const Search = () => (
       choose({ id: textIn(new FormData(event.currentTarget), 'id') });
     }}
   >
-    <Field label="Request id">
+    <label class="field wide">
+      <span>Request id</span>
       <input
         name="id"
         type="search"
@@ -31,7 +31,7 @@ const Search = () => (
         placeholder="chatcmpl-…"
         required
       />
-    </Field>
+    </label>
     <button class="primary">Find</button>
   </form>
 );
