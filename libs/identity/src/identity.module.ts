@@ -77,7 +77,7 @@ export class IdentityModule {
         WalletStore,
         Wallets,
       ],
-      exports: SHARED,
+      exports: [...SHARED, OperatorTokens],
     };
   }
 }

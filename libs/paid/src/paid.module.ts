@@ -46,7 +46,7 @@ export class PaidModule {
         RepeatedRequestStore,
         RepeatedRequests,
       ],
-      exports: [...SHARED, GatewaySettings, OperatorTokens, ...(neighbours as DynamicModule[])],
+      exports: [...SHARED, GatewaySettings, ...(neighbours as DynamicModule[])],
     };
   }
 }

@@ -3,7 +3,7 @@ import type { LinkList, OperatorTokenView } from '@svc/api/operator';
 import { routes } from '@svc/api';
 import { Problem } from '@svc/contracts/problems';
 import { GatewaySettings, linksIn } from '@svc/paid';
-import { OperatorOf, OperatorTokens } from '@svc/paid/auth';
+import { OperatorOf, OperatorTokens } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
 
 /** Shows an operator what the token may do, and where else to look. */
