@@ -1,8 +1,8 @@
 // Takes pictures of each page of a running console, in light and dark colours, wide and narrow beside each
 // other, and writes them to docs/console: `node tools/console-screenshots.mjs ORIGIN KEY`, with an ADMIN key.
-// What they show is what the account has, so make some requests first. With the origin of the operator's port,
-// its token and the ids of an account and of one of its requests, it takes those of the desk, in light colours:
-// `node tools/console-screenshots.mjs ORIGIN TOKEN ACCOUNT REQUEST`. Needs Chromium.
+// What they show is what the account has, so make some requests first. With the origin of the operator's
+// port, its token and the ids of an account and of one of its requests, it takes those of the desk, in light
+// colours: `node tools/console-screenshots.mjs ORIGIN TOKEN ACCOUNT REQUEST`. Needs Chromium.
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const ACTIONS = { playground: converse, media: makeImage };
 const shown = (page) =>
   page.waitForFunction(() => document.querySelector('.page') && !document.querySelector('.skeleton'));
 
-/** The pages of the desk by the names of their pictures. Its token is forgotten when a page is loaded again. */
+/** The pages of the desk by the names of their pictures. Loading one again would forget the token. */
 const DESK_PAGES = {
   accounts: '/desk',
   account: `/desk?id=${account}`,
