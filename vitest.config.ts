@@ -143,14 +143,16 @@ const clusteredEndToEnd = {
 };
 
 /**
- * End-to-end tests that repeat guarantees of others with further clients, chains and providers. They run on
- * clusters, so that `npm test` stays short.
+ * End-to-end tests that repeat guarantees of others with further clients, dialects, chains and providers.
+ * They run on clusters, so that `npm test` stays short.
  */
 const onClustersOnly = [
   'apps/all/test/e2e/{chat,message,responses,speech,transcription,crypto-rpc}-clients.e2e.ts',
   'apps/all/test/e2e/{chat-encryption-faults,chat-encryption-flips,encryption-example}.e2e.ts',
   'apps/all/test/e2e/{contract-wallets,top-up-solana,wallet-history,model-search,x-search}.e2e.ts',
+  'apps/all/test/e2e/{chat-rounds,completion-routes,message-equality,responses-parity,responses-search}.e2e.ts',
   // What they hold of the service, tests of the libs hold of their part.
+  'apps/all/test/e2e/{chat-templates,image-changes,reasoning-names}.e2e.ts',
   'apps/all/test/e2e/{bursts,buffered-streams,metered-members,transcription-charges,image-backends}.e2e.ts',
   'apps/all/test/e2e/{otlp-settings,crypto-rpc-finalized,crypto-rpc-replays}.e2e.ts',
 ];

@@ -40,9 +40,11 @@ export const NOT_OFFERED_MEDIA: Media = {
 class Description {
   private readonly paths: readonly { readonly pattern: RegExp; readonly methods: Paths[string] }[];
   private readonly headers: ReadonlyMap<string, Header>;
-  private readonly ajv = new Ajv2020({ strict: false });
+  private readonly ajv = new Ajv2020({ strict: false, inlineRefs: false });
   private readonly document: object;
   private readonly validators = new Map<object, ValidateFunction>();
+  /** The texts of the named schemas that no response has needed yet. */
+  private readonly uncompiled: Map<string, string>;
 
   constructor(
     audience: OpenApiAudience,
@@ -52,7 +54,11 @@ class Description {
     const document = openApiDocument({ audience, version: '19700101.000000' });
     this.document = document;
     this.ajv.addSchema({ $id: 'document', ...document });
-    const { headers } = document['components'] as { headers: Record<string, Header> };
+    const { headers, schemas } = document['components'] as {
+      headers: Record<string, Header>;
+      schemas: Record<string, object>;
+    };
+    this.uncompiled = new Map(Object.entries(schemas).map(([name, schema]) => [name, textOf(schema)]));
     this.headers = new Map(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
     // A literal path takes precedence over a matching one with parameters.
     this.paths = Object.entries(document['paths'] as Paths)
@@ -102,11 +108,28 @@ class Description {
   private validatorOf(schema: object): ValidateFunction {
     const found = this.validators.get(schema);
     if (found) return found;
-    const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object;
-    const validate = this.ajv.compile(local);
+    const text = textOf(schema);
+    this.compileNamed(text);
+    const validate = this.ajv.compile(JSON.parse(text) as object);
     this.validators.set(schema, validate);
     return validate;
   }
+
+  /** Compiles each named schema that a text refers to once, and not in every schema that refers to it. */
+  private compileNamed(text: string): void {
+    for (const [reference, name = ''] of text.matchAll(/document#\/components\/schemas\/([^"]+)/g)) {
+      const own = this.uncompiled.get(name);
+      if (own === undefined) continue;
+      this.uncompiled.delete(name);
+      this.compileNamed(own);
+      this.ajv.getSchema(reference);
+    }
+  }
+}
+
+/** The text of a schema, whose references name the document. */
+function textOf(schema: object): string {
+  return JSON.stringify(schema).replaceAll('"#/', '"document#/');
 }
 
 /** Model names may contain slashes. */
