@@ -182,6 +182,39 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     expect(await platform.log()).not.toContain(secret);
   });
 
+  it('changes, rotates and revokes a key, and the API follows', async () => {
+    const owner = await platform.account('10.00');
+    const admin = await keyOf(owner, 'ADMIN');
+    const created = await platform.operator('POST', `/accounts/${owner.id}/api_keys`, {
+      apiKeyType: 'INFERENCE',
+      description: 'Nightly job',
+    });
+    const first = String(created.body['apiKey']);
+    const body = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
+    const statusOf = async (key: string): Promise<number> => (await platform.chat(key, body)).status;
+    const opened = await openWindow();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    await opened.signIn(admin);
+    await opened.open('Keys');
+    await page.getByRole('button', { name: 'Edit: Nightly job' }).click();
+    await page.getByLabel('Requests per minute').fill('7');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('7 requests/min').waitFor();
+    await page.getByRole('button', { name: 'Rotate: Nightly job' }).click();
+    await dialog.getByText('Ends at once').click();
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+    const second = (await page.getByRole('region', { name: 'API key' }).textContent()) ?? '';
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await expect.poll(() => statusOf(first)).toBe(401);
+    expect(await statusOf(second)).toBe(200);
+    await page.getByRole('button', { name: 'Revoke: Nightly job' }).click();
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => statusOf(second)).toBe(401);
+    await page.getByRole('button', { name: 'Revoke: Nightly job' }).waitFor({ state: 'detached' });
+  });
+
   it('can be used by the keyboard alone, and the focus returns to where it was', async () => {
     const opened = await openWindow();
     const { page } = opened;
