@@ -215,6 +215,45 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await page.getByRole('button', { name: 'Revoke: Nightly job' }).waitFor({ state: 'detached' });
   });
 
+  it('restricts a key, and the API refuses what it may not do', async () => {
+    const owner = await platform.account('10.00');
+    const admin = await keyOf(owner, 'ADMIN');
+    const created = await platform.operator('POST', `/accounts/${owner.id}/api_keys`, {
+      apiKeyType: 'INFERENCE',
+      description: 'Handed out',
+    });
+    const body = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
+    const statusOf = async (): Promise<number> =>
+      (await platform.chat(String(created.body['apiKey']), body)).status;
+    const opened = await openWindow();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    const save = async (): Promise<void> => {
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await opened.signIn(admin);
+    await opened.open('Keys');
+    await page.getByRole('button', { name: 'Edit: Handed out' }).click();
+    await dialog.getByText('Restrictions').click();
+    await dialog.getByLabel('Endpoints').fill('/embeddings, /images/*');
+    await save();
+    await page.getByText('2 endpoints').waitFor();
+    await expect.poll(statusOf).toBe(403);
+    await page.getByRole('button', { name: 'Edit: Handed out' }).click();
+    expect(await dialog.getByLabel('Endpoints').inputValue()).toBe('/embeddings\n/images/*');
+    await dialog.getByLabel('Endpoints').fill('');
+    await dialog.getByLabel('Disabled until you enable it').check();
+    expect(await opened.findings()).toEqual([]);
+    await save();
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await expect.poll(statusOf).toBe(401);
+    await page.getByRole('button', { name: 'Edit: Handed out' }).click();
+    await dialog.getByLabel('Disabled until you enable it').uncheck();
+    await save();
+    await expect.poll(statusOf).toBe(200);
+  });
+
   it('can be used by the keyboard alone, and the focus returns to where it was', async () => {
     const opened = await openWindow();
     const { page } = opened;

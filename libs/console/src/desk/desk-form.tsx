@@ -9,7 +9,7 @@ type Faults = ReadonlyMap<string, string>;
 interface DeskFormProps {
   readonly action: string;
   readonly isDanger?: boolean;
-  /** What is asked before it is done; without it, nothing is openQuestion. */
+  /** What is asked before it is done; without it, it is done at once. */
   readonly question?: (data: FormData) => string;
   readonly onSubmit: (data: FormData) => Promise<void>;
   /** The fields, with the faults that the service found in them. */

@@ -6,16 +6,18 @@ import { PERIODS, PRIVACIES } from '../text/limits.js';
 import { useAction } from '../ui/action.js';
 import { Field, Segments, Select } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
+import { type Restrictions, RestrictionFields, restrictionsOf } from './restrictions.js';
 
 type KeyType = ApiKeyView['apiKeyType'];
 
 /** What the form has, as the API takes it; null means no limit. */
-export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod' | 'modelPrivacy'>> & {
-  readonly expiresAt?: string | null;
-  readonly consumptionLimit: { usd: number | null; diem: number | null };
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-};
+export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod' | 'modelPrivacy'>> &
+  Restrictions & {
+    readonly expiresAt?: string | null;
+    readonly consumptionLimit: { usd: number | null; diem: number | null };
+    readonly requestsPerMinute: number | null;
+    readonly tokensPerMinute: number | null;
+  };
 
 /** The choices of the form that are not in fields of text. */
 interface Choices {
@@ -44,6 +46,7 @@ const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
   modelPrivacy: choices.privacy,
   requestsPerMinute: numberIn(data, 'rpm'),
   tokensPerMinute: numberIn(data, 'tpm'),
+  ...restrictionsOf(data, choices.type === 'ADMIN'),
 });
 
 interface LimitFieldsProps {
@@ -141,7 +144,7 @@ interface KeyFormProps {
 /** The terms of a key: what it is called and what it may do. */
 export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
   const [choices, setChoices] = useState<Choices>({
-    type: 'INFERENCE',
+    type: current?.apiKeyType ?? 'INFERENCE',
     expiry: current ? 'kept' : 'never',
     period: current?.limitPeriod ?? 'EPOCH',
     privacy: current?.modelPrivacy ?? 'ALL',
@@ -167,6 +170,7 @@ export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
       <Expiry current={current} choices={choices} onChange={change} />
       <LimitFields current={current} />
       <Scope choices={choices} onChange={change} />
+      <RestrictionFields current={current} isAdmin={choices.type === 'ADMIN'} />
       {error && <ErrorNote error={error} />}
       <div class="row end">
         <button class="primary" disabled={isBusy}>

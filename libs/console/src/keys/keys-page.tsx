@@ -12,6 +12,7 @@ import { Time } from '../ui/time.js';
 import { changeKey, createKey, revokeKey } from './key-calls.js';
 import { KeyForm } from './key-form.js';
 import { NewKeyDialog } from './new-key-dialog.js';
+import { restrictionTexts } from './restrictions.js';
 import { Rotation } from './rotation.js';
 
 type Open =
@@ -19,10 +20,11 @@ type Open =
   | { readonly kind: 'created'; readonly secret: string; readonly isAdmin: boolean }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly current: ApiKeyView };
 
-const Name = ({ description, apiKeyType, last6Chars }: ApiKeyView) => (
+const Name = ({ description, apiKeyType, last6Chars, disabled }: ApiKeyView) => (
   <span>
     <strong>{description === '' ? 'Without a description' : description}</strong>{' '}
-    {apiKeyType === 'ADMIN' && <span class="badge accent">ADMIN</span>}
+    {apiKeyType === 'ADMIN' && <span class="badge accent">ADMIN</span>}{' '}
+    {disabled === true && <span class="badge">disabled</span>}
     <br />
     <span class="mono muted">···{last6Chars}</span>
   </span>
@@ -54,13 +56,17 @@ function LimitView({ limited }: { readonly limited: ApiKeyView }) {
   );
 }
 
-const Terms = ({ requestsPerMinute, tokensPerMinute, modelPrivacy }: ApiKeyView) => (
-  <small>
-    {PRIVACIES[modelPrivacy]}
-    {requestsPerMinute !== undefined && ` · ${count(requestsPerMinute)} requests/min`}
-    {tokensPerMinute !== undefined && ` · ${count(tokensPerMinute)} tokens/min`}
-  </small>
-);
+function Terms({ terms }: { readonly terms: ApiKeyView }) {
+  const { requestsPerMinute, tokensPerMinute, modelPrivacy } = terms;
+  return (
+    <small>
+      {PRIVACIES[modelPrivacy]}
+      {requestsPerMinute !== undefined && ` · ${count(requestsPerMinute)} requests/min`}
+      {tokensPerMinute !== undefined && ` · ${count(tokensPerMinute)} tokens/min`}
+      {restrictionTexts(terms).map((text) => ` · ${text}`)}
+    </small>
+  );
+}
 
 const spentOf = ({ usage }: ApiKeyView): bigint | undefined =>
   usage && nanoOf(Number(usage.trailingSevenDays.usd)) + nanoOf(Number(usage.trailingSevenDays.diem));
@@ -100,7 +106,7 @@ const columnsOf = (open: (next: Open) => void, data: readonly ApiKeyView[]): Col
       <span>
         <LimitView limited={key} />
         <br />
-        <Terms {...key} />
+        <Terms terms={key} />
       </span>
     ),
   },
