@@ -199,11 +199,18 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
       refused(operation, /canInfer must be true for an INFERENCE key/, TOGETHER),
     ],
   ),
-  ...['POST /api_keys', 'PATCH /api_keys'].map((operation) =>
+  ...['POST /api_keys', 'PATCH /api_keys', 'POST /api_keys/{id}/rotate'].map((operation) =>
     refused(
       operation,
-      /your API key has no more left to give/,
-      'A schema does not know what the key of the caller may still spend.',
+      /your API key has no more left to give|must be at most its own limit/,
+      'A schema does not know what the key of the caller may do and still spend.',
+    ),
+  ),
+  ...['credits', 'refunds'].map((what) =>
+    refused(
+      `POST /operator/v1/accounts/{id}/${what}`,
+      /The balance would be too large/,
+      'A schema does not know the balance of an account.',
     ),
   ),
   refused(

@@ -37,7 +37,8 @@ export const AccountTermsChange = z
     tier: NewAccount.shape.tier.unwrap().optional(),
     paid: NewAccount.shape.paid.unwrap().optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'must have `tier` or `paid`');
+  .refine((change) => Object.keys(change).length > 0, 'must have `tier` or `paid`')
+  .meta({ minProperties: 1 });
 
 /** Why an account is suspended. Visible to operators, not to its caller. */
 export const NewSuspension = z.strictObject({ reason: Label.meta({ example: 'Chargeback of invoice 17' }) });
