@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TestServer } from '@svc/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Connections, connections } from './connections.js';
 import { Exchange, ExchangeAborted } from './exchange.js';
 
@@ -58,6 +58,20 @@ async function ask(
   await turn();
   return reply;
 }
+
+it('a response that was cut off before it is read is no whole one', async () => {
+  replies = [
+    (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('the beginning', () => response.socket?.destroy());
+    },
+  ];
+  const request = { origin: server.url, path: '/', headers: {}, pauseMs: 60_000, deadlineMs: 60_000 };
+  const onEnd = (failure: Error | undefined): void => void ended.push(failure);
+  const exchange = await Exchange.start(pool.kept, request, { signal: undefined, onEnd });
+  await vi.waitFor(() => expect(ended).toEqual([expect.any(Error)]));
+  await expect(Promise.resolve().then(() => exchange.text(1_000))).rejects.toBe(ended[0]);
+});
 
 describe('a request on a connection that was used before', () => {
   const long = Array.from({ length: 64 }, (_, at) => Buffer.alloc(65_536, `${at % 10}`));

@@ -156,8 +156,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The whole body; a promise unless it has arrived. Throws RangeError if it exceeds the limit. */
   bytes(limitBytes: number): Buffer | Promise<Buffer> {
-    // A short response often arrives together with its head.
-    if (this.ended) return within(limitBytes, this.taken());
+    // A short response often arrives together with its head. One that was cut off is no whole one.
+    if (this.ended && !this.failure) {
+      const whole = joined(this.taken());
+      if (whole.length > limitBytes) throw tooLong(limitBytes);
+      return whole;
+    }
     return this.readUpTo(limitBytes).then(({ parts, isWhole }) => {
       if (!isWhole) throw tooLong(limitBytes);
       return joined(parts);
@@ -288,13 +292,6 @@ function cut(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(bytes.subarray(at, at + PIECE_BYTES));
   return pieces;
-}
-
-/** Throws RangeError if parts have more bytes than the limit. */
-function within(limitBytes: number, parts: readonly Buffer[]): Buffer {
-  const whole = joined(parts);
-  if (whole.length > limitBytes) throw tooLong(limitBytes);
-  return whole;
 }
 
 const tooLong = (limitBytes: number): RangeError =>
