@@ -2,8 +2,10 @@ import { createPool } from '@svc/storage';
 import { type EventsLogger, silent } from '../delivery/logger.js';
 import { GroupCommitLog, type GroupCommitOptions, PUBLISH_MS } from '../publishing/group-commit-log.js';
 import type { PublishBatch } from '../publishing/publish-batch.js';
-import { type BatchIds, appendBatch } from './postgres-events.store.js';
+import { appendBatch } from './postgres-events.store.js';
 import type { StoredBatch } from './recent-events.js';
+
+type BatchPlace = Pick<StoredBatch, 'ids' | 'beganAtMs'>;
 
 export interface PostgresEventLogOptions extends GroupCommitOptions {
   readonly url: string;
@@ -25,12 +27,10 @@ const STATEMENT_MARGIN_MS = 2_000;
  * The event log in a PostgreSQL table. One connection writes, and writers queue, so ids become visible in
  * order.
  */
-export class PostgresEventLog extends GroupCommitLog {
+export class PostgresEventLog extends GroupCommitLog<BatchPlace> {
   protected override readonly system = 'postgresql';
   private readonly pool;
   private readonly listeners = new Set<(stored: StoredBatch) => void>();
-  /** The ids of the latest batch, and when its statement began. */
-  private latest: { readonly ids: BatchIds | undefined; readonly beganAtMs: number } | undefined;
 
   constructor({ url, logger = silent, ...options }: PostgresEventLogOptions) {
     super(options, BOUNDS);
@@ -57,15 +57,14 @@ export class PostgresEventLog extends GroupCommitLog {
     await this.pool.end();
   }
 
-  protected override async store(batch: PublishBatch): Promise<void> {
+  protected override async store(batch: PublishBatch): Promise<BatchPlace> {
     const beganAtMs = performance.now();
-    this.latest = { ids: await appendBatch(this.pool, batch), beganAtMs };
+    return { ids: await appendBatch(this.pool, batch), beganAtMs };
   }
 
-  protected override onStored(batch: PublishBatch): void {
-    if (this.listeners.size === 0 || !this.latest) return;
-    const { ids, beganAtMs } = this.latest;
-    const stored = { batch, topics: new Set(batch.topics), ids, beganAtMs, atMs: Date.now() };
+  protected override onStored(batch: PublishBatch, place: BatchPlace): void {
+    if (this.listeners.size === 0) return;
+    const stored = { ...place, batch, topics: new Set(batch.topics), atMs: Date.now() };
     for (const listener of this.listeners) listener(stored);
   }
 }

@@ -33,7 +33,7 @@ const NOT_PRINTABLE = /\p{Cc}/u;
  * A log whose main cost is the commit. Events that arrive during a commit share the next one. There is one
  * commit at a time, so events are stored in the order of the calls.
  */
-export abstract class GroupCommitLog extends EventLog {
+export abstract class GroupCommitLog<Stored = unknown> extends EventLog {
   private readonly publishMs: number;
   private readonly maxPending: number;
   private readonly bounds: GroupCommitBounds;
@@ -69,10 +69,10 @@ export abstract class GroupCommitLog extends EventLog {
    * Makes the batch durable. It may stop trying once the batch is settled, because its callers no longer
    * wait.
    */
-  protected abstract store(batch: PublishBatch): Promise<void>;
+  protected abstract store(batch: PublishBatch): Promise<Stored>;
 
-  /** Called with each durable batch. */
-  protected onStored(_batch: PublishBatch): void {
+  /** Called with each durable batch, and what its store returned. */
+  protected onStored(_batch: PublishBatch, _stored: Stored): void {
     // Optional.
   }
 
@@ -152,10 +152,10 @@ export abstract class GroupCommitLog extends EventLog {
     for (let batch = this.batches.shift(); batch; batch = this.batches.shift()) {
       this.commitMs = performance.now();
       try {
-        await this.store(batch);
+        const stored = await this.store(batch);
         this.response(batch, '');
         batch.resolve();
-        this.onStored(batch);
+        this.onStored(batch, stored);
       } catch (error) {
         this.response(batch, 'not stored');
         batch.reject(new EventNotStored('The event could not be stored', { cause: error }));
