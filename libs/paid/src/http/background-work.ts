@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { RootLogger, within } from '@svc/runtime';
+import { type RequestRecord, RootLogger, within } from '@svc/runtime';
 
 /**
  * How long a stopping process waits for background work, such as settling responses of disconnected clients.
@@ -18,15 +18,19 @@ export class BackgroundWork implements BeforeApplicationShutdown {
 
   constructor(private readonly logger: RootLogger) {}
 
-  /** Begins work for which a stopping process waits until its `end` is called. */
-  begin(): { readonly ended: Promise<void>; readonly end: () => void } {
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    this.underWay.add(ended);
-    const end = (): void => {
-      this.underWay.delete(ended);
+  /**
+   * Begins the work of a request, for which its log line and a stopping process wait. Call the returned
+   * function when it has ended.
+   */
+  begin(record: RequestRecord): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.underWay.add(promise);
+    record.underWay = promise;
+    return () => {
+      this.underWay.delete(promise);
+      record.underWay = undefined;
       resolve();
     };
-    return { ended, end };
   }
 
   /** Makes a stopping process wait for a promise, and returns its result. */

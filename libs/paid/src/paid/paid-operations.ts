@@ -131,17 +131,15 @@ export class PaidOperations {
     assert(caller, 'the route requires a key or a wallet');
     const performed = (signal: AbortSignal): Promise<PaidResult<Result>> =>
       this.performed(operation, pair, { caller, signal });
-    const work = this.background.track(
-      operation.outlastsClient || pair.request.repeat
-        ? performed(NEVER)
-        : whileConnected(pair.request, performed),
-    );
-    const ended = (): void => undefined;
-    record.underWay = work.then(ended, ended);
+    const ended = this.background.begin(record);
     try {
-      return await work;
+      return await (operation.outlastsClient || pair.request.repeat
+        ? performed(NEVER)
+        : whileConnected(pair.request, performed));
     } catch (error) {
       throw await this.demands.refusalFor(caller, error, pair);
+    } finally {
+      ended();
     }
   }
 

@@ -46,8 +46,7 @@ export class Completions {
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };
     const exchange = { requestId, caller, chat, json, dialect, encryption, record, client, ...limits };
-    const underWay = this.background.begin();
-    record.underWay = underWay.ended;
+    const ended = this.background.begin(record);
     completionStarted();
     let fault: unknown;
     try {
@@ -60,8 +59,7 @@ export class Completions {
     } finally {
       completionEnded(record, fault);
       client.close();
-      record.underWay = undefined;
-      underWay.end();
+      ended();
     }
   }
 }
