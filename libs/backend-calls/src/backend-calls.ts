@@ -43,8 +43,8 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 
 const REASON_CHARACTERS = 200;
 
-/** Why a backend is to be called last, in words for the operator. */
-function failureOf({ cooldown, problem }: Refusal): { cooldown: Refusal['cooldown']; reason: string } {
+/** For whom a backend is to be called last, and why, in words for the operator. */
+function cooldownOf({ cooldown, problem }: Refusal): { cooldown: Refusal['cooldown']; reason: string } {
   const { cause, code } = problem;
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : code;
   return { cooldown, reason: reason.slice(0, REASON_CHARACTERS) };
@@ -112,7 +112,7 @@ export class BackendCalls {
         exchange?.abort();
       }
       retries += 1;
-      if (live.cooldown.begin(failureOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS))
+      if (live.cooldown.begin(cooldownOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS))
         router.ejections.add(1, model, live.name);
       if (!refusal.elsewhere || signal.aborted) break;
     }

@@ -12,7 +12,7 @@ export class BackendCooldown {
   /** The latest account whose request failed since the backend last succeeded. */
   private failed: { readonly accountId: string; readonly untilMs: number } | undefined;
 
-  /** How long it still lasts for everyone, and the failure that began it; undefined while there is none. */
+  /** The rest of a cooldown for everyone, and the failure that began it. Undefined without one. */
   get current(): { readonly restMs: number; readonly reason: string } | undefined {
     const restMs = this.untilMs - performance.now();
     return restMs > 0 ? { restMs, reason: this.latestReason } : undefined;

@@ -23,8 +23,8 @@ const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 3_000;
 const DRAIN_POLL_MS = 20;
 /**
- * How long events gather before a small batch, which costs its handler more than its events do. Whoever needs
- * them handled waits for less, see `drained`.
+ * How long to gather events after a small batch: a batch costs its handler more than its events do. `drained`
+ * ends the wait.
  */
 const GATHER_MS = 500;
 /**
