@@ -106,3 +106,10 @@ export class BrowserWindow {
 /** Starts the browser; only root needs to do without its sandbox, but containers often run as root. */
 export const startChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+
+/** Closes windows at the end of a test, which fails if anything happened in them that must not. */
+export async function closeAll(windows: BrowserWindow[]): Promise<void> {
+  const faults = windows.flatMap((opened) => opened.faults);
+  await Promise.all(windows.splice(0).map((opened) => opened.close()));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleBrowser } from '../console-browser.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
-import { BrowserWindow, CHROMIUM, startChromium } from './browser-window.js';
+import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
 
 let browser: Browser;
 let platform: Platform;
@@ -66,11 +66,7 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await platform?.stop();
     await scripted?.close();
   });
-  afterEach(async () => {
-    const faults = windows.flatMap((opened) => opened.faults);
-    await Promise.all(windows.splice(0).map((opened) => opened.close()));
-    if (faults.length > 0) throw new Error(faults.join('\n'));
-  });
+  afterEach(() => closeAll(windows));
 
   it('leads from a key to a charged request, and shows its cost to nine decimals', async () => {
     const opened = await openWindow();

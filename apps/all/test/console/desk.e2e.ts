@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN } from '../deployment.js';
 import { Platform } from '../platform.js';
-import { BrowserWindow, CHROMIUM, startChromium } from './browser-window.js';
+import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
 
 const READER = 'operator-token-of-a-reader-in-a-test';
 const TOKENS = [{ name: 'reader', scopes: ['read'], sha256: hash('sha256', READER) }];
@@ -68,11 +68,7 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     await browser?.close();
     await platform?.stop();
   });
-  afterEach(async () => {
-    const faults = windows.flatMap((opened) => opened.faults);
-    await Promise.all(windows.splice(0).map((opened) => opened.close()));
-    if (faults.length > 0) throw new Error(faults.join('\n'));
-  });
+  afterEach(() => closeAll(windows));
 
   it('does a day of work: opens, credits, corrects, refunds, suspends and finds a request', async () => {
     const opened = await openDesk();

@@ -3,13 +3,13 @@ import { DeskForm } from '../desk/desk-form.js';
 import { usdOf } from '../desk/money-text.js';
 import { ask } from '../desk/operator.js';
 import { RefundForm } from '../desk/refund-form.js';
-import { SecretDialog } from '../desk/secret-dialog.js';
 import { ReasonField, ReferenceField, TextField, UsdField } from '../desk/text-field.js';
 import { textIn } from '../text/form-text.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
 import type { ShownAccount } from './account-badges.js';
+import { CustomerKey } from './customer-key.js';
 
 /** What can be done with an account. */
 export type AccountAction = 'credit' | 'debit' | 'refund' | 'key' | 'terms' | 'suspend' | 'resume';
@@ -79,7 +79,7 @@ const Debit = ({ account: { id, name, balances }, onDone }: ActionProps) => (
 function Key({ account: { id }, onDone }: ActionProps) {
   const [secret, setSecret] = useState<string>();
   if (secret !== undefined)
-    return <SecretDialog title="The new key" secret={secret} onClose={() => onDone('The key is created')} />;
+    return <CustomerKey title="The new key" secret={secret} onClose={() => onDone('The key is created')} />;
   return (
     <DeskForm
       action="Create"

@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { DeskForm } from '../desk/desk-form.js';
 import { ask, may } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { announce } from '../ui/announce.js';
 import { DataTable } from '../ui/data-table.js';
 import { Dialog } from '../ui/dialog.js';
+import { KeyName } from '../ui/key-name.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
@@ -53,12 +54,7 @@ const KeyTable = ({ rows, onRevoke }: KeyTableProps) => (
       {
         title: 'Key',
         cell: ({ description, last6Chars, apiKeyType }) => (
-          <span>
-            <strong>{description === '' ? 'Without a description' : description}</strong>{' '}
-            {apiKeyType === 'ADMIN' && <span class="badge accent">ADMIN</span>}
-            <br />
-            <span class="mono muted">···{last6Chars}</span>
-          </span>
+          <KeyName description={description} last6Chars={last6Chars} apiKeyType={apiKeyType} />
         ),
       },
       {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { amountsText } from '../desk/money-text.js';
 import { ask } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { Scoped } from '../desk/scoped.js';
 import { addressOfPage, choices, choose } from '../shell/navigation.js';
 import { DataTable } from '../ui/data-table.js';

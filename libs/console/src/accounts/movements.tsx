@@ -3,7 +3,7 @@ import type { ReplyAt } from '../api/routes.js';
 import { DeskForm } from '../desk/desk-form.js';
 import { amountText } from '../desk/money-text.js';
 import { ask, may } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { ReasonField } from '../desk/text-field.js';
 import { addressOfPage } from '../shell/navigation.js';
 import { textIn } from '../text/form-text.js';

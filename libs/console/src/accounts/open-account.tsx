@@ -2,13 +2,13 @@ import { useRef, useState } from 'preact/hooks';
 import { CallError } from '../api/call-error.js';
 import { DeskForm } from '../desk/desk-form.js';
 import { ask, may } from '../desk/operator.js';
-import { SecretDialog } from '../desk/secret-dialog.js';
 import { TextField } from '../desk/text-field.js';
 import { addressOfPage } from '../shell/navigation.js';
 import { textIn } from '../text/form-text.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
+import { CustomerKey } from './customer-key.js';
 
 /** What has been done, so that a form that is sent again goes on from there. */
 interface Progress {
@@ -138,7 +138,7 @@ export function OpenAccount({ onClose }: OpenAccountProps) {
   const progress = useRef<Progress>({});
   const [secret, setSecret] = useState<string>();
   if (secret !== undefined)
-    return <SecretDialog title="The account is open" secret={secret} onClose={onClose} />;
+    return <CustomerKey title="The account is open" secret={secret} onClose={onClose} />;
   const { accountId } = progress.current;
   return (
     <Dialog title="Open an account" atSide onClose={onClose}>

@@ -1,6 +1,6 @@
 import type { ReplyAt } from '../api/routes.js';
 import { ask } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { choices, choose } from '../shell/navigation.js';
 import { DataTable } from '../ui/data-table.js';
 import { Field } from '../ui/fields.js';

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { CallError } from './call-error.js';
-import { type RequestInput, exchange, filled } from './exchange.js';
-import type { CallInput, PathOf, ReplyAt, RouteMethod } from './routes.js';
+import { type RequestInput, callsBy, exchange, filled } from './exchange.js';
+import type { RouteMethod } from './routes.js';
 
 /** Counts the responses that said that the session has ended; the shell then shows the sign-in page. */
 export const sessionEnds = signal(0);
@@ -35,11 +35,4 @@ const isEndOfSession = (path: string, { message }: CallError): boolean =>
   !path.startsWith(`${PREFIX}/api/session`) && !message.startsWith('Admin API key');
 
 /** Calls a route of the API with the session of this browser. */
-export async function call<M extends RouteMethod, P extends PathOf<M>>(
-  method: M,
-  path: P,
-  input: CallInput<M, P> = {},
-): Promise<ReplyAt<M, P>> {
-  const response = await send(method, path, input);
-  return (await response.json()) as ReplyAt<M, P>;
-}
+export const call = callsBy(send);

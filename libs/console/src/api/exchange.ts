@@ -1,5 +1,5 @@
 import { CallError, errorOf } from './call-error.js';
-import type { RouteMethod } from './routes.js';
+import type { CallInput, PathOf, ReplyAt, RouteMethod } from './routes.js';
 
 export interface RequestInput {
   readonly query?: object | undefined;
@@ -42,3 +42,13 @@ export async function exchange(
   if (response.ok) return response;
   throw await errorOf(response);
 }
+
+/** Calls routes by a function that sends requests, and resolves with their replies. */
+export const callsBy =
+  (send: (method: RouteMethod, path: string, input: RequestInput) => Promise<Response>) =>
+  async <M extends RouteMethod, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    input: CallInput<M, P> = {},
+  ): Promise<ReplyAt<M, P>> =>
+    (await (await send(method, path, input)).json()) as ReplyAt<M, P>;

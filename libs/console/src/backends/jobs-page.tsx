@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { DeskForm } from '../desk/desk-form.js';
 import { ask, may } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { ReasonField } from '../desk/text-field.js';
 import { addressOfPage, choices, choose } from '../shell/navigation.js';
 import { textIn } from '../text/form-text.js';

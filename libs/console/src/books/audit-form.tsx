@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useAction } from '../ui/action.js';
 import { Segments } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
 
@@ -23,19 +24,11 @@ export function AuditForm<T extends { readonly ok: boolean; readonly mismatches:
 }: AuditFormProps<T>) {
   const [scope, setScope] = useState<Extent>('new');
   const [report, setReport] = useState<T>();
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
-  const start = async () => {
-    setBusy(true);
+  const audit = async () => {
     setReport(undefined);
-    setError(undefined);
-    try {
-      setReport(await run(scope));
-    } catch (cause) {
-      setError(cause as Error);
-    }
-    setBusy(false);
+    setReport(await run(scope));
   };
+  const { error, isBusy, run: start } = useAction(audit, { isRepeatable: true });
   return (
     <section class="card stack" aria-label={label}>
       <h2>{label}</h2>

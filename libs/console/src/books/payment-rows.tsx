@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { usdOf } from '../desk/money-text.js';
 import { ask, may } from '../desk/operator.js';
-import { useFurther } from '../desk/pages-of-list.js';
+import { useFurther } from '../ui/further.js';
 import { addressOfPage } from '../shell/navigation.js';
 import { announce } from '../ui/announce.js';
 import { DataTable } from '../ui/data-table.js';

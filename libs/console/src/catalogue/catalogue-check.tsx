@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { ask } from '../desk/operator.js';
+import { useAction } from '../ui/action.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
 
@@ -41,19 +42,13 @@ function Result({ check }: { readonly check: Check }) {
 export function CatalogueCheck() {
   const [text, setText] = useState('');
   const [check, setCheck] = useState<Check>();
-  const [error, setError] = useState<Error>();
-  const [isBusy, setBusy] = useState(false);
-  const run = async () => {
-    setBusy(true);
-    setError(undefined);
+  const [fileError, setFileError] = useState<Error>();
+  const compare = async () => {
+    setFileError(undefined);
     setCheck(undefined);
-    try {
-      setCheck(await ask('POST', '/operator/v1/catalog/checks', { body: { text } }));
-    } catch (cause) {
-      setError(cause as Error);
-    }
-    setBusy(false);
+    setCheck(await ask('POST', '/operator/v1/catalog/checks', { body: { text } }));
   };
+  const { error = fileError, isBusy, run } = useAction(compare, { isRepeatable: true });
   return (
     <div class="stack">
       <form
@@ -70,7 +65,7 @@ export function CatalogueCheck() {
             accept=".yaml,.yml,.json"
             onChange={(event) => {
               const [file] = event.currentTarget.files ?? [];
-              file?.text().then(setText, setError);
+              file?.text().then(setText, setFileError);
             }}
           />
         </Field>

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import type { OperatorScope } from '@svc/api/route';
 import { CallError } from '../api/call-error.js';
-import { type RequestInput, exchange, filled } from '../api/exchange.js';
-import type { CallInput, PathOf, ReplyAt, RouteMethod } from '../api/routes.js';
+import { type RequestInput, callsBy, exchange, filled } from '../api/exchange.js';
+import type { ReplyAt, RouteMethod } from '../api/routes.js';
 
 type TokenView = ReplyAt<'GET', '/operator/v1/token'>;
 
@@ -37,14 +37,7 @@ async function send(method: RouteMethod, path: string, input: RequestInput): Pro
 }
 
 /** Calls a route of the operator's API. */
-export async function ask<M extends RouteMethod, P extends PathOf<M>>(
-  method: M,
-  path: P,
-  input: CallInput<M, P> = {},
-): Promise<ReplyAt<M, P>> {
-  const response = await send(method, path, input);
-  return (await response.json()) as ReplyAt<M, P>;
-}
+export const ask = callsBy(send);
 
 /** Takes a token if the service accepts it. */
 export async function takeToken(given: string): Promise<void> {

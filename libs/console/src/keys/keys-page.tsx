@@ -6,6 +6,7 @@ import { count, diem, nanoOf, usd, usdText } from '../text/format.js';
 import { announce } from '../ui/announce.js';
 import { type Column, DataTable } from '../ui/data-table.js';
 import { Dialog } from '../ui/dialog.js';
+import { KeyName } from '../ui/key-name.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, ErrorNote, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
@@ -20,14 +21,8 @@ type Open =
   | { readonly kind: 'created'; readonly secret: string; readonly isAdmin: boolean }
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly current: ApiKeyView };
 
-const Name = ({ description, apiKeyType, last6Chars, disabled }: ApiKeyView) => (
-  <span>
-    <strong>{description === '' ? 'Without a description' : description}</strong>{' '}
-    {apiKeyType === 'ADMIN' && <span class="badge accent">ADMIN</span>}{' '}
-    {disabled === true && <span class="badge">disabled</span>}
-    <br />
-    <span class="mono muted">···{last6Chars}</span>
-  </span>
+const Name = (key: ApiKeyView) => (
+  <KeyName {...key}>{key.disabled === true && <span class="badge">disabled</span>}</KeyName>
 );
 
 /** The spending limits of a key, how much of them is used, and when they begin again. */

@@ -1,6 +1,6 @@
 import { curlOf, pythonCallOf, scriptOf } from '../text/snippets.js';
 import { Code } from '../ui/copy.js';
-import { Dialog } from '../ui/dialog.js';
+import { SecretDialog } from '../ui/secret-dialog.js';
 import { Tabs } from '../ui/tabs.js';
 
 interface NewKeyProps {
@@ -11,13 +11,16 @@ interface NewKeyProps {
 
 const BODY = { model: 'default', messages: [{ role: 'user', content: 'Hello' }] };
 
-/** Shows a new key, which the service shows only now. Nothing of it stays in the page afterwards. */
+/** Shows a new key, and how to use it. */
 export function NewKeyDialog({ secret, isAdmin, onClose }: NewKeyProps) {
   const sample = { apiKey: secret, body: BODY };
   return (
-    <Dialog title="Your new key" onClose={onClose} mustStay>
-      <p class="note warn">Copy it now: it is shown only this once. Keep it where only you can read it.</p>
-      <Code text={secret} label="API key" />
+    <SecretDialog
+      title="Your new key"
+      note="Copy it now: it is shown only this once. Keep it where only you can read it."
+      secret={secret}
+      onClose={onClose}
+    >
       {isAdmin ? (
         <p>It can sign in here and manage keys, usage and credit of the account.</p>
       ) : (
@@ -30,11 +33,6 @@ export function NewKeyDialog({ secret, isAdmin, onClose }: NewKeyProps) {
           ]}
         />
       )}
-      <div class="row end">
-        <button type="button" class="primary" onClick={onClose}>
-          I have copied it
-        </button>
-      </div>
-    </Dialog>
+    </SecretDialog>
   );
 }

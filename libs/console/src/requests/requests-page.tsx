@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { call } from '../api/client.js';
 import type { CallInput, ReplyAt } from '../api/routes.js';
 import { isAdmin } from '../api/session.js';
@@ -7,8 +7,9 @@ import { PeriodChoice, currentPeriod } from '../shell/period.js';
 import { count, diem, duration, nanoOf, usdNine } from '../text/format.js';
 import { DataTable } from '../ui/data-table.js';
 import { Field, Select } from '../ui/fields.js';
+import { useFurther } from '../ui/further.js';
 import { useResource } from '../ui/resource.js';
-import { Empty, ErrorNote, Loaded } from '../ui/states.js';
+import { Empty, Loaded } from '../ui/states.js';
 import { Tabs } from '../ui/tabs.js';
 import { Time } from '../ui/time.js';
 import { Refusals } from './refusals.js';
@@ -140,53 +141,27 @@ const RequestTable = ({ rows, onOpen }: RowsProps) => (
   />
 );
 
-/** The pages of the list after the first, which a button loads. */
-function useFurtherPages(query: RequestsQuery, first: Page | undefined) {
-  const [pages, setPages] = useState<readonly Page[]>([]);
-  const [error, setError] = useState<Error>();
-  useEffect(() => setPages([]), [first]);
-  const cursor = (pages.at(-1) ?? first)?.nextCursor ?? undefined;
-  const loadNext = async () => {
-    if (cursor === undefined) return;
-    try {
-      const next = await load({ ...query, cursor });
-      setPages((before) => [...before, next]);
-      setError(undefined);
-    } catch (cause) {
-      setError(cause as Error);
-    }
-  };
-  return { rows: pages.flatMap(({ data }) => data), hasMore: cursor !== undefined, loadNext, error };
-}
-
 function Served() {
   const [open, setOpen] = useState<RequestRow>();
   const query = currentQuery();
   const first = useResource((signal) => load(query, signal), [JSON.stringify(query)]);
-  const further = useFurtherPages(query, first.value);
+  const { rows, button } = useFurther(first.value, (cursor) => load({ ...query, cursor }));
   return (
     <div class="stack">
       <Filters />
       <section class="card" aria-label="Requests">
         <Loaded resource={first} rows={10}>
-          {({ data }) =>
-            data.length === 0 ? (
+          {() =>
+            rows.length === 0 ? (
               <Empty title="No requests">
                 <span>No charged request has these properties. Prompts and completions are not stored.</span>
               </Empty>
             ) : (
-              <RequestTable rows={[...data, ...further.rows]} onOpen={setOpen} />
+              <RequestTable rows={rows} onOpen={setOpen} />
             )
           }
         </Loaded>
-        {further.error && <ErrorNote error={further.error} />}
-        {further.hasMore && (
-          <div class="row">
-            <button type="button" onClick={() => void further.loadNext()}>
-              Show older ones
-            </button>
-          </div>
-        )}
+        {button}
       </section>
       {open && <RequestPanel row={open} onClose={() => setOpen(undefined)} />}
     </div>

@@ -7,8 +7,11 @@ export interface Action<Input> {
   readonly run: (input: Input) => Promise<void>;
 }
 
-/** Stays busy after a success, since its form is then over. */
-export function useAction<Input = void>(work: (input: Input) => Promise<void>): Action<Input> {
+/** Stays busy after a success, since its form is then over, unless the action can be repeated. */
+export function useAction<Input = void>(
+  work: (input: Input) => Promise<void>,
+  { isRepeatable = false } = {},
+): Action<Input> {
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   const run = async (input: Input): Promise<void> => {
@@ -16,6 +19,7 @@ export function useAction<Input = void>(work: (input: Input) => Promise<void>): 
     setError(undefined);
     try {
       await work(input);
+      if (isRepeatable) setBusy(false);
     } catch (cause) {
       setError(cause as Error);
       setBusy(false);

@@ -1,17 +1,22 @@
-import { Code } from '../ui/copy.js';
-import { Dialog } from '../ui/dialog.js';
+import type { ComponentChildren } from 'preact';
+import { Code } from './copy.js';
+import { Dialog } from './dialog.js';
 
 interface SecretProps {
   readonly title: string;
+  /** What to do with it now. */
+  readonly note: string;
   readonly secret: string;
+  readonly children?: ComponentChildren;
   readonly onClose: () => void;
 }
 
 /** Shows a new key, which the service shows only now. Nothing of it stays in the page afterwards. */
-export const SecretDialog = ({ title, secret, onClose }: SecretProps) => (
+export const SecretDialog = ({ title, note, secret, children, onClose }: SecretProps) => (
   <Dialog title={title} onClose={onClose} mustStay>
-    <p class="note warn">Copy the key now and give it to the customer: it is shown only this once.</p>
+    <p class="note warn">{note}</p>
     <Code text={secret} label="API key" />
+    {children}
     <div class="row end">
       <button type="button" class="primary" onClick={onClose}>
         I have copied it

@@ -1,24 +1,23 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ErrorNote } from '../ui/states.js';
+import { ErrorNote } from './states.js';
 
 interface ListPage<T> {
   readonly data: readonly T[];
-  readonly nextBefore: string | null;
+  /** Where the next page begins; null at the end. The name depends on the list. */
+  readonly nextBefore?: string | null;
+  readonly nextCursor?: string | null;
 }
 
 /** The rows of a list: those of its first page, and of the further ones that a button loads. */
-export function useFurther<T>(
-  first: ListPage<T> | undefined,
-  load: (before: string) => Promise<ListPage<T>>,
-) {
+export function useFurther<T>(first: ListPage<T> | undefined, load: (from: string) => Promise<ListPage<T>>) {
   const [pages, setPages] = useState<readonly ListPage<T>[]>([]);
   const [error, setError] = useState<Error>();
   useEffect(() => setPages([]), [first]);
-  const before = (pages.at(-1) ?? first)?.nextBefore ?? null;
+  const { nextBefore = null, nextCursor = nextBefore } = pages.at(-1) ?? first ?? {};
   const loadNext = async () => {
-    if (before === null) return;
+    if (nextCursor === null) return;
     try {
-      const next = await load(before);
+      const next = await load(nextCursor);
       setPages((known) => [...known, next]);
       setError(undefined);
     } catch (cause) {
@@ -28,7 +27,7 @@ export function useFurther<T>(
   const button = (
     <>
       {error && <ErrorNote error={error} />}
-      {before !== null && (
+      {nextCursor !== null && (
         <div class="row">
           <button type="button" onClick={() => void loadNext()}>
             Show older ones
