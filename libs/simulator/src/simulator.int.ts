@@ -12,6 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.close());
 
+const Usages = z.object({
+  usage: z.object({ prompt_tokens_details: z.object({ cached_tokens: z.number() }) }),
+});
+
 type Params = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model' | 'messages' | 'stream'>;
 
 function ask(content: string, params: Params = {}, model = 'llama-3.2-3b'): Promise<OpenAI.ChatCompletion> {
@@ -130,6 +134,26 @@ describe('usage', () => {
     const second = await ask(`${prefix} two, and more`, {}, 'cache-model');
     expect(first.usage?.prompt_tokens_details?.cached_tokens).toBe(0);
     expect(second.usage?.prompt_tokens_details?.cached_tokens).toBe(192);
+  });
+
+  test('prompts computed one after the other wait, and find what those before them have written', async () => {
+    const serial = await startSimulator({ serialPrefill: true, prefillUsPerToken: 500 });
+    try {
+      const url = `${serial.url}/v1/chat/completions`;
+      const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: '.'.repeat(200) }] });
+      const startMs = performance.now();
+      const calls = Array.from({ length: 3 }, async () => {
+        const response = await fetch(url, { method: 'POST', body });
+        const { usage } = Usages.parse(await response.json());
+        return { cached: usage.prompt_tokens_details.cached_tokens, ms: performance.now() - startMs };
+      });
+      const [first, ...others] = (await Promise.all(calls)).toSorted((a, b) => a.ms - b.ms);
+      expect([first?.cached, ...others.map(({ cached }) => cached)]).toEqual([0, 192, 192]);
+      // 203 tokens, and then 11 each.
+      for (const [at, { ms }] of others.entries()) expect(ms).toBeGreaterThanOrEqual(101 + 5.5 * (at + 1));
+    } finally {
+      await serial.close();
+    }
   });
 
   test('with cache_control the tokens written to the cache are reported', async () => {

@@ -7,7 +7,7 @@ import type { SimulatorRequest } from '../request/chat-request.js';
 import type { FaultName } from '../request/faults.js';
 import type { Overrides } from '../request/overrides.js';
 import { overridesOfHeaders } from '../request/overrides.js';
-import { Pace } from './pace.js';
+import { type EngineState, Pace } from './pace.js';
 import type { Prompt } from '../request/prompt.js';
 import { Hash } from '../random.js';
 import type { Reading } from './reading.js';
@@ -83,13 +83,19 @@ export function composeAnswers(call: SimulatedCall, { options }: Simulation): re
 }
 
 /** The times at which the tokens are due; the same at each call. */
-export function paceOf(call: SimulatedCall, { options }: Simulation, cachedTokens: number): Pace {
+export function paceOf(
+  call: SimulatedCall,
+  { options }: Simulation,
+  { cachedTokens, queuedMs, slowdown }: EngineState,
+): Pace {
   const { overrides, prompt, seed } = call;
   const settings = {
     ttftMs: overrides.ttftMs ?? options.ttftMs,
     itlMs: overrides.itlMs ?? options.itlMs,
     jitter: overrides.jitter ?? options.jitter,
     prefillUsPerToken: options.prefillUsPerToken,
+    queuedMs,
+    slowdown,
   };
   return new Pace(settings, prompt.tokens - cachedTokens, seed);
 }

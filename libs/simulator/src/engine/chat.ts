@@ -78,7 +78,8 @@ async function respond(
     progress.phase = 'prefill';
     if (faults.has('stall')) await connection.stall();
     if (faults.has('slow-headers')) await connection.pause(overrides.delayMs ?? DEFAULT_DELAY_MS);
-    const cachedTokens = simulation.cache?.cachedTokens(call.prompt) ?? 0;
+    const state = simulation.begin(call.prompt);
+    const { cachedTokens } = state;
     const completions = composeAnswers(call, simulation);
     entry.status = 200;
     entry.cachedTokens = cachedTokens;
@@ -86,8 +87,8 @@ async function respond(
     const work = {
       completions,
       cachedTokens,
-      pace: () => paceOf(call, simulation, cachedTokens),
-      prefilled: () => simulation.cache?.write(call.prompt) ?? 0,
+      pace: () => paceOf(call, simulation, state),
+      prefilled: () => state.writtenTokens ?? simulation.cache?.write(call.prompt) ?? 0,
     };
     return await (call.request.stream
       ? streamCompletion(call, work, exchange)

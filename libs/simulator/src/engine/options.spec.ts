@@ -16,6 +16,8 @@ test('flags are parsed', () => {
     'a, b',
     '--no-prefix-cache',
     '--tee-lookalike',
+    '--serial-prefill',
+    '--batch-knee=48',
     '--fail-faults',
     '500,cut',
   ]);
@@ -29,6 +31,8 @@ test('flags are parsed', () => {
       models: ['a', 'b'],
       prefixCache: false,
       teeLookalike: true,
+      serialPrefill: true,
+      batchKnee: 48,
       failFaults: ['500', 'cut'],
     },
   });

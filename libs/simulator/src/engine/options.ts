@@ -15,6 +15,10 @@ export interface SimulatorOptions {
   itlMs: number;
   jitter: number;
   prefillUsPerToken: number;
+  /** Whether prompts are computed one after the other. */
+  serialPrefill: boolean;
+  /** With more sequences than this, decoding is slower in proportion; 0 means never. */
+  batchKnee: number;
   outputTokens: number;
   reasoningTokens: number;
   /** Longer prompts are rejected; 0 means no limit. */
@@ -45,6 +49,8 @@ export const DEFAULT_OPTIONS: SimulatorOptions = {
   itlMs: 0,
   jitter: 0,
   prefillUsPerToken: 0,
+  serialPrefill: false,
+  batchKnee: 0,
   outputTokens: 32,
   reasoningTokens: 16,
   contextTokens: 0,
@@ -94,6 +100,7 @@ const NUMBER_FLAGS: { readonly [flag: string]: NumberFlag } = {
     MILLION,
     'prefill time per uncached prompt token, microseconds',
   ),
+  'batch-knee': whole('batchKnee', MILLION, 'more sequences than this slow down decoding; 0 for never'),
   'output-tokens': whole('outputTokens', MILLION, 'tokens of a completion if the request sets no limit'),
   'reasoning-tokens': whole('reasoningTokens', MILLION, 'reasoning tokens of models that reason'),
   'context-tokens': whole('contextTokens', Number.MAX_SAFE_INTEGER, 'reject longer prompts; 0 for no limit'),
@@ -115,6 +122,7 @@ const TEXT_FLAGS: { readonly [flag: string]: string } = {
 
 const BOOLEAN_FLAGS: { readonly [flag: string]: string } = {
   'no-prefix-cache': 'do not cache prompts',
+  'serial-prefill': 'compute prompts one after the other',
   'tee-lookalike': 'quotes of the simulated enclave lack the debug bit, for tests of clients',
   help: 'show this text',
 };
@@ -154,6 +162,7 @@ function setFlag(options: SimulatorOptions, flag: string, value: unknown): strin
     return 'unknown flag';
   if (BOOLEAN_FLAGS[flag] !== undefined) {
     if (flag === 'no-prefix-cache') options.prefixCache = false;
+    else if (flag === 'serial-prefill') options.serialPrefill = true;
     else options.teeLookalike = true;
     return value === true ? undefined : 'takes no value';
   }

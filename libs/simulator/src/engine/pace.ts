@@ -1,6 +1,15 @@
 import { Random } from '../random.js';
 
-export interface PaceOptions {
+/** How busy the engine is with other requests when one begins, and what it has cached of its prompt. */
+export interface EngineState {
+  readonly cachedTokens: number;
+  /** How long the prompt waits for others before it is computed. */
+  readonly queuedMs: number;
+  /** The factor by which other sequences slow down the time between two tokens. */
+  readonly slowdown: number;
+}
+
+export interface PaceOptions extends Pick<EngineState, 'queuedMs' | 'slowdown'> {
   readonly ttftMs: number;
   readonly itlMs: number;
   /** The fraction by which each wait varies, uniformly in both directions. */
@@ -20,7 +29,8 @@ export class Pace {
   constructor(options: PaceOptions, computedTokens: number, seed: number) {
     this.options = options;
     this.random = new Random(seed);
-    this.prefillMs = this.vary(options.ttftMs + (options.prefillUsPerToken * computedTokens) / 1000);
+    this.prefillMs =
+      options.queuedMs + this.vary(options.ttftMs + prefillMs(options.prefillUsPerToken, computedTokens));
     this.dueMs = this.prefillMs;
     this.isInstant = this.prefillMs === 0 && options.itlMs === 0;
   }
@@ -28,7 +38,7 @@ export class Pace {
   /** The time of the next token; the first is due when prefill ends. */
   next(): number {
     const due = this.dueMs;
-    this.dueMs += this.vary(this.options.itlMs);
+    this.dueMs += this.vary(this.options.itlMs * this.options.slowdown);
     return due;
   }
 
@@ -36,4 +46,9 @@ export class Pace {
     if (ms === 0 || this.options.jitter === 0) return ms;
     return Math.max(0, ms * (1 + this.options.jitter * (2 * this.random.next() - 1)));
   }
+}
+
+/** How long prompts of this many tokens that are not cached take. */
+export function prefillMs(usPerToken: number, computedTokens: number): number {
+  return (usPerToken * computedTokens) / 1000;
 }

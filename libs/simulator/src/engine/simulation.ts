@@ -3,7 +3,10 @@ import type { FaultName } from '../request/faults.js';
 import { RequestLog } from './log.js';
 import type { SimulatorOptions } from './options.js';
 import type { Overrides } from '../request/overrides.js';
+import { type EngineState, prefillMs } from './pace.js';
+import { SerialPrefill } from './prefill.js';
 import { PrefixCache } from './prefix-cache.js';
+import type { Prompt } from '../request/prompt.js';
 import { Random } from '../random.js';
 import { Readings } from './reading.js';
 import { Slots } from './slots.js';
@@ -29,6 +32,7 @@ export class Simulation {
   readonly slots: Slots;
   readonly counts = { served: 0, refused: 0, fault: 0, cancelled: 0 };
   readonly readings: Readings;
+  private readonly prefill: SerialPrefill | undefined;
   readonly enclave: SimulatedEnclave;
   /** Set while stopping, when closed connections are not cancellations. */
   isStopping = false;
@@ -45,6 +49,7 @@ export class Simulation {
     this.cache = options.prefixCache
       ? new PrefixCache(options.cacheBlocks, options.cacheMinTokens)
       : undefined;
+    this.prefill = options.serialPrefill ? new SerialPrefill() : undefined;
     this.readings = new Readings(options);
     this.enclave = new SimulatedEnclave(options.teeLookalike);
     this.slots = new Slots(options.maxParallel, options.maxQueue);
@@ -79,6 +84,20 @@ export class Simulation {
     const { failRate, failFaults } = this.options;
     if (failRate === 0 || this.failures.next() >= failRate) return [];
     return [this.failures.pick(failFaults)];
+  }
+
+  /**
+   * How the engine is when a request begins that has a slot. Prompts that are computed one after the other
+   * find in the cache what those before them will have written, so that they are written at once.
+   */
+  begin(prompt: Prompt): EngineState & { readonly writtenTokens: number | undefined } {
+    const { batchKnee, prefillUsPerToken } = this.options;
+    const cachedTokens = this.cache?.cachedTokens(prompt) ?? 0;
+    const slowdown = batchKnee === 0 ? 1 : Math.max(1, this.slots.used / batchKnee);
+    if (!this.prefill) return { cachedTokens, slowdown, queuedMs: 0, writtenTokens: undefined };
+    const durationMs = prefillMs(prefillUsPerToken, prompt.tokens - cachedTokens);
+    const queuedMs = this.prefill.add(durationMs, performance.now());
+    return { cachedTokens, slowdown, queuedMs, writtenTokens: this.cache?.write(prompt) ?? 0 };
   }
 
   stats(): Stats {
