@@ -112,7 +112,8 @@ export const rooms = {
     tee: [],
     billing: [],
     actions: [],
-    operator: ['keys', 'actions'],
+    drains: [],
+    operator: ['keys', 'actions', 'drains'],
     docs: [],
     console: ['tee'],
   },
@@ -171,6 +172,9 @@ export const rooms = {
     browser: [],
     pages: ['documents', 'search', 'browser'],
     api: [],
+  },
+  'backend-calls': {
+    health: [],
   },
   router: {
     '.': ['router.config'],

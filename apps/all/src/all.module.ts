@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Catalog, CatalogModule, type Characters, CharactersModule } from '@svc/catalog';
 import { EventStrategy, EventsModule } from '@svc/events';
-import { GatewayModule, type GatewaySettings, privateHosts } from '@svc/gateway';
+import { DrainsModule, GatewayModule, type GatewaySettings, privateHosts } from '@svc/gateway';
 import { type LedgerConfig, LedgerModule } from '@svc/ledger';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { JobsModule } from '@svc/jobs';
@@ -45,6 +45,7 @@ export class AllModule {
         JobsModule.postgres({ url: parts.databaseUrl }),
         ImagesModule.with(parts.images),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(parts.gateway.config) }),
+        DrainsModule.with(),
         GatewayModule.with(parts.gateway, [
           ledger,
           LimitLogModule,

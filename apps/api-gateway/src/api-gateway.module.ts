@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Catalog, CatalogModule, type Characters, CharactersModule } from '@svc/catalog';
 import { EventStrategy, EventsModule, kafkaConnection } from '@svc/events';
-import { GatewayModule, privateHosts } from '@svc/gateway';
+import { DrainsModule, GatewayModule, privateHosts } from '@svc/gateway';
 import { GuardedFetchModule } from '@svc/guarded-fetch';
 import { JobsModule } from '@svc/jobs';
 import { LedgerClientModule } from '@svc/ledger';
@@ -38,6 +38,7 @@ export class ApiGatewayModule {
         JobsModule.redis({ url: config.REDIS_URL }),
         ImagesModule.with(config),
         GuardedFetchModule.with({ allowPrivateHosts: privateHosts(config) }),
+        DrainsModule.with({ isShared: true }),
         GatewayModule.with({ config, operatorToken: config.SVC_OPERATOR_TOKEN }, [
           LedgerClientModule.at({ config, token: config.LEDGER_TOKEN }),
           LimitLogModule,

@@ -13,7 +13,10 @@ export class InferenceRouterModule {
       module: InferenceRouterModule,
       imports: [
         CatalogModule.of(catalog),
-        RouterApiModule.with(settings, new InternalToken(config.ROUTER_TOKEN, config.ROUTER_TOKEN_SECOND)),
+        RouterApiModule.with(settings, new InternalToken(config.ROUTER_TOKEN, config.ROUTER_TOKEN_SECOND), {
+          url: config.GATEWAY_URL,
+          token: config.GATEWAY_TOKEN ?? '',
+        }),
       ],
     };
   }

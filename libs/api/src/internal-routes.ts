@@ -7,7 +7,7 @@ import {
   WebQueryOnWire,
   WebResultsReply,
 } from '@svc/contracts/ports';
-import { BackendState, INFERENCE_PATH } from '@svc/contracts/inference';
+import { BackendState, Drain, INFERENCE_PATH } from '@svc/contracts/inference';
 import { FileInForce } from './operator/operator-files.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
@@ -55,6 +55,17 @@ export const internalRoutes = {
     status: 200,
     reply: z.object({ data: z.array(BackendState) }),
     refusals: [],
+  },
+  readDrains: {
+    method: 'GET',
+    path: '/internal/v1/drains',
+    operationId: 'readDrains',
+    tag: 'Inference',
+    summary: 'Shows the backends that operators have taken out of service',
+    access: 'internal',
+    status: 200,
+    reply: z.object({ data: z.array(Drain) }),
+    refusals: ['UNAVAILABLE'],
   },
   extractText: {
     method: 'POST',

@@ -43,6 +43,9 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
 
 const REASON_CHARACTERS = 200;
 
+const OUT_OF_SERVICE =
+  'All servers of this model are out of service for maintenance. Please try again later, or use another model.';
+
 /** For whom a backend is to be called last, and why, in words for the operator. */
 function cooldownOf({ cooldown, problem }: Refusal): { cooldown: Refusal['cooldown']; reason: string } {
   const { cause, code } = problem;
@@ -81,6 +84,11 @@ export class BackendCalls {
       if (!place) break;
       const { to, giveBack } = place;
       const { live, plan } = to;
+      // It has been taken out of service while the call waited there.
+      if (this.isOut(call, live)) {
+        giveBack();
+        continue;
+      }
       let exchange: Exchange | undefined;
       const { isStream } = mode;
       const number = retries + 1;
@@ -119,7 +127,12 @@ export class BackendCalls {
     if (refusal) throw refusal.problem;
     if (signal.aborted)
       throw new Problem('INFERENCE_FAILED', { cause: new ExchangeAborted('left while waiting') });
-    throw this.unasked(model, candidates);
+    throw this.unasked(call, candidates);
+  }
+
+  /** Whether a backend is out of service for a call, unless that names it. */
+  private isOut({ backend, model }: RoutedCall, { name }: LiveBackend): boolean {
+    return backend === undefined && this.pool.drains.of(model, name) !== undefined;
   }
 
   private requestOf<Part>(
@@ -148,10 +161,19 @@ export class BackendCalls {
     };
   }
 
-  /** The problem when no backend was called: the model has none, or no slot became free in time. */
-  private unasked(model: string, candidates: readonly Candidate[]): Problem {
-    for (const { live } of candidates) router.attempts.add(1, model, live.name, 'full');
-    return new Problem(candidates.length > 0 ? 'MODEL_AT_CAPACITY' : 'MODEL_OFFLINE');
+  /**
+   * The problem when no backend was called: the model has none, none is in service, or no slot became free in
+   * time.
+   */
+  private unasked({ model, backends }: RoutedCall, candidates: readonly Candidate[]): Problem {
+    const { drains } = this.pool;
+    const isDrained = ({ name }: LiveBackend): boolean => drains.of(model, name) !== undefined;
+    const inService = candidates.filter(({ live }) => !isDrained(live));
+    for (const { live } of inService) router.attempts.add(1, model, live.name, 'full');
+    if (inService.length > 0) return new Problem('MODEL_AT_CAPACITY');
+    const all = this.pool.candidates(backends);
+    if (all.length === 0 || !all.every(isDrained)) return new Problem('MODEL_OFFLINE');
+    return new Problem('MODEL_OFFLINE', { message: OUT_OF_SERVICE });
   }
 
   /** Counts an error response, and logs one that shows a fault of the request or of the catalogue. */

@@ -5,6 +5,7 @@ import type { WireCall } from '@svc/contracts/inference';
 import { type Connections, Exchange, type ExchangeRequest, connections } from '@svc/runtime';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { BackendCooldown } from './backend-cooldown.js';
+import { DrainBook } from './health/drain-book.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
 export class LiveBackend {
@@ -61,7 +62,9 @@ interface Resolved {
 }
 
 /** By whom and how a backend is chosen, and which may be. */
-type BackendChoice = Partial<Pick<WireCall, 'accountId' | 'backend' | 'cacheKey' | 'exceptBackend'>>;
+type BackendChoice = Partial<
+  Pick<WireCall, 'accountId' | 'backend' | 'cacheKey' | 'exceptBackend' | 'model'>
+>;
 
 /** All backends. A load survives catalogue reloads; backend entries do not. */
 export class BackendPool {
@@ -71,6 +74,8 @@ export class BackendPool {
   private readonly vanished = new Set<string>();
   /** Those to all backends. */
   readonly connections: Connections;
+  /** Those that operators have taken out of service. */
+  readonly drains = new DrainBook();
 
   constructor(
     connectTimeoutMs: number,
@@ -82,14 +87,22 @@ export class BackendPool {
     this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000 });
   }
 
-  /** The usable ones of these backends, in the order in which to call them. */
+  /**
+   * The usable ones of these backends, in the order in which to call them. With the name of the model, those
+   * in service; a call that names a backend, such as one about its job, reaches it in any case.
+   */
   candidates(
     backends: readonly Backend[],
-    { cacheKey, accountId, backend, exceptBackend }: BackendChoice = {},
+    { cacheKey, accountId, backend, exceptBackend, model }: BackendChoice = {},
   ): LiveBackend[] {
     const all = backends
       .flatMap((entry, position) => [...this.resolve(entry, position)])
-      .filter(({ name }) => name === (backend ?? name) && name !== exceptBackend);
+      .filter(
+        ({ name }) =>
+          name === (backend ?? name) &&
+          name !== exceptBackend &&
+          (backend !== undefined || model === undefined || !this.drains.of(model, name)),
+      );
     if (all.length < 2) return all;
     return all
       .map((live) => ({ live, rank: rank(live, cacheKey), isCooling: live.cooldown.isOn(accountId) }))

@@ -5,6 +5,7 @@ export { BackendPool, LiveBackend, type PodSlots } from './backend-pool.js';
 export { refusalOf } from './backend-refusal.js';
 export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 export { type CallHead, type PlannedRequest, jsonHeaders } from './planned-request.js';
+export { DrainBook } from './health/drain-book.js';
 export { PodAddresses } from './pod-addresses.js';
 export { refuseFailure } from './refuse-failure.js';
 export { ResponseBytes } from './response-bytes.js';

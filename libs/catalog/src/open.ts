@@ -33,7 +33,7 @@ export const gatewayUrl = {
   GATEWAY_URL: neighbourUrl
     .optional()
     .describe(
-      'The URL of the gateways; those of several replicas are separated by commas. A process that starts with a broken catalogue uses the one that they have; if unset, it does not start',
+      'The URL of the gateways; those of several replicas are separated by commas. A process that starts with a broken catalogue uses the one that they have; if unset, it does not start. Routers read there which backends operators have taken out of service',
     ),
 };
 

@@ -5,11 +5,12 @@ import {
   Module,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  type Provider,
 } from '@nestjs/common';
 import { BackendPool, type LiveBackend, PodAddresses } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import type { Backend } from '@svc/contracts/catalog';
-import { nodesName } from '@svc/contracts/inference';
+import { Drains, nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { LocalRouter } from './local-router.js';
@@ -23,17 +24,22 @@ type ValueOf = (live: LiveBackend) => number;
 /** The values of backends, each with the name of its model or network, and its own. */
 type Values = [number, string, string][];
 
-/** Checks nodes, reports the state of the backends as metrics, and closes their connections at the end. */
+/**
+ * Checks nodes, follows which backends are out of service, reports the state of the backends as metrics, and
+ * closes their connections at the end.
+ */
 @Injectable()
 class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly ends: readonly (() => void)[];
   private readonly nodes: NodeChecks;
+  private endDrains: (() => void) | undefined;
 
   constructor(
     @Inject(BackendPool) private readonly pool: BackendPool,
     @Inject(RouterPorts) { nodeChecks: nodes }: LocalRouter,
     catalog: Catalog,
     private readonly pods: PodAddresses,
+    private readonly drains: Drains,
   ) {
     this.nodes = nodes;
     const valuesOf = (name: string, backends: readonly Backend[], valueOf: ValueOf): Values =>
@@ -57,25 +63,28 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
     ];
   }
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     this.nodes.start();
+    this.endDrains = await this.drains.follow((drains) => this.pool.drains.replace(drains));
   }
 
   async onApplicationShutdown(): Promise<void> {
     for (const end of this.ends) end();
+    this.endDrains?.();
     this.nodes.stop();
     this.pods.close();
     await this.pool.close();
   }
 }
 
-/** The router itself. */
+/** The router itself. `drains` provides the port `Drains`, unless a global module does. */
 @Module({})
 export class RouterModule {
-  static with(settings: RouterSettings): DynamicModule {
+  static with(settings: RouterSettings, drains: readonly Provider[] = []): DynamicModule {
     return {
       module: RouterModule,
       providers: [
+        ...drains,
         BackendWatch,
         { provide: PodAddresses, useFactory: () => new PodAddresses() },
         {

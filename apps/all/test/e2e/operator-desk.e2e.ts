@@ -81,6 +81,7 @@ describe('a list of backends', () => {
       url: expect.stringMatching(/^http/) as unknown,
       state: 'up',
       reason: null,
+      drainedAs: null,
       inFlight: 0,
       waiting: 0,
       maxInFlight: expect.any(Number) as unknown,

@@ -8,7 +8,7 @@ export {
   NewSuspension,
 } from './operator-accounts.js';
 export { ActionList, ActionQuery, ActionView } from './operator-actions.js';
-export { BackendList } from './operator-backends.js';
+export { BackendList, BackendStateView, NewBackendState } from './operator-backends.js';
 export { ChargeView, RequestView } from './operator-charges.js';
 export { NewCreditReversal, NewDebit } from './operator-debits.js';
 export { CatalogCheck, CatalogToCheck, FileInForce, OperatorFileView } from './operator-files.js';

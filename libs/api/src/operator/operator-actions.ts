@@ -10,7 +10,7 @@ export const ActionQuery = z.strictObject({
     .describe('An `operationId` of this description.')
     .meta({ example: 'refundCharge' }),
   target: Label.optional().describe(
-    'The id in the path: of an account, key or payment, or the address of a wallet.',
+    'The id in the path: of an account, key or payment, or the address of a wallet; of a backend, its model, a space and its name.',
   ),
   requestId: Label.optional().describe('The header `x-request-id` of the response.'),
   from: Instant.optional(),
@@ -37,7 +37,7 @@ export const ActionView = z.object({
   target: z
     .string()
     .nullable()
-    .describe('The account, key, payment or wallet in the path, or the hash of the file.'),
+    .describe('The account, key, payment, wallet or backend in the path, or the hash of the file.'),
   input: z.unknown().describe('The request body, or `changes` of a file in words; null without a body.'),
   requestId: z.string(),
   status: z

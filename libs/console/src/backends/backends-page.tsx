@@ -1,17 +1,26 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
-import { ask } from '../desk/operator.js';
+import { ask, may } from '../desk/operator.js';
 import { count } from '../text/format.js';
 import { DataTable } from '../ui/data-table.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
+import { DrainDialog } from './drain-dialog.js';
 
 type BackendList = ReplyAt<'GET', '/operator/v1/backends'>;
 type BackendRow = BackendList['data'][number];
 
 const REFRESH_MS = 5_000;
 
-const TONES = { up: 'good', full: 'warn', behind: 'warn', cooling: 'danger', wrong_chain: 'danger' } as const;
+const TONES = {
+  up: 'good',
+  full: 'warn',
+  behind: 'warn',
+  cooling: 'danger',
+  wrong_chain: 'danger',
+  draining: '',
+  off: '',
+} as const;
 
 const Health = ({ state, reason }: BackendRow) => (
   <span>
@@ -25,7 +34,12 @@ const Health = ({ state, reason }: BackendRow) => (
   </span>
 );
 
-const BackendTable = ({ rows }: { readonly rows: readonly BackendRow[] }) => (
+interface BackendTableProps {
+  readonly rows: readonly BackendRow[];
+  readonly onChange: (row: BackendRow) => void;
+}
+
+const BackendTable = ({ rows, onChange }: BackendTableProps) => (
   <DataTable
     caption="Backends"
     rows={rows}
@@ -60,6 +74,19 @@ const BackendTable = ({ rows }: { readonly rows: readonly BackendRow[] }) => (
         sortBy: ({ waiting }) => waiting,
         isNumeric: true,
       },
+      {
+        title: 'Action',
+        cell: (row) =>
+          may('keys') && (
+            <button type="button" class="small" onClick={() => onChange(row)}>
+              {row.drainedAs === null ? 'Take out' : 'Put back'}
+              <span class="sr">
+                {' '}
+                {row.name} of {row.model}
+              </span>
+            </button>
+          ),
+      },
     ]}
   />
 );
@@ -68,6 +95,7 @@ const BackendTable = ({ rows }: { readonly rows: readonly BackendRow[] }) => (
 export function BackendsPage() {
   const backends = useResource((signal) => ask('GET', '/operator/v1/backends', { signal }), []);
   const { reload } = backends;
+  const [changed, setChanged] = useState<BackendRow>();
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden) reload();
@@ -83,8 +111,13 @@ export function BackendsPage() {
             again every five seconds.
           </p>
           <section class="card" aria-label="Backends">
-            {data.length === 0 ? <Empty title="No backends" /> : <BackendTable rows={data} />}
+            {data.length === 0 ? (
+              <Empty title="No backends" />
+            ) : (
+              <BackendTable rows={data} onChange={setChanged} />
+            )}
           </section>
+          {changed && <DrainDialog row={changed} onClose={() => setChanged(undefined)} onDone={reload} />}
         </div>
       )}
     </Loaded>

@@ -7,6 +7,7 @@ const ROW: BackendState = {
   url: 'http://a/v1',
   state: 'up',
   reason: null,
+  drainedAs: null,
   inFlight: 1,
   waiting: 0,
   maxInFlight: 4,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** From the best to the worst. */
-const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain'] as const;
+/** From the best to the worst, and then those that an operator has chosen, which every router knows. */
+const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain', 'draining', 'off'] as const;
 
 /** A backend of a model, or a node of a blockchain network, as routers see it now. */
 export const BackendState = z.object({
@@ -11,9 +11,16 @@ export const BackendState = z.object({
   state: z
     .enum(BACKEND_CONDITIONS)
     .describe(
-      '`full`: no slot is free. `behind`: a node that others are ahead of, called after them. `cooling`: it failed and is called last for a while. `wrong_chain`: a node of another chain, not called.',
+      '`full`: no slot is free. `behind`: a node that others are ahead of, called after them. `cooling`: it failed and is called last for a while. `wrong_chain`: a node of another chain, not called. `draining`: taken out of service by an operator; calls under way end. `off`: the same, and it is not checked.',
     ),
   reason: z.string().nullable().describe('Why it is not `up`.'),
+  drainedAs: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe(
+      'The name under which an operator has taken it out of service: its own, or that of its entry with `eachAddress`.',
+    ),
   inFlight: z.int().describe('The calls under way.'),
   waiting: z.int().describe('The calls that wait for a slot.'),
   maxInFlight: z.int().describe('Its slots.'),

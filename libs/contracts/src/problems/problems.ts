@@ -156,6 +156,7 @@ export const PROBLEMS = {
     'not_found_error',
     'No request with this id was charged, or refused or failed in the last 30 days. It may be under way, or have been free.',
   ),
+  BACKEND_NOT_FOUND: row(404, 'not_found_error', 'The catalogue has no such backend of that model.'),
   JOB_NOT_FOUND: row(404, 'not_found_error', 'No such job, or it is no longer kept.'),
   CREDIT_NOT_FOUND: row(404, 'not_found_error', 'This account has no credit with that reference.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),

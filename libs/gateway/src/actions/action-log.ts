@@ -30,7 +30,7 @@ export class ActionLog implements OnModuleInit {
 
   private async begin(request: FastifyRequest): Promise<void> {
     const { operator: token = '', id: requestId, body: input } = request;
-    const { id: target = null } = request.params as { readonly id?: string };
+    const target = targetOf(request.params as Readonly<Record<string, string>>);
     const action = routeOf(request)?.operationId ?? '';
     try {
       await this.actions.begin({ token, action, target, requestId, input });
@@ -51,6 +51,12 @@ export class ActionLog implements OnModuleInit {
       );
     }
   }
+}
+
+/** The id in the path; of a backend, its model and name. */
+function targetOf({ id, model, name }: Readonly<Record<string, string>>): string | null {
+  if (model !== undefined && name !== undefined) return `${model} ${name}`;
+  return id ?? null;
 }
 
 /**

@@ -28,7 +28,10 @@ async function served(catalog: Catalog): Promise<Running> {
   Module({})(Root);
   const module: DynamicModule = {
     module: Root,
-    imports: [CatalogModule.of(catalog), RouterApiModule.with(quickSettings(), new InternalToken(TOKEN))],
+    imports: [
+      CatalogModule.of(catalog),
+      RouterApiModule.with(quickSettings(), new InternalToken(TOKEN), { url: undefined, token: '' }),
+    ],
   };
   return serve({
     module,

@@ -41,7 +41,8 @@ export class LocalBackendStates extends BackendStates {
         model,
         name: live.name,
         url: live.origin + live.basePath,
-        ...this.conditionOf(live),
+        ...this.conditionOf(live, model),
+        drainedAs: this.pool.drains.of(model, live.name)?.name ?? null,
         inFlight: live.inFlight,
         waiting: live.load.waitingCalls,
         maxInFlight: live.backend.maxInFlight,
@@ -49,7 +50,12 @@ export class LocalBackendStates extends BackendStates {
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
 
-  private conditionOf(live: LiveBackend): Condition {
+  private conditionOf(live: LiveBackend, model: string): Condition {
+    const drain = this.pool.drains.of(model, live.name);
+    if (drain) {
+      const end = drain.until === null ? '' : `, until ${drain.until}`;
+      return { state: drain.state, reason: `${drain.reason}${end}` };
+    }
     if (this.nodes.isWrong(live))
       return { state: 'wrong_chain', reason: 'It reports another chain than the catalogue has for it' };
     const { current } = live.cooldown;

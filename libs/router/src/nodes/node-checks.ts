@@ -9,6 +9,7 @@ import {
 } from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type { RpcNetwork } from '@svc/contracts/catalog';
+import { nodesName } from '@svc/contracts/inference';
 import { boundedJson, type Logger } from '@svc/runtime';
 import { errorType } from '@svc/telemetry';
 import { z } from 'zod';
@@ -179,7 +180,10 @@ export class NodeChecks {
   private tick(): void {
     const nowMs = performance.now();
     for (const [name, network] of Object.entries(this.catalog.cryptoRpc?.networks ?? {})) {
-      const nodes = this.backends.pool.candidates(this.catalog.nodesOf(name));
+      const { pool } = this.backends;
+      const isOff = (live: LiveBackend): boolean =>
+        pool.drains.of(nodesName(name), live.name)?.state === 'off';
+      const nodes = pool.candidates(this.catalog.nodesOf(name)).filter((live) => !isOff(live));
       for (const live of nodes) {
         const { chainAtMs = -Infinity } = this.stateOf(live);
         // It never rejects.
