@@ -77,6 +77,7 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
     return callers(
       new Problem('INVALID_REQUEST', {
         ...(sent.isEncrypted ? UNDECRYPTED : rejection(refusal, sent)),
+        ...(refusal.isPolicy && { isFiltered: true }),
         cause,
       }),
     );

@@ -1,3 +1,12 @@
+/** The members that name the models to fall back to. */
+const FALLBACKS = {
+  models:
+    'The models to try, in this order, when no server can take the request for `model`, or its servers respond with 429 or 5xx before the completion begins. The model that responded is named in the response, and its price is charged. Replaces the defaults of the key and the account; an empty list means none.',
+  fallbacks: 'The same as `models`, in another form. Send one of the two.',
+  fallback_on:
+    'What else makes a request go on to the next model: a prompt beyond the context of the model, or a content filter.',
+};
+
 /** Descriptions of fields by schema, for the published description. */
 export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ChatCompletionRequest: {
@@ -43,7 +52,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     store: 'Accepted but not used: completions are not stored.',
     include: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
-    fallbacks: 'Accepted but not used.',
+    ...FALLBACKS,
     svc_parameters: 'Options of this service.',
   },
   CreateResponseRequest: {
@@ -70,7 +79,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     background: 'Not supported; use `stream` for long responses.',
     web_search:
       '`true` searches the web, as the tool `web_search` does when it is demanded; `false` does not.',
-    fallbacks: 'Accepted but not used.',
+    ...FALLBACKS,
     prompt: 'Not supported; use `instructions` and `input`.',
     service_tier: 'Accepted but not used.',
     safety_identifier: 'Accepted but not used.',
@@ -90,6 +99,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     max_tokens: 'The maximum number of tokens to generate, including reasoning. Default: 16.',
     user: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
+    ...FALLBACKS,
     svc_parameters: 'Options of this service.',
   },
   CreateMessageRequest: {
@@ -105,6 +115,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     max_tokens: 'The maximum number of tokens to generate, including reasoning.',
     metadata: 'Accepted but not used.',
     service_tier: 'Accepted but not used.',
+    ...FALLBACKS,
     context_management: 'Accepted but not used: the whole conversation is sent to the model.',
     speed: 'Only `standard`.',
     mcp_servers: 'Only an empty list.',

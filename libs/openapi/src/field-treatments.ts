@@ -52,7 +52,9 @@ const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment
   store: 'not used',
   include: 'not used',
   metadata: 'not used',
-  fallbacks: 'not used',
+  models: 'honoured',
+  fallbacks: 'honoured',
+  fallback_on: 'honoured',
   svc_parameters: 'honoured',
 };
 
@@ -91,6 +93,9 @@ const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionRequest.shap
   prompt_cache_key: 'honoured',
   user: 'not used',
   metadata: 'not used',
+  models: 'honoured',
+  fallbacks: 'honoured',
+  fallback_on: 'honoured',
   svc_parameters: 'honoured',
 };
 
@@ -120,7 +125,9 @@ const RESPONSE_TREATMENTS: Readonly<Record<keyof typeof ResponseRequest.shape, T
   background: 'refused',
   prompt: 'refused',
   web_search: 'honoured',
-  fallbacks: 'not used',
+  models: 'honoured',
+  fallbacks: 'honoured',
+  fallback_on: 'honoured',
   service_tier: 'not used',
   safety_identifier: 'not used',
   user: 'not used',
@@ -148,6 +155,9 @@ const MESSAGE_TREATMENTS: Readonly<Record<keyof typeof MessagesRequest.shape, Tr
   top_k: SAMPLING.top_k,
   metadata: 'not used',
   service_tier: 'not used',
+  models: 'honoured',
+  fallbacks: 'honoured',
+  fallback_on: 'honoured',
   context_management: 'not used',
   speed: 'not used',
   container: 'refused',

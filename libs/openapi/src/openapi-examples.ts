@@ -237,6 +237,8 @@ const account = {
   createdAt: '2026-11-21T10:15:00.000Z',
   state: 'active',
   suspension: null,
+  fallbackModels: [],
+  fallbackOn: [],
 };
 const transfer = {
   id: '42',

@@ -123,9 +123,9 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'hostile/files.hostile.ts',
     test: 'are not fetched if the account cannot pay',
     module: 'libs/text/dist/chat/chat.pipeline.js',
-    find: 'const beginning = this.paid.begin(chatOperation(plan, sizes), exchange);',
+    find: 'const beginning = this.paid.begin(operation, exchange);',
     replace: `try { await this.prompts.prepare(plan, undefined, client.signal); } catch {}
-        const beginning = this.paid.begin(chatOperation(plan, sizes), exchange);`,
+        const beginning = this.paid.begin(operation, exchange);`,
   },
   {
     name: 'files-unfair',

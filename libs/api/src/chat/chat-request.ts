@@ -1,3 +1,4 @@
+import { FALLBACKS_AT_MOST, FALLBACK_CAUSES } from '@svc/contracts/ports';
 import { z } from 'zod';
 import { CHARS, ITEMS, chars, maybe } from './chat-bounds.js';
 import { Message } from './chat-messages.js';
@@ -65,6 +66,18 @@ const ModelName = z
   .min(1, 'model must not be empty')
   .max(CHARS.id, `model must have at most ${CHARS.id} characters`);
 
+const FallbackName = chars(CHARS.id).min(1);
+
+/** The members that name the models to fall back to. */
+const fallbackMembers = {
+  models: z.array(FallbackName).max(FALLBACKS_AT_MOST).nullish(),
+  fallbacks: z
+    .array(z.object({ model: FallbackName }))
+    .max(FALLBACKS_AT_MOST)
+    .nullish(),
+  fallback_on: z.array(z.enum(FALLBACK_CAUSES)).max(FALLBACK_CAUSES.length).nullish(),
+};
+
 /**
  * The body of a chat completion. Known fields are checked for type, range and length; unknown ones are passed
  * to the backend unchanged, except those that steer the server. Unknown members of known objects are dropped.
@@ -129,10 +142,7 @@ export const ChatRequest = z
       .record(chars(CHARS.word), chars(CHARS.id * 2))
       .refine(...atMost(ITEMS.words))
       .nullish(),
-    fallbacks: z
-      .array(z.object({ model: chars(CHARS.id) }))
-      .max(10)
-      .nullish(),
+    ...fallbackMembers,
     svc_parameters: SvcParameters.nullish(),
   })
   .refine(({ stream, stream_options: options }) => stream === true || !options, {
@@ -142,6 +152,10 @@ export const ChatRequest = z
   .refine(({ tools, tool_choice: choice }) => (tools?.length ?? 0) > 0 || !isDemand(choice), {
     path: ['tool_choice'],
     error: 'tool_choice is only allowed with tools',
+  })
+  .refine(({ models, fallbacks }) => !models || !fallbacks, {
+    path: ['fallbacks'],
+    error: 'send the models to fall back to in either models or fallbacks',
   });
 
 export type ChatRequest = z.infer<typeof ChatRequest>;

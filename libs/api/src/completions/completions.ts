@@ -56,6 +56,9 @@ export const CompletionRequest = z.looseObject({
   prompt_cache_key: of.prompt_cache_key,
   user: chars(CHARS.id * 2).nullish(),
   metadata: of.metadata,
+  models: of.models,
+  fallbacks: of.fallbacks,
+  fallback_on: of.fallback_on,
   svc_parameters: of.svc_parameters,
 });
 

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { KEY_TYPES, MODEL_PRIVACIES, LIMIT_PERIODS } from '@svc/contracts/ports';
+import {
+  FALLBACKS_AT_MOST,
+  FALLBACK_CAUSES,
+  KEY_TYPES,
+  MODEL_PRIVACIES,
+  LIMIT_PERIODS,
+} from '@svc/contracts/ports';
 import { numberToNano } from '@svc/contracts/money';
 
 /** Source: the public interface. */
@@ -77,6 +83,21 @@ const CanInfer = z
   .describe('Whether an ADMIN key may also use what is paid for. INFERENCE keys always may.');
 const Disabled = z.boolean().describe('A disabled key is refused until it is enabled again.');
 
+/** The models that requests fall back to by default. */
+export const FallbackModels = z
+  .array(z.string().min(1).max(200))
+  .max(FALLBACKS_AT_MOST)
+  .describe(
+    'The models that completions fall back to, in this order, if their requests have no `models` and no `fallbacks`. Models that cannot be used are left out.',
+  );
+export const FallbackOn = z
+  .array(z.enum(FALLBACK_CAUSES))
+  .max(FALLBACK_CAUSES.length)
+  .describe('What else than a failure of its servers makes a request go on to the next of these models.');
+
+/** Those of a key replace those of its account. */
+const fallbacks = { fallbackModels: FallbackModels.optional(), fallbackOn: FallbackOn.optional() };
+
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
 /** Limits of this key within its account's. */
@@ -97,6 +118,7 @@ export const NewApiKey = z.strictObject({
   allowedIps: AllowedIps.nullable().optional(),
   canInfer: CanInfer.optional(),
   disabled: Disabled.optional(),
+  ...fallbacks,
   ...ownLimits,
 });
 
@@ -115,6 +137,7 @@ export const ApiKeyChange = z.strictObject({
   allowedIps: AllowedIps.nullable().optional(),
   canInfer: CanInfer.optional(),
   disabled: Disabled.optional(),
+  ...fallbacks,
   requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
   tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
 });
@@ -140,8 +163,9 @@ const Amount = z.number().nullable();
 const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
 const Spent = z.string().meta({ example: '0.0123' });
 
-/** What the key may be used for. What restricts nothing is absent. */
+/** What the key may be used for, and falls back to. What restricts nothing is absent. */
 const uses = {
+  ...fallbacks,
   allowedModels: AllowedModels.optional(),
   allowedEndpoints: AllowedEndpoints.optional(),
   allowedIps: AllowedIps.optional(),

@@ -36,8 +36,13 @@ export const AccountTermsChange = z
   .strictObject({
     tier: NewAccount.shape.tier.unwrap().optional(),
     paid: NewAccount.shape.paid.unwrap().optional(),
+    fallbackModels: Account.shape.fallbackModels.optional(),
+    fallbackOn: Account.shape.fallbackOn.optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'must have `tier` or `paid`')
+  .refine(
+    (change) => Object.keys(change).length > 0,
+    'must have `tier`, `paid`, `fallbackModels` or `fallbackOn`',
+  )
   .meta({ minProperties: 1 });
 
 /** Why an account is suspended. Visible to operators, not to its caller. */
@@ -88,7 +93,8 @@ export const accountRoutes = {
     path: '/operator/v1/accounts/:id',
     operationId: 'changeAccount',
     tag: 'Accounts',
-    summary: 'Changes the tier of an account, and whether it may use models for paid accounts',
+    summary:
+      'Changes the tier of an account, whether it may use models for paid accounts, and its fallback models',
     description: 'Every gateway applies it within a second. Requests under way finish as they began.',
     access: 'operator',
     scope: 'keys',

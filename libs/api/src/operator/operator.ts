@@ -1,3 +1,4 @@
+import { FallbackModels, FallbackOn } from '../keys/api-keys.js';
 import { z } from 'zod';
 import { parseUsd } from '@svc/contracts/money';
 import { TRANSFER_KINDS } from '@svc/contracts/ports';
@@ -51,6 +52,8 @@ export const Account = z.object({
     .describe('Null for a wallet whose account was not opened by an operator.'),
   state: z.enum(ACCOUNT_STATES),
   suspension: z.object({ at: z.iso.datetime(), reason: z.string() }).nullable(),
+  fallbackModels: FallbackModels,
+  fallbackOn: FallbackOn,
 });
 
 const Money = z.string().meta({ example: '9.999988' });

@@ -143,7 +143,9 @@ export const ResponseRequest = z.looseObject({
   safety_identifier: maybe(CHARS.id),
   user: of.user,
   metadata: of.metadata,
+  models: of.models,
   fallbacks: of.fallbacks,
+  fallback_on: of.fallback_on,
   web_search: z.boolean().nullish(),
   svc_parameters: of.svc_parameters,
 });

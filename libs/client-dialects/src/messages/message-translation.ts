@@ -11,7 +11,17 @@ import { translatedTools } from './tool-translation.js';
 type Members = ReadonlyMap<string, JsonPart>;
 
 /** Members that chat completions have under the same name. */
-const SAME = ['model', 'max_tokens', 'stream', 'temperature', 'top_p', 'top_k'];
+const SAME = [
+  'model',
+  'max_tokens',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'models',
+  'fallbacks',
+  'fallback_on',
+];
 
 /** Members that chat completions have under another name. */
 const ORIGINS: Readonly<Record<string, Path>> = {

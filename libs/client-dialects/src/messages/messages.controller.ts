@@ -7,7 +7,7 @@ import { routes } from '@svc/api';
 import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
 import { Completions } from '@svc/text/chat';
 import { modelHeaders } from '@svc/paid/http';
-import { findTextModel } from '@svc/paid/models';
+import { findTextModel, textModelNamed } from '@svc/paid/models';
 import { type TranslatedRequest } from '@svc/text/request';
 import { messageDialect } from './message-dialect.js';
 import { chatRequestFor } from './message-translation.js';
@@ -40,7 +40,7 @@ export class MessagesController {
     return this.tokens.count(await this.translation(body, request), { request, reply });
   }
 
-  /** Refuses: INVALID_REQUEST, and as `findTextModel`. */
+  /** Refuses: INVALID_REQUEST, and as `textModelNamed`. */
   private translation(
     body: MessagesRequest | CountTokensRequest,
     { headers, bodyJson }: Incoming,
@@ -57,7 +57,7 @@ export class MessagesController {
       ]);
     }
     assert(bodyJson, 'the route has a body');
-    const { model } = findTextModel(body.model, this.catalog);
+    const { model } = textModelNamed(body.model, this.catalog);
     return chatRequestFor(body, bodyJson, model);
   }
 }

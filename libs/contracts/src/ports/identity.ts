@@ -28,6 +28,22 @@ export interface KeyRestrictions {
   readonly isForManagement?: true;
 }
 
+/**
+ * What else than a failure of its servers makes a request go on to the next model: OpenAI's codes for a
+ * prompt that is too long, and for a content filter.
+ */
+export const FALLBACK_CAUSES = ['context_length_exceeded', 'content_filter'] as const;
+export type FallbackCause = (typeof FALLBACK_CAUSES)[number];
+
+/** The most models that are tried after the first. */
+export const FALLBACKS_AT_MOST = 10;
+
+/** The models to fall back to that an account or a key has by default, for requests that name none. */
+export interface FallbackDefaults {
+  readonly models: readonly string[];
+  readonly on: readonly FallbackCause[];
+}
+
 /** An authenticated caller: an account, by one of its keys or by its wallet. */
 export interface Caller {
   readonly accountId: string;
@@ -45,6 +61,8 @@ export interface Caller {
   /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
   readonly restrictions?: KeyRestrictions;
+  /** Those of the key, or else of the account. */
+  readonly fallbacks?: FallbackDefaults;
   /** Whether the key is switched off. */
   readonly isDisabled?: true;
   /** The key's own limits, in addition to those of its account. */

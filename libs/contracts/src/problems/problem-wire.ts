@@ -20,6 +20,7 @@ export const ProblemOnWire = z.object({
     .optional(),
   retryAfterSeconds: z.number().optional(),
   isProvisional: z.boolean().optional(),
+  isFiltered: z.boolean().optional(),
 });
 export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
 
@@ -27,7 +28,7 @@ export type ProblemOnWire = z.infer<typeof ProblemOnWire>;
  * Any thrown error, ready for JSON. Anything but a problem becomes UNKNOWN_ERROR, without further details.
  */
 export function encodeProblem(error: unknown): ProblemOnWire {
-  const { code, message, param, issues, retryAfterSeconds, isProvisional } = Problem.from(error);
+  const { code, message, param, issues, retryAfterSeconds, isProvisional, isFiltered } = Problem.from(error);
   return {
     code,
     message,
@@ -35,6 +36,7 @@ export function encodeProblem(error: unknown): ProblemOnWire {
     ...(issues && { issues: issues.map((issue) => ({ ...issue, path: [...issue.path] })) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(isProvisional && { isProvisional }),
+    ...(isFiltered && { isFiltered }),
   };
 }
 

@@ -25,6 +25,8 @@ export interface ProblemDetails {
   readonly body?: object;
   /** Whether the refusal may pass, as other requests may give back what they took within `PROVISIONAL_MS`. */
   readonly isProvisional?: boolean;
+  /** Whether a content filter of the model's server has rejected the request. */
+  readonly isFiltered?: boolean;
   /** The cause. For logs only, never for the client. */
   readonly cause?: unknown;
 }
@@ -38,6 +40,7 @@ export class Problem extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly isRepeatWanted: boolean;
   readonly isProvisional: boolean;
+  readonly isFiltered: boolean;
   readonly body: object | undefined;
 
   constructor(
@@ -54,6 +57,7 @@ export class Problem extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds ?? row.retryAfterSeconds;
     this.isRepeatWanted = row.isRepeatWanted === true;
     this.isProvisional = details.isProvisional === true;
+    this.isFiltered = details.isFiltered === true;
     this.body = details.body;
   }
 

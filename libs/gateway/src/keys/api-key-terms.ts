@@ -12,6 +12,7 @@ type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
   const { requestsPerMinute, tokensPerMinute, allowedModels, canInfer, disabled: isDisabled } = request;
+  const { fallbackModels, fallbackOn } = request;
   const { usd, diem } = consumptionLimit ?? {};
   return {
     ...(description !== undefined && { description }),
@@ -26,6 +27,8 @@ export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
     ...allowedUses(request),
     ...(canInfer !== undefined && { canInfer }),
     ...(isDisabled !== undefined && { isDisabled }),
+    ...(fallbackModels !== undefined && { fallbackModels }),
+    ...(fallbackOn !== undefined && { fallbackOn }),
   };
 }
 

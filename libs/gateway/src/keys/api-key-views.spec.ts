@@ -24,6 +24,8 @@ const KEY: StoredKey = {
   allowedIps: [],
   canInfer: true,
   isDisabled: false,
+  fallbackModels: [],
+  fallbackOn: [],
 };
 
 const spent = (usdNano: bigint): KeySpend['epoch'] => ({ usdNano, diemNano: usdNano * 2n });

@@ -65,13 +65,17 @@ function limitView({ usdLimitNano, diemLimitNano }: KeyTerms): {
 const amountView = (nano: bigint | null): number | null => (nano === null ? null : Number(formatUsd(nano)));
 
 /** What restricts nothing is absent. */
-function usesView({ allowedModels, allowedEndpoints, allowedIps, canInfer, isDisabled }: KeyTerms) {
+function usesView(key: KeyTerms) {
+  const { allowedModels, allowedEndpoints, allowedIps, canInfer, isDisabled } = key;
+  const { fallbackModels, fallbackOn } = key;
   return {
     ...(allowedModels.length > 0 && { allowedModels: [...allowedModels] }),
     ...(allowedEndpoints.length > 0 && { allowedEndpoints: [...allowedEndpoints] }),
     ...(allowedIps.length > 0 && { allowedIps: [...allowedIps] }),
     ...(!canInfer && { canInfer }),
     ...(isDisabled && { disabled: isDisabled }),
+    ...(fallbackModels.length > 0 && { fallbackModels: [...fallbackModels] }),
+    ...(fallbackOn.length > 0 && { fallbackOn: [...fallbackOn] }),
   };
 }
 

@@ -16,6 +16,8 @@ interface StoredAccount {
   readonly createdAt: Date;
   readonly suspendedAt: Date | null;
   readonly suspendedReason: string | null;
+  readonly fallbackModels: string[];
+  readonly fallbackOn: string[];
 }
 
 /** The terms of a wallet for which no operator has created an account. */
@@ -51,7 +53,8 @@ export class AccountStore {
     const row = await this.prisma.account.findUnique({ where: { id } });
     if (row) return accountOf(row);
     if (wallet === undefined) throw unknownAccount();
-    return { id, name: wallet, ...WALLET_TERMS, wallet, createdAt: null, state: 'active', suspension: null };
+    const terms = { name: wallet, ...WALLET_TERMS, wallet, fallbackModels: [], fallbackOn: [] };
+    return { id, ...terms, createdAt: null, state: 'active', suspension: null };
   }
 
   /** The names of accounts, by their ids. */
@@ -76,14 +79,20 @@ export class AccountStore {
   }
 
   /** Changes the terms of an account, and adds an event to the outbox. Refuses: ACCOUNT_NOT_FOUND. */
-  async change(reference: string, { tier, paid }: AccountTermsChange): Promise<Account> {
+  async change(reference: string, change: AccountTermsChange): Promise<Account> {
     const { id, wallet } = accountNamed(reference);
     return this.prisma.$transaction(async (transaction) => {
       if (wallet !== undefined) {
         const data = { id, name: wallet, ...WALLET_TERMS, wallet };
         await transaction.account.createMany({ data, skipDuplicates: true });
       }
-      const data = { ...(tier !== undefined && { tier }), ...(paid !== undefined && { paid }) };
+      const { tier, paid, fallbackModels, fallbackOn } = change;
+      const data = {
+        ...(tier !== undefined && { tier }),
+        ...(paid !== undefined && { paid }),
+        ...(fallbackModels !== undefined && { fallbackModels }),
+        ...(fallbackOn !== undefined && { fallbackOn }),
+      };
       const [row] = await transaction.account.updateManyAndReturn({ where: { id }, data });
       if (!row) throw unknownAccount();
       const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
@@ -147,7 +156,7 @@ function accountNamed(reference: string): { id: string; wallet?: string } {
 
 const LIST = `
   SELECT id, name, tier, paid, wallet, created_at AS "createdAt", suspended_at AS "suspendedAt",
-    suspended_reason AS "suspendedReason"
+    suspended_reason AS "suspendedReason", fallback_models AS "fallbackModels", fallback_on AS "fallbackOn"
   FROM gateway.accounts
   WHERE ($1::text IS NULL OR starts_with(id::text, lower($1)) OR position(lower($1) IN lower(name)) > 0
       OR id = $2::uuid)

@@ -1,6 +1,8 @@
 import type { Balances } from '@svc/contracts/money';
 import {
   type Caller,
+  FALLBACK_CAUSES,
+  type FallbackCause,
   type KeyRestrictions,
   KEY_TYPES,
   type KeySpend,
@@ -13,7 +15,7 @@ import {
   perMinute,
 } from '@svc/contracts/ports';
 import { z } from 'zod';
-import { type AccountRow, accountTerms } from './account-rows.js';
+import { type AccountRow, accountTerms, fallbackDefaults } from './account-rows.js';
 
 /** The properties of a key that its owner sets. */
 export interface KeyTerms {
@@ -31,6 +33,9 @@ export interface KeyTerms {
   readonly allowedIps: readonly string[];
   readonly canInfer: boolean;
   readonly isDisabled: boolean;
+  /** The models to fall back to by default, in place of those of the account. */
+  readonly fallbackModels: readonly string[];
+  readonly fallbackOn: readonly FallbackCause[];
 }
 
 /** A key as stored: everything except its secret. */
@@ -67,6 +72,8 @@ const KeyRow = z
     allowedIps: z.array(z.string()),
     canInfer: z.boolean(),
     isDisabled: z.boolean(),
+    fallbackModels: z.array(z.string()),
+    fallbackOn: z.array(z.enum(FALLBACK_CAUSES)),
   })
   .transform(
     ({
@@ -85,12 +92,14 @@ export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
 
 /** The given properties as Prisma columns. */
 export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<KeyTerms>) {
-  const { allowedModels, allowedEndpoints, allowedIps, ...others } = terms;
+  const { allowedModels, allowedEndpoints, allowedIps, fallbackModels, fallbackOn, ...others } = terms;
   return {
     ...others,
     ...(allowedModels !== undefined && { allowedModels: [...allowedModels] }),
     ...(allowedEndpoints !== undefined && { allowedEndpoints: [...allowedEndpoints] }),
     ...(allowedIps !== undefined && { allowedIps: [...allowedIps] }),
+    ...(fallbackModels !== undefined && { fallbackModels: [...fallbackModels] }),
+    ...(fallbackOn !== undefined && { fallbackOn: [...fallbackOn] }),
     ...(usdLimitNano !== undefined && { consumptionLimitUsdNano: usdLimitNano?.toString() ?? null }),
     ...(diemLimitNano !== undefined && { consumptionLimitDiemNano: diemLimitNano?.toString() ?? null }),
   };
@@ -101,6 +110,7 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
   const limits = perMinute('api_key', key);
   const restrictions = restrictionsOf(key);
+  const fallbacks = fallbackDefaults(key);
   return {
     accountId: key.accountId,
     keyId: key.id,
@@ -112,6 +122,7 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
     ...(limits.length > 0 && { limits }),
     ...(restrictions && { restrictions }),
     ...(key.isDisabled && { isDisabled: true }),
+    ...(fallbacks && { fallbacks }),
   };
 }
 

@@ -43,7 +43,8 @@ it("returns the operator's settings for the account of a wallet", async () => {
   expect(await gateway(0).enter(WALLET, 'nonce002')).toEqual({ isFresh: true, account: undefined });
   const id = walletAccountId(WALLET);
   await databases[0]?.query(
-    `INSERT INTO gateway.accounts (id, name, tier, paid, concurrent_requests) VALUES ($1, 'w', 'partner', true, 9)`,
+    `INSERT INTO gateway.accounts (id, name, tier, paid, concurrent_requests, fallback_models, fallback_on)
+     VALUES ($1, 'w', 'partner', true, 9, '{m}', '{content_filter}')`,
     [id],
   );
   await databases[0]?.query(
@@ -55,6 +56,8 @@ it("returns the operator's settings for the account of a wallet", async () => {
     paid: true,
     concurrentRequests: 9,
     suspendedAt: null,
+    fallbackModels: ['m'],
+    fallbackOn: ['content_filter'],
     limits: [{ model: '*', requestsPerMinute: 7, tokensPerMinute: null }],
   });
 });

@@ -58,6 +58,11 @@ export class LimitGate {
     };
   }
 
+  /** Whether amounts exceed the limit of a whole window. */
+  isExcess(limits: readonly Limit[], { tokens = 0 }: Amounts): boolean {
+    return limits.some(({ unit, max }) => unit === 'tokens' && tokens > max);
+  }
+
   /** Logs a refusal and returns the error for the client. */
   refusal(caller: Caller, request: AdmitRequest, admission: Admission): Problem {
     const { refusedBy, blockedForMs = 0 } = admission;

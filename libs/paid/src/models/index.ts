@@ -1,3 +1,3 @@
 export { characterNotFound } from './character-search.js';
-export { findModel, findTextModel } from './model-lookup.js';
+export { findModel, findTextModel, textModelNamed } from './model-lookup.js';
 export { effectiveParameters, refuseUnavailable } from './svc-parameters.js';

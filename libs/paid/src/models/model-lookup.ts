@@ -28,10 +28,17 @@ export interface FoundTextModel extends FoundModel<Model> {
  * The text model for a name, which may have a suffix with parameters. Refuses: MODEL_NOT_FOUND,
  * MODEL_RETIRED, MODEL_OFFLINE.
  */
-export function findTextModel(name: string, { text }: Catalog, nowMs = Date.now()): FoundTextModel {
+export function findTextModel(name: string, catalog: Catalog, nowMs = Date.now()): FoundTextModel {
+  const found = textModelNamed(name, catalog, nowMs);
+  refuseOffline(found);
+  return found;
+}
+
+/** As `findTextModel`, for a model that may be offline. */
+export function textModelNamed(name: string, { text }: Catalog, nowMs = Date.now()): FoundTextModel {
   // Tries the whole name first, since ids may contain colons.
   const split = text.find(name) ? { name, parameters: {} } : splitModelName(name);
-  return { ...findModel(split.name, text, nowMs), suffix: split.parameters };
+  return { ...modelNamed(split.name, text, nowMs), suffix: split.parameters };
 }
 
 /**
@@ -43,6 +50,20 @@ export function findModel<Offered extends CatalogEntry>(
   models: NamedModels<Offered>,
   nowMs = Date.now(),
 ): FoundModel<Offered> {
+  const found = modelNamed(name, models, nowMs);
+  refuseOffline(found);
+  return found;
+}
+
+function refuseOffline({ model }: FoundModel<CatalogEntry>): void {
+  if (model.offline) throw new Problem('MODEL_OFFLINE');
+}
+
+function modelNamed<Offered extends CatalogEntry>(
+  name: string,
+  models: NamedModels<Offered>,
+  nowMs: number,
+): FoundModel<Offered> {
   const named = models.find(name);
   if (!named) throw modelNotFound(name, models);
   const isServed = (candidate: Offered): boolean => servingModel(candidate, models, nowMs) !== undefined;
@@ -51,7 +72,6 @@ export function findModel<Offered extends CatalogEntry>(
   const entry = isServed(named) ? named : heirs().find(isServed);
   const model = entry && servingModel(entry, models, nowMs);
   if (!model) throw modelRetired(named);
-  if (model.offline) throw new Problem('MODEL_OFFLINE');
   return { model, deprecation: deprecationNotice(entry, nowMs) };
 }
 

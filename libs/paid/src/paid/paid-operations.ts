@@ -87,6 +87,28 @@ export class PaidOperations {
       : this.begun(claim, claimed);
   }
 
+  /**
+   * Counts the request of a reservation for another sale, which is charged from then on. Returns the headers
+   * about the limits; undefined if these are reached, and the request is then counted nowhere.
+   */
+  async move(
+    reservation: Reservation,
+    { sale, amounts }: Pick<PaidOperation, 'sale' | 'amounts'>,
+    { requestId, caller }: Entrant,
+  ): Promise<HeaderValues | undefined> {
+    const { name, resource, limits } = sale;
+    await reservation.uncount();
+    if (this.limits.isExcess(limits, amounts)) return undefined;
+    const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
+    const admission = await this.limiter.admit(request);
+    if (!admission.admitted) {
+      this.limits.refusal(caller, request, admission);
+      return undefined;
+    }
+    reservation.countAs({ name, request, limits: admission });
+    return limitHeaders(admission);
+  }
+
   private begun(
     claim: ClaimOutcome,
     { name, caller, request }: { name: string; caller: Caller; request: AdmitRequest },

@@ -57,7 +57,7 @@ export class Reservation {
 
   constructor(
     private readonly neighbours: Neighbours,
-    private readonly admitted: AdmittedOperation,
+    private admitted: AdmittedOperation,
     private hold: Hold,
   ) {}
 
@@ -141,12 +141,22 @@ export class Reservation {
   async cancel(): Promise<HeaderValues> {
     if (!this.isCounted) return {};
     const { request, limits } = this.admitted;
-    this.isCounted = false;
-    await Promise.all([
-      this.isHeld ? this.releaseHold() : undefined,
-      traced('cancel limits', () => this.neighbours.limiter.release(request, limits)),
-    ]);
+    await Promise.all([this.isHeld ? this.releaseHold() : undefined, this.uncount()]);
     return limitHeaders(withReturned(limits, request));
+  }
+
+  /** Gives back what the limits count. The money stays held. */
+  async uncount(): Promise<void> {
+    if (!this.isCounted) return;
+    const { request, limits } = this.admitted;
+    this.isCounted = false;
+    await traced('uncount', () => this.neighbours.limiter.release(request, limits));
+  }
+
+  /** From now on it is for something else, for which the limits have admitted it. */
+  countAs(admitted: Pick<AdmittedOperation, 'name' | 'request' | 'limits'>): void {
+    this.admitted = { ...this.admitted, ...admitted };
+    this.isCounted = true;
   }
 
   /** The charge to make, which is that of an earlier attempt at the same request. */

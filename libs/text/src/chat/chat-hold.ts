@@ -101,7 +101,7 @@ export class ChatHold {
   }
 
   /** Replaces the amount held for purchases by their price. The rest becomes available for the response. */
-  buy(purchases: readonly ChargeLine[]): void {
+  buy(purchases: readonly ChargeLine[] = []): void {
     this.bought = purchases;
     this.extrasNano = sumNano(purchases);
   }

@@ -7,10 +7,12 @@ import { type ChargedOutput, isAbort } from '../output/output-relay.js';
 import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '@svc/paid';
 import { PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
-import { planChat } from '../request/chat-plan.js';
+import { type ChatPlan, planChat } from '../request/chat-plan.js';
+import type { Findings } from '../web/web-research.js';
 import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
 import { totalUsage } from './chat-price.js';
 import type { ChatExchange } from './exchange.js';
+import { FallbackModels } from './fallback-models.js';
 import { FollowUpCall } from './follow-up-call.js';
 import { type FinishedCall, Inference } from './inference.js';
 import { PromptMaking } from './prompt-making.js';
@@ -37,31 +39,45 @@ export class ChatPipeline {
    * settled.
    */
   async complete(exchange: ChatExchange): Promise<void> {
-    const { client, record } = exchange;
-    const plan = planChat(exchange.chat, exchange, this.catalog); //              MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
-    record.model = plan.sale.name;
-    Object.assign(client.headers, plan.sale.headers);
-    const sizes = holdSizes(plan, this.settings.config.GATEWAY_TRANCHE_TOKENS);
-    const beginning = this.paid.begin(chatOperation(plan, sizes), exchange);
+    const { client } = exchange;
+    const tranche = this.settings.config.GATEWAY_TRANCHE_TOKENS;
+    const others = FallbackModels.of(exchange, this.catalog, tranche);
+    let plan = this.plan(exchange, others); //                                    MODEL_NOT_FOUND, PRO_ONLY_MODEL, …
+    const sizes = holdSizes(plan, tranche);
+    const operation = others ? others.operation : chatOperation(plan, sizes);
+    const beginning = this.paid.begin(operation, exchange);
     const begun = beginning instanceof Promise ? await beginning : beginning;
     Object.assign(client.headers, begun.headers);
     if ('refusal' in begun) throw begun.refusal; //                         RATE_LIMIT_EXCEEDED, INSUFFICIENT_BALANCE
+    others?.hideModel();
     const { reservation } = begun;
-    const hold = new ChatHold(reservation, sizes, plan);
+    let hold = new ChatHold(reservation, sizes, plan);
+    let findings: Findings | undefined;
+    let first: FinishedCall | undefined;
     try {
-      const finding = this.prompts.find(plan, exchange);
-      const findings = finding && (await finding);
-      hold.buy(findings?.purchases ?? []);
-      const preparing = this.prompts.prepare(plan, findings, client.signal);
-      const prompt = preparing instanceof Promise ? await preparing : preparing; // CHARACTER_NOT_FOUND, …
-      const covering = hold.coverPrompt(prompt.tokens);
-      if (covering) await covering; //                                        INSUFFICIENT_BALANCE
-      const prepared = { plan, hold, prompt, findings };
-      const first = await this.inference.complete(exchange, prepared); //       MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      while (!first) {
+        try {
+          const finding = findings ? undefined : this.prompts.find(plan, exchange);
+          if (finding) findings = await finding;
+          hold.buy(findings?.purchases);
+          const preparing = this.prompts.prepare(plan, findings, client.signal);
+          const prompt = preparing instanceof Promise ? await preparing : preparing; // CHARACTER_NOT_FOUND, …
+          const covering = hold.coverPrompt(prompt.tokens);
+          if (covering) await covering; //                                    INSUFFICIENT_BALANCE
+          const prepared = { plan, hold, prompt, findings, others };
+          first = await this.inference.complete(exchange, prepared); //         MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+        } catch (error) {
+          if (!others) throw error;
+          const next = await others.after({ plan, error, reservation }, this.paid); // the same, without a next model
+          if (next.web !== plan.web) findings = undefined;
+          plan = next;
+          hold = new ChatHold(reservation, holdSizes(plan, tranche), plan);
+        }
+      }
       const following = this.followUp.after(exchange, first);
       const last = following ? await following : first; //                    the same, while nothing is delivered
       const settled = await this.settle(exchange, last, reservation); //      UNAVAILABLE
-      const ending = last.ending.kind === 'client_gone' ? undefined : last.relay.end(settled);
+      const ending = ended(last, settled);
       if (ending) await ending;
     } catch (error) {
       // A request that this service could not serve does not count against its caller's limits.
@@ -71,6 +87,13 @@ export class ChatPipeline {
       const releasing = reservation.release();
       if (releasing) await releasing;
     }
+  }
+
+  private plan(exchange: ChatExchange, others: FallbackModels | undefined): ChatPlan {
+    const plan = others ? others.first : planChat(exchange.chat, exchange, this.catalog);
+    exchange.record.model = plan.sale.name;
+    Object.assign(exchange.client.headers, plan.sale.headers);
+    return plan;
   }
 
   /**
@@ -115,6 +138,11 @@ export class ChatPipeline {
     record.problem = problem;
     client.end(dialect.problemFrames(problem));
   }
+}
+
+/** Ends the response, unless its client is gone. */
+function ended({ ending, relay }: FinishedCall, settled: ChargedOutput): Promise<void> | void {
+  return ending.kind === 'client_gone' ? undefined : relay.end(settled);
 }
 
 /**

@@ -15,6 +15,7 @@ import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
 import type { ChatHold } from './chat-hold.js';
 import type { ChatExchange } from './exchange.js';
+import type { FallbackModels } from './fallback-models.js';
 import { ProgressiveHold } from './progressive-hold.js';
 
 /** A request that is ready for a backend. */
@@ -24,6 +25,8 @@ export interface PreparedCall {
   readonly prompt: PreparedPrompt;
   /** The web findings, if there was a search or pages to read. */
   readonly findings: Findings | undefined;
+  /** The models to fall back to, if the request names any. */
+  readonly others?: FallbackModels | undefined;
 }
 
 /** A response, how it ended, and its request. */
@@ -80,7 +83,7 @@ export class Inference {
     prepared: PreparedCall,
     before?: OutputRelay,
   ): Promise<OutputRelay> {
-    const { plan, prompt, findings } = prepared;
+    const { plan, prompt, findings, others } = prepared;
     const { requestId, caller, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
@@ -92,14 +95,16 @@ export class Inference {
       { requestId, accountId: caller.accountId },
       body instanceof Promise ? await body : body,
     );
-    // Only a follow-up call needs the text again.
-    if (plan.web?.kind !== 'offer') plan.text.forget();
-    const pending = traced<ChatResponse>('infer', () =>
+    // Only a follow-up call, or a call of another model, needs the text again.
+    if (plan.web?.kind !== 'offer' && !others) plan.text.forget();
+    const response = traced<ChatResponse>('infer', () =>
       stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
     );
+    const pending = others ? others.unfiltered(response) : response;
     const source = await (plan.stream ? client.beginWith(pending) : pending);
     record.backend = source.backend;
     Object.assign(client.headers, servedBy(source.backend, source.retries));
+    others?.begun(plan, source);
     const normaliser = new OutputNormaliser({
       facts: source.facts,
       thinking: plan.thinking,

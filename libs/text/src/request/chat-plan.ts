@@ -51,7 +51,17 @@ export interface ChatPlan {
 }
 
 /** Members that this service handles itself and does not send to a backend. */
-const OWN_MEMBERS = ['model', 'svc_parameters', 'user', 'store', 'include', 'metadata', 'fallbacks'];
+const OWN_MEMBERS = [
+  'model',
+  'svc_parameters',
+  'user',
+  'store',
+  'include',
+  'metadata',
+  'models',
+  'fallbacks',
+  'fallback_on',
+];
 
 /**
  * Names other than OpenAI's by which backends take an output limit or a number of choices: llama.cpp gives
@@ -72,17 +82,21 @@ const OTHER_LIMITS = [
 
 const NOT_SENT: ReadonlySet<string> = new Set([...OWN_MEMBERS, ...OTHER_LIMITS, 'stream_options']);
 
+/** A request's text, which is checked unless it is given as checked, and who makes the request. */
+interface PlannedFrom {
+  readonly json: JsonText;
+  readonly text?: RequestText;
+  readonly caller: Caller;
+  readonly encryption?: EncryptionHeaders | undefined;
+}
+
 /**
  * Plans a request. Refuses: MODEL_NOT_FOUND, MODEL_RETIRED, MODEL_OFFLINE, PRO_ONLY_MODEL, UNAUTHORIZED,
  * NOT_AVAILABLE, INVALID_REQUEST.
  */
-export function planChat(
-  request: ChatRequest,
-  from: { json: JsonText; caller: Caller; encryption?: EncryptionHeaders | undefined },
-  catalog: Catalog,
-): ChatPlan {
-  const text = RequestText.checked(from.json, request);
-  const { sale, suffix } = sellTextModel(request.model, { caller: from.caller, catalog });
+export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catalog): ChatPlan {
+  const { caller, text = RequestText.checked(from.json, request) } = from;
+  const { sale, suffix } = sellTextModel(request.model, { caller, catalog });
   const { model } = sale;
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
@@ -96,7 +110,7 @@ export function planChat(
   const outputTokensAtMost =
     Math.min(limit ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
   return {
-    accountId: from.caller.accountId,
+    accountId: caller.accountId,
     model,
     sale,
     parameters: encryption ? encryptedParameters(parameters) : parameters,
@@ -112,6 +126,19 @@ export function planChat(
     cacheKey: request.prompt_cache_key ?? undefined,
     encryption,
   };
+}
+
+/** Whether a prompt, with the most that the web adds, and the requested output fit into the context. */
+export function fitsContext({
+  model,
+  promptTokens,
+  web,
+  choices,
+  outputTokensAtMost,
+  request,
+}: ChatPlan): boolean {
+  const outputTokens = outputLimit(request) === undefined ? 1 : outputTokensAtMost / choices;
+  return promptTokens + (web?.tokensAtMost ?? 0) + outputTokens <= model.contextTokens;
 }
 
 /** A plan whose model has called the search tool. */
