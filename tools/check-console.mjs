@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { finish, root } from './check-sources.mjs';
+import { allFiles, finish, read, root } from './check-sources.mjs';
 
 const MOST_BYTES = { js: 120_000, css: 8_000 };
 /** What a browser loads before it shows the sign-in page. */
@@ -27,6 +27,15 @@ for (const name of readdirSync(join(folder, 'assets'))) {
   for (const [address] of content.toString().matchAll(/\b(?:https?|wss?):\/\/[\w.-]+\.\w[\w/.-]*/g))
     if (!ONLY_NAMED.test(address)) faults.push(`libs/console: ${name} names ${address}`);
 }
+/** Preact writes `value` and `checked` at each render, so without a handler it undoes what somebody typed. */
+const undone = (element) =>
+  (/\schecked[=\s]/.test(element) ||
+    (/\svalue=/.test(element) && !/type="(?:radio|checkbox)"/.test(element))) &&
+  !/\son(?:Input|Change)=/.test(element);
+for (const path of allFiles().filter((name) => name.startsWith('libs/console/src/') && name.endsWith('.tsx')))
+  for (const [element] of read(path).matchAll(/<(?:input|select|textarea)\s(?:=>|[^>])*>/g))
+    if (undone(element))
+      faults.push(`${path}: without a handler, use defaultValue or defaultChecked: ${element}`);
 for (const [kind, most] of Object.entries(MOST_BYTES))
   if (bytes[kind] > most) faults.push(`libs/console: ${bytes[kind]} bytes of ${kind}, at most ${most}`);
 if (firstBytes.some((bytesOfPage) => bytesOfPage > MOST_FIRST_BYTES))

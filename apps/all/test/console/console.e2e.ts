@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { NANO_PER_USD, parseUsd } from '@svc/contracts/money';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleBrowser } from '../console-browser.js';
@@ -121,35 +119,6 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await response.getByText('$0.000045000').waitFor();
     const { usd } = await platform.balances(account.id);
     await page.getByLabel('Settings').getByText(`$${usd}`).waitFor();
-  });
-
-  it('shows and saves usage that adds up to what the balance has lost, to the nano-dollar', async () => {
-    const spender = await platform.account('10.00');
-    const spenderAdmin = await keyOf(spender, 'ADMIN');
-    const keys = [spender.apiKey, await keyOf(spender, 'INFERENCE')];
-    for (let at = 0; at < 40; at += 1) {
-      const messages = [{ role: 'user', content: `${at} `.repeat(at + 1) }];
-      await platform.chat(keys[at % 2] ?? '', {
-        model: 'test-model',
-        messages,
-        max_completion_tokens: at + 1,
-      });
-    }
-    const opened = await openWindow();
-    const { page } = opened;
-    await opened.signIn(spenderAdmin);
-    await opened.open('Usage');
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save as CSV' }).click();
-    const csv = await readFile(await (await saved).path(), 'utf8');
-    const [names = '', ...rows] = csv.trim().split('\r\n');
-    const at = names.split(',').indexOf('usd');
-    const usdNano = rows.reduce((total, row) => total + (parseUsd(row.split(',')[at] ?? '') ?? 0n), 0n);
-    const { usd } = await platform.balances(spender.id);
-    expect(rows).toHaveLength(2);
-    expect(usdNano).toBe(10n * NANO_PER_USD - (parseUsd(usd) ?? 0n));
-    const total = page.getByRole('row', { name: /^Total/ });
-    expect(await total.textContent()).toContain(`$0.${String(usdNano).padStart(9, '0')}`);
   });
 
   it('shows a new key once, and keeps nothing of it', async () => {

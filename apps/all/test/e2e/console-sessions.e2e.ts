@@ -54,6 +54,11 @@ describe('the cookie of a session', () => {
     expect((await visitor().ask('POST', '/v1/chat/completions', { headers, body: HELLO })).status).toBe(401);
   });
 
+  it('is null for a browser that has none', async () => {
+    const { status, body } = await visitor().ask('GET', '/session');
+    expect([status, body]).toEqual([200, { data: null }]);
+  });
+
   it('changes with every sign-in, and the former session ends', async () => {
     const keys = await AccountKeys.of(platform);
     const browser = await ConsoleBrowser.signedIn(platform, keys.adminKey);

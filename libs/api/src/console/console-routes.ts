@@ -8,6 +8,7 @@ import {
   ConsoleSessionList,
   ConsoleSessionParams,
   ConsoleSessionReply,
+  CurrentConsoleSession,
 } from './console.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
@@ -45,10 +46,10 @@ export const consoleRoutes = {
     path: '/console/api/session',
     operationId: 'getConsoleSession',
     tag: 'Console',
-    summary: 'Shows the session',
+    summary: 'Shows the session, if the browser has one',
     access: 'console',
     status: 200,
-    reply: ConsoleSessionReply,
+    reply: CurrentConsoleSession,
     refusals: [],
   },
   proveConsoleSession: {

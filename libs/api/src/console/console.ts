@@ -35,6 +35,9 @@ export const ConsoleSession = z.object({
 });
 
 export const ConsoleSessionReply = z.object({ data: ConsoleSession });
+export const CurrentConsoleSession = z.object({
+  data: ConsoleSession.nullable().describe('Null for a browser without a session.'),
+});
 export const ConsoleSessionList = z.object({ object: z.literal('list'), data: z.array(ConsoleSession) });
 export const ConsoleSessionEnded = z.object({ success: z.literal(true) });
 export const ConsoleSessionParams = z.object({ id: z.uuid() });
@@ -45,5 +48,6 @@ export type ConsoleChallengeRequest = z.infer<typeof ConsoleChallengeRequest>;
 export type ConsoleChallenge = z.infer<typeof ConsoleChallenge>;
 export type ConsoleSession = z.infer<typeof ConsoleSession>;
 export type ConsoleSessionReply = z.infer<typeof ConsoleSessionReply>;
+export type CurrentConsoleSession = z.infer<typeof CurrentConsoleSession>;
 export type ConsoleSessionList = z.infer<typeof ConsoleSessionList>;
 export type ConsoleSessionEnded = z.infer<typeof ConsoleSessionEnded>;

@@ -6,4 +6,5 @@ export {
   ConsoleSessionEnded,
   ConsoleSessionList,
   ConsoleSessionReply,
+  CurrentConsoleSession,
 } from './console.js';

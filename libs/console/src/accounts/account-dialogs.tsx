@@ -124,13 +124,16 @@ const Terms = ({ account, onDone }: ActionProps) => (
     {() => (
       <>
         <Field label="Tier" hint="Which limits of the catalogue hold for it">
-          <select name="tier" value={account.tier} autofocus>
-            <option value="standard">standard</option>
-            <option value="partner">partner</option>
+          <select name="tier" autofocus>
+            {['standard', 'partner'].map((tier) => (
+              <option key={tier} selected={tier === account.tier}>
+                {tier}
+              </option>
+            ))}
           </select>
         </Field>
         <label class="check">
-          <input type="checkbox" name="paid" checked={account.paid} /> May use models for paid accounts
+          <input type="checkbox" name="paid" defaultChecked={account.paid} /> May use models for paid accounts
         </label>
       </>
     )}

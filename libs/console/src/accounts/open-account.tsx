@@ -70,7 +70,7 @@ const Terms = ({ faults }: { readonly faults: FieldFaults }) => (
       />
     </div>
     <label class="check">
-      <input type="checkbox" name="paid" checked /> May use models for paid accounts
+      <input type="checkbox" name="paid" defaultChecked /> May use models for paid accounts
     </label>
   </>
 );

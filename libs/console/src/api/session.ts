@@ -3,7 +3,7 @@ import { call } from './client.js';
 import { CallError } from './call-error.js';
 import type { ReplyAt } from './routes.js';
 
-export type OpenSession = ReplyAt<'GET', '/console/api/session'>['data'];
+export type OpenSession = ReplyAt<'POST', '/console/api/session'>['data'];
 
 /** The session of this browser: `undefined` while unknown, `null` if nobody is signed in. */
 export const session = signal<OpenSession | null | undefined>(undefined);

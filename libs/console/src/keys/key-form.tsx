@@ -59,18 +59,18 @@ function LimitFields({ current }: LimitFieldsProps) {
     <>
       <div class="fields">
         <Field label="Limit in USD" hint="Empty: no limit of its own">
-          <input name="usd" type="number" min="0" max="9999999999" step="any" value={usd ?? ''} />
+          <input name="usd" type="number" min="0" max="9999999999" step="any" defaultValue={usd ?? ''} />
         </Field>
         <Field label="Limit in DIEM" hint="Empty: no limit of its own">
-          <input name="diem" type="number" min="0" max="9999999999" step="any" value={diem ?? ''} />
+          <input name="diem" type="number" min="0" max="9999999999" step="any" defaultValue={diem ?? ''} />
         </Field>
       </div>
       <div class="fields">
         <Field label="Requests per minute" hint="Within the account's limits">
-          <input name="rpm" type="number" min="1" step="1" value={current?.requestsPerMinute ?? ''} />
+          <input name="rpm" type="number" min="1" step="1" defaultValue={current?.requestsPerMinute ?? ''} />
         </Field>
         <Field label="Tokens per minute" hint="Within the account's limits">
-          <input name="tpm" type="number" min="1" step="1" value={current?.tokensPerMinute ?? ''} />
+          <input name="tpm" type="number" min="1" step="1" defaultValue={current?.tokensPerMinute ?? ''} />
         </Field>
       </div>
     </>
@@ -162,7 +162,13 @@ export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
       }}
     >
       <Field label="Description" hint="At most 64 characters; only you see it">
-        <input name="description" maxLength={64} required value={current?.description ?? ''} autofocus />
+        <input
+          name="description"
+          maxLength={64}
+          required
+          defaultValue={current?.description ?? ''}
+          autofocus
+        />
       </Field>
       {!current && (
         <Segments label="Type" value={choices.type} options={TYPES} onChange={(type) => change({ type })} />

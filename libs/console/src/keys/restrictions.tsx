@@ -55,7 +55,7 @@ interface CheckProps {
 
 const Check = ({ name, label, isChecked }: CheckProps) => (
   <label class="row">
-    <input type="checkbox" name={name} checked={isChecked} />
+    <input type="checkbox" name={name} defaultChecked={isChecked} />
     {label}
   </label>
 );
@@ -74,7 +74,12 @@ export function RestrictionFields({ current, isAdmin }: RestrictionFieldsProps) 
       <div class="stack">
         {LISTS.map(([name, label, hint]) => (
           <Field key={name} label={label} hint={hint}>
-            <textarea name={name} rows={2} spellcheck={false} value={current?.[name]?.join('\n') ?? ''} />
+            <textarea
+              name={name}
+              rows={2}
+              spellcheck={false}
+              defaultValue={current?.[name]?.join('\n') ?? ''}
+            />
           </Field>
         ))}
         {isAdmin && (

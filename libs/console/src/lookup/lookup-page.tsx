@@ -27,7 +27,8 @@ const Search = () => (
       <input
         name="id"
         type="search"
-        value={choices.value.get('id') ?? ''}
+        key={choices.value.get('id')}
+        defaultValue={choices.value.get('id') ?? ''}
         placeholder="chatcmpl-…"
         required
       />

@@ -7,11 +7,12 @@ import {
   type ConsoleSessionEnded,
   type ConsoleSessionList,
   type ConsoleSessionReply,
+  type CurrentConsoleSession,
 } from '@svc/api/console';
 import { routes } from '@svc/api';
 import { MINUTE_MS } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { NO_SESSION_COOKIE, type StoredSession, sessionCookie } from '@svc/identity/console';
+import { NO_SESSION_COOKIE, type StoredSession, sessionCookie, tokenOf } from '@svc/identity/console';
 import { Serves, networkOf } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NetworkLimit } from '../tee/network-limit.js';
@@ -56,8 +57,11 @@ export class ConsoleController {
   }
 
   @Serves(routes.consoleSession)
-  session(@SessionOf() session: StoredSession): ConsoleSessionReply {
-    return { data: sessionView(session, session) };
+  session(@Req() request: FastifyRequest): CurrentConsoleSession {
+    const { session } = request;
+    if (session) return { data: sessionView(session, session) };
+    if (tokenOf(request) === undefined) return { data: null };
+    throw new Problem('AUTHENTICATION_FAILED');
   }
 
   @Serves(routes.proveConsoleSession)
