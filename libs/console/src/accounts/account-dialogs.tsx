@@ -10,14 +10,16 @@ import { Dialog } from '../ui/dialog.js';
 import { Field } from '../ui/fields.js';
 import type { ShownAccount } from './account-badges.js';
 import { CustomerKey } from './customer-key.js';
+import { StakeForm } from './stake-form.js';
 
 /** What can be done with an account. */
-export type AccountAction = 'credit' | 'debit' | 'refund' | 'key' | 'terms' | 'suspend' | 'resume';
+export type AccountAction = 'credit' | 'debit' | 'refund' | 'stake' | 'key' | 'terms' | 'suspend' | 'resume';
 
 const TITLES: Readonly<Record<AccountAction, string>> = {
   credit: 'Credit',
   debit: 'Debit',
   refund: 'Refund',
+  stake: 'Stake of',
   key: 'Create a key for',
   terms: 'Terms of',
   suspend: 'Suspend',
@@ -178,6 +180,7 @@ const FORMS = {
   credit: Credit,
   debit: Debit,
   refund: Refund,
+  stake: StakeForm,
   key: Key,
   terms: Terms,
   suspend: Suspend,

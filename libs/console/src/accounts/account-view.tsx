@@ -65,6 +65,7 @@ function Buttons({ account, onOpen }: ButtonsProps) {
         {button('credit', 'Credit')}
         {button('debit', 'Debit')}
         {button('refund', 'Refund')}
+        {button('stake', 'Set the stake')}
       </Scoped>
       <Scoped scope="keys" what="Changing the account">
         {button('key', 'Create a key')}

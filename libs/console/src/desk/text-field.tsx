@@ -2,6 +2,7 @@ import { useId } from 'preact/hooks';
 
 interface TextFieldProps {
   readonly autofocus?: boolean;
+  readonly defaultValue?: string;
   readonly inputMode?: 'decimal';
   readonly maxLength?: number;
   readonly placeholder?: string;
