@@ -174,6 +174,7 @@ export const rooms = {
     api: [],
   },
   'backend-calls': {
+    choice: [],
     health: [],
   },
   router: {

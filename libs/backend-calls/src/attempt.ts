@@ -1,8 +1,10 @@
 import type { CallKind } from '@svc/contracts/inference';
-import { ExchangeAborted } from '@svc/runtime';
+import { type Exchange, ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import type { LiveBackend } from './backend-pool.js';
 import { isImageCall } from './backend-refusal.js';
+import { promptTokensIn } from './choice/reported-tokens.js';
+import { type CallWork, type WorkingCall, reasonOf } from './choice/server-work.js';
 
 /** The slot in which a backend is called. */
 interface CallSlot {
@@ -20,6 +22,8 @@ interface AttemptedCall {
   readonly isStream: boolean;
   /** The attempt's number among those of the request, from 1. */
   readonly number: number;
+  /** If there was a choice of backends. */
+  readonly work: CallWork | undefined;
 }
 
 /**
@@ -29,13 +33,15 @@ interface AttemptedCall {
 export class Attempt {
   private readonly startMs = performance.now();
   readonly step: Step | undefined;
+  private readonly working: WorkingCall | undefined;
   private error = '';
   private isOver = false;
   /**
    * To be called when the exchange has ended. Frees the backend's slot, unless the backend goes on working.
    * The exchange keeps this function until then, so it is not made where it would keep the body of the call.
    */
-  readonly ended = (failure: Error | undefined): void => {
+  readonly ended = (failure: Error | undefined, exchange: Exchange): void => {
+    this.report(exchange);
     if (failure || !this.slot.isQueued) this.end(failure);
   };
 
@@ -43,7 +49,9 @@ export class Attempt {
     private readonly slot: CallSlot,
     private readonly call: AttemptedCall,
   ) {
-    const { kind, model, isStream, number } = call;
+    const { kind, model, isStream, number, work } = call;
+    this.working = work && slot.live.work.begin(work, this.startMs);
+    if (this.working && number === 1) router.choices.add(1, model, slot.live.name, reasonOf(this.working));
     this.step = beginStep(`${kind} ${model}`);
     if (!this.step) return;
     this.step.kind = SPAN_KIND.client;
@@ -62,6 +70,7 @@ export class Attempt {
   began(): void {
     const { kind, model, isStream } = this.call;
     this.step?.note('first chunk');
+    if (this.working) this.slot.live.work.answered(this.working, performance.now());
     if (this.slot.isQueued) this.end(undefined);
     if (!isStream) return;
     const seconds = this.seconds;
@@ -77,11 +86,22 @@ export class Attempt {
     if (this.slot.isQueued) this.end(undefined);
   }
 
+  /** What the backend has reported about the prompt's tokens. */
+  private report({ end }: Exchange): void {
+    const { working, slot, call } = this;
+    const tokens = working && working.promptTokens > 0 ? promptTokensIn(end) : undefined;
+    if (!working || !tokens) return;
+    slot.live.work.reported(working, tokens);
+    router.promptTokens.add(tokens.cached, call.model, slot.live.name, 'cached');
+    router.promptTokens.add(tokens.all - tokens.cached, call.model, slot.live.name, 'computed');
+  }
+
   private end(failure: Error | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
     const { live, giveBack } = this.slot;
     giveBack();
+    if (this.working) live.work.ended(this.working);
     // An aborted call has delivered what its reader wanted, so it is not a failure.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
     else this.step?.end();

@@ -3,6 +3,7 @@ import { Problem } from '@svc/contracts/problems';
 import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { BackendError } from './backend-error.js';
+import { workOf } from './call-work.js';
 import { Attempt } from './attempt.js';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backend-refusal.js';
@@ -69,7 +70,8 @@ export class BackendCalls {
     let refusal: Refusal | undefined;
     let retries = 0;
     const { kind = 'chat', model, accountId } = call;
-    const able = this.pool.candidates(call.backends, call).flatMap((live): PlannedCall<Part>[] => {
+    const work = workOf(call, mode.isStream);
+    const able = this.pool.candidates(call.backends, call, work).flatMap((live): PlannedCall<Part>[] => {
       const plan = mode.at(live);
       return plan ? [{ live, plan }] : [];
     });
@@ -93,7 +95,7 @@ export class BackendCalls {
       const { isStream } = mode;
       const number = retries + 1;
       const isQueued = plan.isQueued === true;
-      const attempt = new Attempt({ live, giveBack, isQueued }, { kind, model, isStream, number });
+      const attempt = new Attempt({ live, giveBack, isQueued }, { kind, model, isStream, number, work });
       if (retries > 0) router.retries.add(1, model);
       try {
         const deadlineMs = Math.max(1, Math.min(mode.attemptMs ?? Infinity, endMs - performance.now()));
@@ -102,7 +104,8 @@ export class BackendCalls {
           pauseMs: mode.pauseMs,
           deadlineMs,
         };
-        exchange = await Exchange.start(connections.kept, request, { signal, onEnd: attempt.ended, fresh });
+        const options = { signal, onEnd: attempt.ended, fresh, keepsEnd: work !== undefined };
+        exchange = await Exchange.start(connections.kept, request, options);
         const taking = taken(exchange, to, mode);
         const part = taking instanceof Promise ? await taking : taking;
         attempt.began();
@@ -120,14 +123,20 @@ export class BackendCalls {
         exchange?.abort();
       }
       retries += 1;
-      if (live.cooldown.begin(cooldownOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS))
-        router.ejections.add(1, model, live.name);
+      this.keepOff(live, refusal, call);
       if (!refusal.elsewhere || signal.aborted) break;
     }
     if (refusal) throw refusal.problem;
     if (signal.aborted)
       throw new Problem('INFERENCE_FAILED', { cause: new ExchangeAborted('left while waiting') });
     throw this.unasked(call, candidates);
+  }
+
+  /** Calls a backend last for a while, after a failure that may not be the request's. */
+  private keepOff(live: LiveBackend, refusal: Refusal, { accountId, model }: RoutedCall): void {
+    if (!live.cooldown.begin(cooldownOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS)) return;
+    live.work.forget();
+    router.ejections.add(1, model, live.name);
   }
 
   /** Whether a backend is out of service for a call, unless that names it. */

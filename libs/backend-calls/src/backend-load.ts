@@ -1,4 +1,5 @@
 import { BackendCooldown } from './backend-cooldown.js';
+import { ServerWork } from './choice/server-work.js';
 
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
 const LEAST_WAITING = 16;
@@ -34,6 +35,7 @@ export interface Waiter {
  */
 export class BackendLoad {
   readonly cooldown = new BackendCooldown();
+  readonly work = new ServerWork();
   private runningCount = 0;
   private waitingCount = 0;
   private readonly running = new Map<string, number>();

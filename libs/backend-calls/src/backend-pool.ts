@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import { type Connections, Exchange, type ExchangeRequest, connections } from '@svc/runtime';
 import { BackendLoad, type Waiter } from './backend-load.js';
 import type { BackendCooldown } from './backend-cooldown.js';
+import { hashOf } from './choice/prompt.js';
+import { ordered } from './choice/server-choice.js';
+import { type CallWork, NO_WORK, type ServerWork } from './choice/server-work.js';
 import { DrainBook } from './health/drain-book.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
@@ -15,6 +17,8 @@ export class LiveBackend {
   readonly origin: string;
   /** The prefix of each call's path. */
   readonly basePath: string;
+  /** The same for its host and model in every process. */
+  readonly seed: number;
 
   constructor(
     readonly backend: Backend,
@@ -27,6 +31,15 @@ export class LiveBackend {
     this.host = host;
     this.origin = origin;
     this.basePath = pathname.replace(/\/$/, '');
+    this.seed = hashOf(`${host} ${backend.model}`);
+  }
+
+  get weight(): number {
+    return this.backend.weight;
+  }
+
+  get work(): ServerWork {
+    return this.load.work;
   }
 
   get inFlight(): number {
@@ -62,9 +75,7 @@ interface Resolved {
 }
 
 /** By whom and how a backend is chosen, and which may be. */
-type BackendChoice = Partial<
-  Pick<WireCall, 'accountId' | 'backend' | 'cacheKey' | 'exceptBackend' | 'model'>
->;
+type BackendChoice = Partial<Pick<WireCall, 'accountId' | 'backend' | 'exceptBackend' | 'model'>>;
 
 /** All backends. A load survives catalogue reloads; backend entries do not. */
 export class BackendPool {
@@ -93,7 +104,8 @@ export class BackendPool {
    */
   candidates(
     backends: readonly Backend[],
-    { cacheKey, accountId, backend, exceptBackend, model }: BackendChoice = {},
+    { accountId, backend, exceptBackend, model }: BackendChoice = {},
+    work: CallWork = NO_WORK,
   ): LiveBackend[] {
     const all = backends
       .flatMap((entry, position) => [...this.resolve(entry, position)])
@@ -104,9 +116,9 @@ export class BackendPool {
           (backend !== undefined || model === undefined || !this.drains.of(model, name)),
       );
     if (all.length < 2) return all;
-    return all
-      .map((live) => ({ live, rank: rank(live, cacheKey), isCooling: live.cooldown.isOn(accountId) }))
-      .toSorted((a, b) => Number(a.isCooling) - Number(b.isCooling) || b.rank - a.rank)
+    return ordered(all, work, performance.now())
+      .map((live) => ({ live, isCooling: live.cooldown.isOn(accountId) }))
+      .toSorted((a, b) => Number(a.isCooling) - Number(b.isCooling))
       .map(({ live }) => live);
   }
 
@@ -195,19 +207,4 @@ export class BackendPool {
   private urlOf(backend: Backend): string | undefined {
     return backend.url ?? this.simulatorUrl;
   }
-}
-
-/**
- * Weighted rendezvous hashing: each backend draws a score and the highest is called first, in proportion to
- * its weight. With a cache key the draw is the same each time, so a conversation stays where its prefix is
- * cached.
- */
-function rank(live: LiveBackend, cacheKey: string | undefined): number {
-  const draw =
-    cacheKey === undefined ? Math.random() : hashToUnit(`${cacheKey} ${live.host} ${live.backend.model}`);
-  return -live.backend.weight / Math.log(draw || Number.MIN_VALUE);
-}
-
-function hashToUnit(text: string): number {
-  return (createHash('sha1').update(text).digest().readUInt32BE(0) + 0.5) / 2 ** 32;
 }

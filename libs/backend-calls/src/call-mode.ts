@@ -10,6 +10,8 @@ export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
   readonly body: readonly Uint8Array[] | (() => readonly Uint8Array[]);
   /** Those of which one is called. */
   readonly backends: readonly Backend[];
+  /** Whether prompts of different accounts may be in the same cache. */
+  readonly sharesPrompts?: boolean;
 }
 
 /** How a call is made at one backend. */

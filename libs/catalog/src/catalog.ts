@@ -81,6 +81,7 @@ export class Catalog {
   private byModel: BackendsByName = new Map();
   private byNetwork: BackendsByName = new Map();
   private extraFieldsById: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  private sharing: ReadonlySet<string> = new Set();
   private tiers: TierTable = {};
   private otherLimits: NonNullable<CatalogFile['otherLimits']> = {};
   private housePrompts: readonly string[] = [];
@@ -112,6 +113,9 @@ export class Catalog {
     this.byModel = new Map(file.models.map(({ id, backends }) => [id, backends]));
     this.byNetwork = new Map(nodesOf(file.cryptoRpc));
     this.extraFieldsById = new Map(file.models.map(({ id, extraFields }) => [id, new Set(extraFields)]));
+    this.sharing = new Set(
+      file.models.flatMap((model) => (model.type === 'text' && model.sharesPrompts ? [model.id] : [])),
+    );
     this.all = file.models;
     this.tiers = file.tiers;
     this.otherLimits = file.otherLimits ?? {};
@@ -158,6 +162,11 @@ export class Catalog {
   /** The fields of requests that the backends of a model get in addition, by its id. */
   extraFieldsOf(id: string): ReadonlySet<string> {
     return this.extraFieldsById.get(id) ?? NO_FIELDS;
+  }
+
+  /** Whether prompts of different accounts may be in the same cache of a model's backends. */
+  sharesPrompts(id: string): boolean {
+    return this.sharing.has(id);
   }
 
   backends(): readonly Backend[] {

@@ -228,6 +228,12 @@ export const CatalogModel = z
     tokenizer: z.enum(TOKENIZERS).optional(),
     /** Replaces the catalogue's house prompts; an empty list means none. */
     housePrompts: HousePrompts,
+    /**
+     * Whether a request may be sent to where the prompt of another account began in the same way. Its time
+     * to the first token then shows that somebody has used this prompt. By default only prompts of the same
+     * account count.
+     */
+    sharesPrompts: z.boolean().default(false),
     /** Limits of the whole service for this model, over all accounts. */
     globalLimits: Limits.partial().optional(),
   })

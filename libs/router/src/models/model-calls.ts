@@ -50,7 +50,13 @@ export class ModelCalls {
     signal: AbortSignal,
     { at, ...mode }: ModelMode<Part>,
   ): Promise<Part & ServedBy> {
-    const routed = { ...call, backends: this.catalog.backendsOf(call.model) };
+    const { catalog } = this;
+    const { model } = call;
+    const routed = {
+      ...call,
+      backends: catalog.backendsOf(model),
+      sharesPrompts: catalog.sharesPrompts(model),
+    };
     return this.backends.first(routed, signal, {
       ...mode,
       at: (live) => {

@@ -11,6 +11,9 @@ const HIGH_WATER_BYTES = 256 * 1024;
  */
 const AT_ONCE_BYTES = 32 * 1024;
 
+/** Usage is at the end of a response, of which this much is kept readable. */
+const END_BYTES = 4 * 1024;
+
 /** Any other list of pieces is written in pieces of at most this size, each freed once it is written. */
 const PIECE_BYTES = 256 * 1024;
 
@@ -58,13 +61,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private ended = false;
   private failure: Error | undefined;
   private deadline: NodeJS.Timeout | undefined;
+  /** The last pieces that arrived, for `end`. */
+  private beforeLast: Buffer | undefined;
+  private last: Buffer | undefined;
   /** Sends the request once more. Until the first byte of a response only. */
   private again: (() => void) | undefined;
   private readonly onAbort = (): void => this.abort();
 
   private constructor(
     private readonly signal: AbortSignal | undefined,
-    private readonly onEnd: (failure: Error | undefined) => void,
+    private readonly onEnd: (failure: Error | undefined, exchange: Exchange) => void,
+    private readonly keepsEnd: boolean,
   ) {}
 
   /**
@@ -82,14 +89,17 @@ export class Exchange implements Dispatcher.DispatchHandler {
       onEnd,
       unanswered,
       fresh,
+      keepsEnd = false,
     }: {
       readonly signal: AbortSignal | undefined;
-      readonly onEnd: (failure: Error | undefined) => void;
+      readonly onEnd: (failure: Error | undefined, exchange: Exchange) => void;
       readonly unanswered?: Set<Exchange> | undefined;
       readonly fresh?: Dispatcher | undefined;
+      /** Whether `end` is wanted. */
+      readonly keepsEnd?: boolean;
     },
   ): Promise<Exchange> {
-    const exchange = new Exchange(signal, onEnd);
+    const exchange = new Exchange(signal, onEnd, keepsEnd);
     if (signal?.aborted) {
       exchange.finish(abortError());
     } else {
@@ -115,6 +125,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.ended) return;
     this.finish(error);
     this.controller?.abort(error);
+  }
+
+  /** The end of what has arrived, at most 4 KiB, which may begin within a character. */
+  get end(): string {
+    const { last, beforeLast } = this;
+    const endOf = (piece: Buffer | undefined): string =>
+      piece ? piece.toString('utf8', Math.max(0, piece.length - END_BYTES / 2)) : '';
+    return endOf(beforeLast) + endOf(last);
   }
 
   /** Offers bytes that arrive while a read waits to `take`, which returns whether it used them. */
@@ -231,6 +249,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.keepsEnd) {
+      this.beforeLast = this.last;
+      this.last = chunk;
+    }
     if (this.wake && this.take?.(chunk) === true) return;
     this.queue.push(chunk);
     this.queuedBytes += chunk.length + PIECE_OVERHEAD_BYTES;
@@ -259,7 +281,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.signal?.removeEventListener('abort', this.onAbort);
     if (failure) this.head.reject(failure);
     else this.head.resolve(this);
-    this.onEnd(failure);
+    this.onEnd(failure, this);
     this.notify();
   }
 

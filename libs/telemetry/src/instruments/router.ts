@@ -28,6 +28,18 @@ export const router = {
     help: 'Cool-downs of a backend after a failure, during which it is used only if no other is left.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
+  choices: new Counter({
+    name: 'svc.router.choices',
+    unit: '{request}',
+    help: 'Requests with a choice of backends, by the reason for the first one: prefix (it has a part of the prompt in its cache), key, load.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.reason'],
+  }),
+  promptTokens: new Counter({
+    name: 'svc.router.prompt_tokens',
+    unit: '{token}',
+    help: 'Prompt tokens that backends have counted in requests with a choice of backends: cached or computed.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.cache'],
+  }),
   up: new Gauge({
     name: 'svc.router.backend.up',
     unit: '1',
