@@ -1,5 +1,6 @@
 import {
   Backend,
+  type Band,
   CatalogEntry,
   CatalogFile,
   type CatalogModel,
@@ -12,9 +13,10 @@ import {
   type OtherLimit,
   Scraping,
   type Search,
+  tieredNano,
 } from '@svc/contracts/catalog';
 import { type Limit, perMinute } from '@svc/contracts/ports';
-import { usdToNano } from '@svc/contracts/money';
+import { SERVICE_TIERS, type ServiceTier, usdToNano } from '@svc/contracts/money';
 import { NamedModels } from './named-models.js';
 import type { OperatorFile } from './operator-file.js';
 
@@ -31,6 +33,17 @@ export interface Model extends CatalogModel {
   readonly rates: Rates;
   /** The rates of requests whose prompt has more tokens than the threshold. */
   readonly extended?: { readonly thresholdTokens: number; readonly rates: Rates };
+  /** The tier that the rates are for; absent for the default one. */
+  readonly soldTier?: SoldTier;
+  /** The same model in its other tiers. */
+  readonly inTier?: { readonly [Tier in ServiceTier]?: Model };
+}
+
+/** A tier of service that a model is sold in. */
+interface SoldTier {
+  readonly name: ServiceTier;
+  readonly band: Band;
+  readonly weight: number;
 }
 
 /** A model that turns texts into vectors. */
@@ -274,12 +287,36 @@ function priced(model: CatalogEntry): PricedModels[keyof PricedModels] | Catalog
 
 function pricedText(model: CatalogModel): Model {
   const { extended } = model.pricing;
-  return {
+  const usual: Model = {
     ...model,
     rates: ratesOf(model.pricing),
     ...(extended && {
       extended: { thresholdTokens: extended.contextTokenThreshold, rates: ratesOf(extended) },
     }),
+  };
+  if (!model.serviceTiers) return usual;
+  const tiers = SERVICE_TIERS.flatMap((name) => {
+    const tier = model.serviceTiers?.[name];
+    if (!tier) return [];
+    const { band, weight } = tier;
+    const { rates, extended: beyond } = usual;
+    const tiered: Model = {
+      ...usual,
+      rates: ratesInTier(rates, tier),
+      ...(beyond && { extended: { ...beyond, rates: ratesInTier(beyond.rates, tier) } }),
+      soldTier: { name, band, weight },
+    };
+    return [[name, tiered] as const];
+  });
+  return { ...usual, inTier: Object.fromEntries(tiers) };
+}
+
+function ratesInTier(rates: Rates, tier: { readonly priceFactor: number }): Rates {
+  return {
+    inputNano: tieredNano(rates.inputNano, tier),
+    outputNano: tieredNano(rates.outputNano, tier),
+    cacheInputNano: tieredNano(rates.cacheInputNano, tier),
+    cacheWriteNano: tieredNano(rates.cacheWriteNano, tier),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   imageUsd,
   musicPrice,
 } from '@svc/contracts/catalog';
+import { SERVICE_TIERS, type ServiceTier } from '@svc/contracts/money';
 import { NamedModels } from './named-models.js';
 
 /** What is paid for something, in USD: by what is counted, such as `input`. */
@@ -49,12 +50,13 @@ const UNITS: Readonly<Record<CatalogEntry['type'], string>> = {
 const TRACK_CHARACTERS = 1_000;
 
 /** The prices of a model as they are charged: what has no price of its own has that of its default. */
-function modelPrices(model: CatalogEntry): Prices {
+function modelPrices(model: CatalogEntry, tiers = tiersOf(model)): Prices {
   switch (model.type) {
     case 'text': {
       const { extended = model.pricing } = model.pricing;
       const beyond = Object.entries(tokenPrices(extended)).map(([name, usd]) => [`extended ${name}`, usd]);
-      return { ...tokenPrices(model.pricing), ...(Object.fromEntries(beyond) as Prices) };
+      const usual = { ...tokenPrices(model.pricing), ...(Object.fromEntries(beyond) as Prices) };
+      return { ...usual, ...pricesInTiers(usual, model.serviceTiers ?? {}, tiers) };
     }
     case 'embedding':
     case 'tts':
@@ -73,6 +75,24 @@ function modelPrices(model: CatalogEntry): Prices {
     case 'music':
       return trackPrices(model);
   }
+}
+
+const tiersOf = (model: CatalogEntry): readonly ServiceTier[] =>
+  SERVICE_TIERS.filter((name) => model.type === 'text' && model.serviceTiers?.[name]);
+
+/** The prices in these tiers; those of a tier that a model does not have are its usual ones. */
+function pricesInTiers(
+  usual: Prices,
+  offered: { readonly [Tier in ServiceTier]?: { readonly priceFactor: number } | undefined },
+  names: readonly ServiceTier[],
+): Prices {
+  const prices = names.flatMap((name) =>
+    Object.entries(usual).map(([counted, usd = 0]) => [
+      `${name} ${counted}`,
+      usd * (offered[name]?.priceFactor ?? 1),
+    ]),
+  );
+  return Object.fromEntries(prices) as Prices;
 }
 
 function tokenPrices(usd: {
@@ -190,7 +210,7 @@ export function priceMoves(before: CatalogFile, after: CatalogFile): PriceMove[]
       if (!old || (old.id === model.id && name !== model.id.toLowerCase())) return [];
       const shown = name === model.id.toLowerCase() ? model.id : `${name} (now ${model.id})`;
       const sold = { name: shown, unit: UNITS[type], prices: modelPrices(model) };
-      return movesOf(modelPrices(old), sold);
+      return movesOf(modelPrices(old, tiersOf(model)), sold);
     }),
   );
   const oldOthers = new Map(otherSold(before).map(({ name, prices }) => [name, prices]));

@@ -7,6 +7,9 @@ const FALLBACKS = {
     'What else makes a request go on to the next model: a prompt beyond the context of the model, or a content filter.',
 };
 
+const SERVICE_TIER =
+  'The tier of service, which determines the price and who waits for whom: `flex` or `priority`, if the model has it; otherwise, and for any other value, the default tier. The tier that was used is in the response. `GET /models` shows the tiers of a model and their prices.';
+
 /** Descriptions of fields by schema, for the published description. */
 export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ChatCompletionRequest: {
@@ -53,6 +56,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     include: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
     ...FALLBACKS,
+    service_tier: SERVICE_TIER,
     svc_parameters: 'Options of this service.',
   },
   CreateResponseRequest: {
@@ -81,7 +85,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
       '`true` searches the web, as the tool `web_search` does when it is demanded; `false` does not.',
     ...FALLBACKS,
     prompt: 'Not supported; use `instructions` and `input`.',
-    service_tier: 'Accepted but not used.',
+    service_tier: SERVICE_TIER,
     safety_identifier: 'Accepted but not used.',
     user: 'Accepted but not used.',
     metadata: 'Returned with the response; not used otherwise.',
@@ -100,6 +104,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     user: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
     ...FALLBACKS,
+    service_tier: SERVICE_TIER,
     svc_parameters: 'Options of this service.',
   },
   CreateMessageRequest: {
@@ -114,7 +119,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     cache_control: 'Accepted but not used, unlike the marks on blocks.',
     max_tokens: 'The maximum number of tokens to generate, including reasoning.',
     metadata: 'Accepted but not used.',
-    service_tier: 'Accepted but not used.',
+    service_tier:
+      'Accepted but not used: both values mean the standard tier, which `usage.service_tier` names.',
     ...FALLBACKS,
     context_management: 'Accepted but not used: the whole conversation is sent to the model.',
     speed: 'Only `standard`.',

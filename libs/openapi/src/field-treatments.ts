@@ -55,6 +55,7 @@ const CHAT_TREATMENTS: Readonly<Record<keyof typeof ChatRequest.shape, Treatment
   models: 'honoured',
   fallbacks: 'honoured',
   fallback_on: 'honoured',
+  service_tier: 'honoured',
   svc_parameters: 'honoured',
 };
 
@@ -96,6 +97,7 @@ const COMPLETION_TREATMENTS: Readonly<Record<keyof typeof CompletionRequest.shap
   models: 'honoured',
   fallbacks: 'honoured',
   fallback_on: 'honoured',
+  service_tier: 'honoured',
   svc_parameters: 'honoured',
 };
 
@@ -128,7 +130,7 @@ const RESPONSE_TREATMENTS: Readonly<Record<keyof typeof ResponseRequest.shape, T
   models: 'honoured',
   fallbacks: 'honoured',
   fallback_on: 'honoured',
-  service_tier: 'not used',
+  service_tier: 'honoured',
   safety_identifier: 'not used',
   user: 'not used',
   metadata: 'not used',

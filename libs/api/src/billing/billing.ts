@@ -1,3 +1,4 @@
+import { SERVICE_TIERS } from '@svc/contracts/money';
 import { z } from 'zod';
 
 const CURRENCIES = ['USD', 'DIEM'] as const;
@@ -61,6 +62,10 @@ export const BillingEntry = z.object({
       promptTokens: z.int().nullable().describe('Tokens of the whole request.'),
       completionTokens: z.int().nullable().describe('Tokens of the whole request.'),
       inferenceExecutionTime: z.int().nullable().describe('Milliseconds.'),
+      serviceTier: z
+        .enum(SERVICE_TIERS)
+        .optional()
+        .describe('The tier of service, which is also a part of `sku`. Absent for the default tier.'),
     })
     .nullable(),
 });

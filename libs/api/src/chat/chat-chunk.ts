@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Cost, StreamedSvcParameters, TokenLogprob, UsageView } from './chat-response.js';
+import { Cost, ServedTier, StreamedSvcParameters, TokenLogprob, UsageView } from './chat-response.js';
 
 const ToolCallPiece = z.looseObject({
   index: z.int().nonnegative(),
@@ -38,6 +38,7 @@ export const ChatCompletionChunk = z.looseObject({
       finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).nullable(),
     }),
   ),
+  service_tier: ServedTier.optional(),
   usage: UsageView.optional(),
   cost: Cost.optional(),
   svc_parameters: StreamedSvcParameters.optional(),

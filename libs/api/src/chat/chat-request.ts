@@ -143,6 +143,8 @@ export const ChatRequest = z
       .refine(...atMost(ITEMS.words))
       .nullish(),
     ...fallbackMembers,
+    /** `scale` is a tier of OpenAI's, served in the default one. */
+    service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
     svc_parameters: SvcParameters.nullish(),
   })
   .refine(({ stream, stream_options: options }) => stream === true || !options, {

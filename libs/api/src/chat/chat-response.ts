@@ -1,3 +1,4 @@
+import { SERVICE_TIERS } from '@svc/contracts/money';
 import { z } from 'zod';
 
 const Count = z.int().nonnegative();
@@ -68,6 +69,11 @@ const Logprobs = z
   .looseObject({ content: z.array(TokenLogprob).nullable(), refusal: z.array(TokenLogprob).nullable() })
   .nullable();
 
+/** The tier of service that a request was served in. */
+export const ServedTier = z
+  .enum(['default', ...SERVICE_TIERS])
+  .describe('The tier that the request was served in, if it asked for one.');
+
 const FinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter']);
 
 const ToolCall = z.looseObject({
@@ -105,6 +111,7 @@ export const ChatCompletion = z.looseObject({
   ),
   usage: UsageView,
   cost: Cost,
+  service_tier: ServedTier.optional(),
   prompt_logprobs: z.unknown(),
   svc_parameters: SvcParametersEcho,
 });

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { CHARS, chars } from '../chat/chat-bounds.js';
 import { ChatRequest } from '../chat/chat-request.js';
-import { Cost, StreamedSvcParameters, SvcParametersEcho, UsageView } from '../chat/chat-response.js';
+import {
+  Cost,
+  ServedTier,
+  StreamedSvcParameters,
+  SvcParametersEcho,
+  UsageView,
+} from '../chat/chat-response.js';
 
 /** The most log probabilities per token. OpenAI allows 5, other servers more. */
 const LOGPROBS_AT_MOST = 20;
@@ -59,6 +65,7 @@ export const CompletionRequest = z.looseObject({
   models: of.models,
   fallbacks: of.fallbacks,
   fallback_on: of.fallback_on,
+  service_tier: of.service_tier,
   svc_parameters: of.svc_parameters,
 });
 
@@ -91,6 +98,7 @@ export const TextCompletion = z.looseObject({
   choices: z.array(z.looseObject({ ...choice, finish_reason: FinishReason })),
   usage: UsageView,
   cost: Cost,
+  service_tier: ServedTier.optional(),
   svc_parameters: SvcParametersEcho,
 });
 
@@ -99,6 +107,7 @@ export const TextCompletionChunk = z.looseObject({
   ...head,
   choices: z.array(z.looseObject({ ...choice, finish_reason: FinishReason.nullable() })),
   usage: UsageView.optional(),
+  service_tier: ServedTier.optional(),
   cost: Cost.optional(),
   svc_parameters: StreamedSvcParameters.optional(),
 });

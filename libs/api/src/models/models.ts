@@ -1,3 +1,4 @@
+import { SERVICE_TIERS } from '@svc/contracts/money';
 import { z } from 'zod';
 import {
   SPEECH_FORMATS,
@@ -17,6 +18,12 @@ export const PricingView = z.object({
     .object({ context_token_threshold: z.int(), ...Rates })
     .optional()
     .describe('The rates for the whole request if its prompt has more tokens than the threshold.'),
+  service_tiers: z
+    .partialRecord(z.enum(SERVICE_TIERS), z.object(Rates))
+    .optional()
+    .describe(
+      'The tiers of service beside the default one, with their rates; those beyond a threshold change likewise.',
+    ),
 });
 
 const Default = z.object({ default: z.number() });

@@ -139,7 +139,7 @@ export const ResponseRequest = z.looseObject({
     .literal(false, 'background is not offered; leave it out, or use stream for long responses')
     .nullish(),
   prompt: notStored('prompt templates are not stored here; use instructions and input'),
-  service_tier: maybe(CHARS.word),
+  service_tier: of.service_tier,
   safety_identifier: maybe(CHARS.id),
   user: of.user,
   metadata: of.metadata,

@@ -35,7 +35,7 @@ export class ResponseHead {
 
   constructor(
     private readonly request: ResponseRequest,
-    private readonly about: Pick<CompletionHead, 'id' | 'model'>,
+    private readonly about: Pick<CompletionHead, 'id' | 'model' | 'serviceTier'>,
   ) {}
 
   /** A response in some state; members that are not given are null. */
@@ -53,7 +53,7 @@ export class ResponseHead {
       usage: null,
       cost: null,
       svc_parameters: null,
-      ...settingsOf(request),
+      ...settingsOf(request, about.serviceTier),
       ...more,
     };
   }
@@ -83,7 +83,7 @@ const REPEATED = [
 ] as const satisfies readonly (keyof ResponseRequest)[];
 
 /** The settings in effect, in the form of OpenAI, whose clients read some of them. */
-function settingsOf(request: ResponseRequest): object {
+function settingsOf(request: ResponseRequest, serviceTier = 'default'): object {
   const { reasoning, text } = request;
   return {
     ...Object.fromEntries(REPEATED.map((name) => [name, request[name] ?? null])),
@@ -91,7 +91,7 @@ function settingsOf(request: ResponseRequest): object {
     previous_response_id: null,
     parallel_tool_calls: request.parallel_tool_calls ?? true,
     reasoning: { effort: reasoning?.effort ?? null, summary: reasoning?.summary ?? null },
-    service_tier: 'default',
+    service_tier: serviceTier,
     store: false,
     text: { ...text, format: text?.format ?? { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',

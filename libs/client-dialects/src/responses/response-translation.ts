@@ -30,7 +30,6 @@ const OTHERS: ReadonlySet<string> = new Set([
   'conversation',
   'background',
   'prompt',
-  'service_tier',
   'safety_identifier',
   'web_search',
   'svc_parameters',

@@ -13,6 +13,7 @@ import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
 import { Scraping, Search } from './search.js';
+import { ServiceTiers } from './price-tiers.js';
 import { Workflow } from './workflow.js';
 import { TeeBackend, checkEnclaves, checkTee } from './tee-backends.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
@@ -213,6 +214,8 @@ export const CatalogModel = z
     contextTokens: PositiveCount,
     maxCompletionTokens: PositiveCount,
     pricing: Pricing,
+    /** Without one of these tiers, requests for it are served in the default one. */
+    serviceTiers: ServiceTiers.optional(),
     capabilities: Capabilities.prefault({}),
     constraints: SamplingDefaults.prefault({}),
     reasoning: Reasoning.optional(),

@@ -40,6 +40,7 @@ export {
 } from './image-models.js';
 export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './rpc-networks.js';
 export { Scraping, Search, SearchProvider } from './search.js';
+export { BANDS, type Band, tieredNano } from './price-tiers.js';
 export { TeeBackend } from './tee-backends.js';
 export { musicPrice, secondsOf, videoPrice } from './video-models.js';
 export { slotIn, type WorkflowSlot } from './workflow.js';

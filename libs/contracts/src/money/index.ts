@@ -14,7 +14,16 @@ export {
   usdToNano,
 } from './money.js';
 export { RailName } from './rail-name.js';
-export { type TokenKind, tokenSku, unitOf, unitView } from './units.js';
+export {
+  SERVICE_TIERS,
+  type ServiceTier,
+  type TokenKind,
+  tierOfSku,
+  tokenSku,
+  tokenSkus,
+  unitOf,
+  unitView,
+} from './units.js';
 export {
   BASE_NETWORK,
   BASE_USDC,

@@ -34,9 +34,28 @@ const TOKEN_KINDS = {
 
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** The SKU of a text model's tokens of one kind. */
-export function tokenSku(modelId: string, kind: TokenKind): string {
-  return `${modelId}-llm-${TOKEN_KINDS[kind]}-${UNITS.token.shownAs}`;
+/** The tiers of service that a model may have beside the default one. */
+export const SERVICE_TIERS = ['flex', 'priority'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/** The SKU of a text model's tokens of one kind; without a tier, in the default one. */
+export function tokenSku(modelId: string, kind: TokenKind, tier?: ServiceTier): string {
+  const part = tier === undefined ? TOKEN_KINDS[kind] : `${tier}-${TOKEN_KINDS[kind]}`;
+  return `${modelId}-llm-${part}-${UNITS.token.shownAs}`;
+}
+
+/** The SKUs of a text model's tokens of one kind in every tier. */
+export const tokenSkus = (modelId: string, kind: TokenKind): readonly string[] =>
+  [undefined, ...SERVICE_TIERS].map((tier) => tokenSku(modelId, kind, tier));
+
+const TIERED_SKU = new RegExp(
+  `-llm-(${SERVICE_TIERS.join('|')})-(?:${Object.values(TOKEN_KINDS).join('|')})-${UNITS.token.shownAs}$`,
+);
+
+/** The tier of the SKU of a text model's tokens; undefined for the default one, and for other SKUs. */
+export function tierOfSku(sku: string): ServiceTier | undefined {
+  const name = TIERED_SKU.exec(sku)?.[1];
+  return SERVICE_TIERS.find((tier) => tier === name);
 }
 
 /** A line as it is stored or sent. Lines of earlier releases have no unit. */

@@ -1,5 +1,5 @@
 import type { BillingDays } from '@svc/api/billing';
-import { type TokenKind, tokenSku, usdNumber } from '@svc/contracts/money';
+import { type TokenKind, tokenSkus, usdNumber } from '@svc/contracts/money';
 import type { UsageDay } from '@svc/contracts/ports';
 import { type ReportNames, shownKeyId } from './usage-report.js';
 
@@ -13,8 +13,9 @@ export function usageDaysView(sums: readonly UsageDay[], names: ReportNames): Ro
     const { day: date, keyId, model } = first;
     const all = [first, ...others];
     const tokens = (kind: TokenKind): number | null => {
-      const sold = all.find(({ sku }) => sku === tokenSku(model, kind));
-      return sold ? Number(sold.units) : null;
+      const skus = tokenSkus(model, kind);
+      const sold = all.filter(({ sku }) => skus.includes(sku));
+      return sold.length === 0 ? null : sold.reduce((sum, { units }) => sum + Number(units), 0);
     };
     return [
       {

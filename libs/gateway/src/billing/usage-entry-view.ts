@@ -1,6 +1,6 @@
 import type { BillingEntry } from '@svc/api/billing';
 import { type UsageEntry, isConsole, nameWithoutKey } from '@svc/contracts/ports';
-import { formatUsd, unitView, usdNumber } from '@svc/contracts/money';
+import { formatUsd, tierOfSku, unitView, usdNumber } from '@svc/contracts/money';
 import { stringify } from 'csv-stringify/sync';
 
 const sizeOf = ({ unit }: UsageEntry): number => unitView(unit).size;
@@ -18,6 +18,7 @@ export function tokensOf({ promptTokens, completionTokens }: UsageEntry) {
 }
 
 export function usageEntryView(entry: UsageEntry): BillingEntry {
+  const serviceTier = tierOfSku(entry.sku);
   return {
     timestamp: entry.at.toISOString(),
     sku: entry.sku,
@@ -30,6 +31,7 @@ export function usageEntryView(entry: UsageEntry): BillingEntry {
       requestId: entry.requestId,
       ...tokensOf(entry),
       inferenceExecutionTime: entry.durationMs,
+      ...(serviceTier && { serviceTier }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { BillingAnalytics } from '@svc/api/billing';
-import { type TokenKind, tokenSku, unitView, usdNumber } from '@svc/contracts/money';
+import { type TokenKind, tokenSkus, unitView, usdNumber } from '@svc/contracts/money';
 import { type UsageDay, isOfKey } from '@svc/contracts/ports';
 import { type Days, eachDay } from './usage-period.js';
 
@@ -74,8 +74,9 @@ function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel
     const { shownAs: unitType, size } = unitView(unit);
     const bySku = summed(rows.get(row) ?? [], ({ sku }) => sku);
     const breakdown = PARTS.flatMap(([type, kind]) => {
-      const part = bySku.get(tokenSku(modelName, kind));
-      if (!part) return [];
+      const parts = tokenSkus(modelName, kind).flatMap((sku) => bySku.get(sku) ?? []);
+      if (parts.length === 0) return [];
+      const part = parts.reduce(added, nothing());
       return [{ type, usd: usdNumber(part.usdNano), diem: usdNumber(part.diemNano), units: mtokens(part) }];
     });
     return {
@@ -105,6 +106,12 @@ function daily(sums: readonly UsageDay[], days: Days, { top, of, nameOf }: Serie
     return { ...Object.fromEntries(spent), date: Date.parse(day) };
   });
 }
+
+const added = (one: Sum, other: Sum): Sum => ({
+  usdNano: one.usdNano + other.usdNano,
+  diemNano: one.diemNano + other.diemNano,
+  units: one.units + other.units,
+});
 
 const nothing = (): Sum => ({ usdNano: 0n, diemNano: 0n, units: 0n });
 

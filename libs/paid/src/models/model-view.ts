@@ -1,16 +1,18 @@
-import type {
-  CatalogEntry,
-  CatalogModel,
-  CatalogEmbeddingModel,
-  CatalogEditModel,
-  CatalogImageModel,
-  CatalogMusicModel,
-  CatalogVideoModel,
-  CatalogSpeechModel,
-  CatalogTranscriptionModel,
-  CatalogUpscaleModel,
-  PriceTree,
+import {
+  type CatalogEntry,
+  type CatalogModel,
+  type CatalogEmbeddingModel,
+  type CatalogEditModel,
+  type CatalogImageModel,
+  type CatalogMusicModel,
+  type CatalogVideoModel,
+  type CatalogSpeechModel,
+  type CatalogTranscriptionModel,
+  type CatalogUpscaleModel,
+  type PriceTree,
+  tieredNano,
 } from '@svc/contracts/catalog';
+import { SERVICE_TIERS, usdNumber, usdToNano } from '@svc/contracts/money';
 import type {
   ModelView,
   EmbeddingModelView,
@@ -257,14 +259,35 @@ type Prices = {
   cacheWrite?: number | undefined;
 };
 
-function pricingView({ pricing }: CatalogModel): PricingView {
+function pricingView(model: CatalogModel): PricingView {
+  const { pricing } = model;
   const { extended } = pricing;
   return {
     ...rates(pricing),
     ...(extended && {
       extended: { context_token_threshold: extended.contextTokenThreshold, ...rates(extended) },
     }),
+    ...tiersView(model),
   };
+}
+
+/** The prices in each tier beside the default one. */
+function tiersView({ serviceTiers, pricing }: CatalogModel): Pick<PricingView, 'service_tiers'> {
+  if (!serviceTiers) return {};
+  const tiers = SERVICE_TIERS.flatMap((name) => {
+    const tier = serviceTiers[name];
+    if (!tier) return [];
+    const inTier = (usd: number): number => usdNumber(tieredNano(usdToNano(usd), tier));
+    const { input, output, cacheInput, cacheWrite } = pricing;
+    const tiered = {
+      input: inTier(input),
+      output: inTier(output),
+      cacheInput: cacheInput === undefined ? undefined : inTier(cacheInput),
+      cacheWrite: cacheWrite === undefined ? undefined : inTier(cacheWrite),
+    };
+    return [[name, rates(tiered)] as const];
+  });
+  return { service_tiers: Object.fromEntries(tiers) };
 }
 
 /** A DIEM buys as much as a dollar. */

@@ -18,7 +18,8 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
   const lines: ChargeLine[] = [];
   const add = (kind: TokenKind, units: number, priceNanoPerMillion: bigint): void => {
-    if (units > 0) lines.push(line(tokenSku(model.id, kind), units, priceNanoPerMillion));
+    if (units > 0)
+      lines.push(line(tokenSku(model.id, kind, model.soldTier?.name), units, priceNanoPerMillion));
   };
   add('input', usage.promptTokens - cached - written, rates.inputNano);
   add('cacheRead', cached, rates.cacheInputNano);

@@ -119,6 +119,7 @@ export class Inference {
       promptTokens: prompt.tokens,
       parameters: { ...plan.parameters, ...findings?.echo },
       ...shownResults(plan, requestId, findings),
+      serviceTier: servedTier(plan),
       usageApart: plan.request.stream_options?.include_usage ?? false,
     };
     const encoder =
@@ -184,6 +185,12 @@ function endedCompletion({ prepared, relay, ending }: FinishedCall): EndedComple
     mayThink: plan.model.capabilities.supportsReasoning,
     isEncrypted: plan.encryption !== undefined,
   };
+}
+
+/** The tier that a request was served in, if it asked for one. */
+function servedTier({ request, model }: ChatPlan): CompletionHead['serviceTier'] {
+  const { service_tier: tier } = request;
+  return tier === undefined || tier === null ? undefined : (model.soldTier?.name ?? 'default');
 }
 
 /** Separates the text after a search from the text before it. */

@@ -1,4 +1,5 @@
 import type { SvcParametersEcho } from '@svc/api/chat';
+import type { ServiceTier } from '@svc/contracts/money';
 import type { DocumentsCall } from '../web/documents-call.js';
 import type { ChoicePiece, WholeChoice } from './assembled-choice.js';
 
@@ -9,6 +10,8 @@ export interface CompletionHead {
   /** Estimated. */
   readonly promptTokens: number;
   readonly parameters: SvcParametersEcho;
+  /** The tier that the request was served in, if it asked for one. */
+  readonly serviceTier?: 'default' | ServiceTier | undefined;
   /** Whether a stream sends usage and cost in a separate chunk. */
   readonly usageApart: boolean;
   /** Whether a stream begins with the web search results. */

@@ -41,9 +41,10 @@ export class StreamEncoder implements ResponseEncoder, RepeatingEncoder {
     /** How choices are written, unless as those of a chat completion. */
     private readonly shape?: ChoiceShape,
   ) {
-    const { id, model } = about;
+    const { id, model, serviceTier: service_tier } = about;
     const object = shape?.object ?? 'chat.completion.chunk';
     this.head = { id, object, created: Math.floor(Date.now() / 1_000), model };
+    if (service_tier !== undefined) this.head['service_tier'] = service_tier;
     this.frameStart = `data: ${JSON.stringify(this.head).slice(0, -1)},"choices":`;
     this.keepResults();
     writer.begin();

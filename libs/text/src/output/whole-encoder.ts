@@ -43,7 +43,7 @@ export class WholeEncoder implements ResponseEncoder {
   }
 
   end({ ending, usage, cost, hasOutput }: ChargedOutput): Promise<void> | undefined {
-    const { id, model, documents } = this.about;
+    const { id, model, documents, serviceTier } = this.about;
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
     const choices = Array.from(this.choices.values()).toSorted((a, b) => a.index - b.index);
     const body: Fields = {
@@ -58,6 +58,7 @@ export class WholeEncoder implements ResponseEncoder {
       }),
       usage: usageView(usage),
       cost: costView(cost),
+      service_tier: serviceTier,
       prompt_token_ids: this.normaliser.facts.promptTokenIds,
       svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
     };

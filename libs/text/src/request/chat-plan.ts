@@ -97,7 +97,7 @@ interface PlannedFrom {
 export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catalog): ChatPlan {
   const { caller, text = RequestText.checked(from.json, request) } = from;
   const { sale, suffix } = sellTextModel(request.model, { caller, catalog });
-  const { model } = sale;
+  const model = soldModel(sale.model, request.service_tier);
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
@@ -126,6 +126,11 @@ export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catal
     cacheKey: request.prompt_cache_key ?? undefined,
     encryption,
   };
+}
+
+/** The model in the tier that a request asks for, or in the default one if it does not have that. */
+function soldModel(model: Model, tier: ChatRequest['service_tier']): Model {
+  return (tier === 'flex' || tier === 'priority' ? model.inTier?.[tier] : undefined) ?? model;
 }
 
 /** Whether a prompt, with the most that the web adds, and the requested output fit into the context. */
