@@ -49,7 +49,10 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     text: 'An alternative place for `verbosity`.',
     modalities: 'Output is text only.',
     audio: 'Not supported; output is text only.',
-    prompt_cache_key: 'Requests with the same key go to the same backend, where their prompts may be cached.',
+    prompt_cache_key:
+      'Requests with the same key prefer the same backend, where their prompts may be cached. Without a key or a session, the beginning of the conversation counts.',
+    session_id:
+      'Like `prompt_cache_key`, which takes precedence. The headers `x-session-id` and `x-session-affinity` mean the same.',
     prompt_cache_retention: 'How long the prompt should stay cached.',
     user: 'Accepted but not used.',
     store: 'Accepted but not used: completions are not stored.',

@@ -134,6 +134,7 @@ export const ChatRequest = z
     modalities: z.array(z.literal('text', 'this service answers in text only')).max(ITEMS.words).nullish(),
     audio: unknownHere('audio is not offered; this service answers in text only'),
     prompt_cache_key: maybe(CHARS.id),
+    session_id: maybe(CHARS.id),
     prompt_cache_retention: z.enum(['default', 'extended', '24h', 'in_memory', 'in-memory']).nullish(),
     user: maybe(CHARS.id * 2),
     store: z.boolean().nullish(),

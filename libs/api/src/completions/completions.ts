@@ -60,6 +60,7 @@ export const CompletionRequest = z.looseObject({
   response_format: of.response_format,
   reasoning_effort: of.reasoning_effort,
   prompt_cache_key: of.prompt_cache_key,
+  session_id: of.session_id,
   user: chars(CHARS.id * 2).nullish(),
   metadata: of.metadata,
   models: of.models,

@@ -43,6 +43,7 @@ export const MessagesRequest = z.object({
   temperature: of.temperature,
   top_p: of.top_p,
   top_k: of.top_k,
+  session_id: of.session_id,
   metadata: z.object({ user_id: chars(CHARS.id * 2).nullish() }).nullish(),
   service_tier: z.enum(['auto', 'standard_only']).nullish(),
   models: of.models,

@@ -128,6 +128,7 @@ export const ResponseRequest = z.looseObject({
   top_logprobs: z.int().min(0).max(20).nullish(),
   include: of.include,
   prompt_cache_key: of.prompt_cache_key,
+  session_id: of.session_id,
   prompt_cache_retention: of.prompt_cache_retention,
   truncation: z
     .literal('disabled', 'truncation is not offered; send an input that fits, or set it to "disabled"')

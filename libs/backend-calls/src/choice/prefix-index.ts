@@ -53,6 +53,7 @@ export class PrefixIndex {
   add(blocks: Uint32Array): void {
     // Last block first: a prefix outlives the blocks after it.
     for (let at = blocks.length - 1; at >= 0; at -= 1) this.use(blocks[at] ?? 0);
+    while (this.count > this.capacity) this.dropOldest();
   }
 
   private use(block: number): void {
@@ -62,7 +63,7 @@ export class PrefixIndex {
       this.link(known - 1);
       return;
     }
-    while (this.count >= this.capacity) this.dropOldest();
+    if (this.count === INDEX_BLOCKS) this.dropOldest();
     const entry = this.unused === END ? this.count : this.unused;
     if (entry === this.unused) this.unused = this.older[entry] ?? END;
     this.hashes[entry] = block;

@@ -23,6 +23,9 @@ const RUNNING_TOKENS = 256;
  */
 const COMPUTED_WEIGHT = 2;
 
+/** It counts twice as much if each server has this many tokens to compute, so that little is done twice. */
+const BACKLOG_TOKENS = 24_000;
+
 /** Servers whose cost is this much higher than that of the best one are as good. */
 const EQUAL_MS = 10;
 const EQUAL_SHARE = 0.1;
@@ -46,9 +49,9 @@ interface Rated<One> {
 }
 
 /**
- * Orders servers by what a call costs there, in time: the tokens that each has to compute before, and those of
- * the prompt that are not in its cache, by its speed. Among equals a key decides or, without one, chance, both
- * in proportion to the weights.
+ * Orders servers by what a call costs there, in time: the tokens that each has to compute before, and those
+ * of the prompt that are not in its cache, by its speed. Among equals a key decides or, without one, chance,
+ * both in proportion to the weights.
  */
 export function ordered<One extends ChoosableServer>(
   servers: readonly One[],
@@ -75,15 +78,18 @@ function rate<One extends ChoosableServer>(
   const sum = { tokens: FIRST_TOKENS, ms: FIRST_TOKENS / FIRST_SPEED };
   let weights = 0;
   let running = 0;
+  let ahead = 0;
   let leastMs = Number.POSITIVE_INFINITY;
   for (const { work: each, weight, inFlight } of servers) {
     each.addSpeed(sum, nowMs);
     weights += weight;
     leastMs = Math.min(leastMs, each.leastMs);
     running += inFlight;
+    ahead += each.ahead(nowMs);
   }
   const common = sum.tokens / sum.ms;
   const atLeastMs = leastMs === Number.POSITIVE_INFINITY ? 0 : leastMs;
+  const computed = COMPUTED_WEIGHT * (1 + ahead / servers.length / BACKLOG_TOKENS);
   return servers.map((server) => {
     const { weight, inFlight } = server;
     const speed = server.work.speed(common, nowMs);
@@ -93,8 +99,8 @@ function rate<One extends ChoosableServer>(
     const isOver = inFlight >= Math.max(FEW_CALLS, MOST_SHARE * share * running);
     // One token more, so that a weight near zero counts at an idle server too.
     const before = server.work.ahead(nowMs) + inFlight * RUNNING_TOKENS + 1;
-    const costMs =
-      before / (speed * share * servers.length) + (COMPUTED_WEIGHT * uncachedTokens(work, known)) / speed;
+    const beforeMs = before / (speed * share * servers.length);
+    const costMs = beforeMs + (computed * uncachedTokens(work, known)) / speed;
     return { server, costMs: isOver ? costMs + OVER_MS : costMs, rank: -1 };
   });
 }

@@ -18,6 +18,7 @@ const SAME = [
   'temperature',
   'top_p',
   'top_k',
+  'session_id',
   'models',
   'fallbacks',
   'fallback_on',

@@ -32,6 +32,14 @@ export class LongStrings {
     return mark !== undefined && value.startsWith(mark) ? Number(value.slice(mark.length, -1)) : undefined;
   }
 
+  /** The beginning of a value, which a placeholder may stand for. */
+  beginningOf(value: string, characters: number): string {
+    const place = this.placeOf(value);
+    if (place === undefined) return value.slice(0, characters);
+    const [piece = new Uint8Array()] = this.kept[place] ?? [];
+    return Buffer.from(piece.subarray(0, characters)).toString('latin1');
+  }
+
   /** The length in bytes of a text with its strings restored. */
   byteLength(text: string): number {
     return this.parts(text).reduce(

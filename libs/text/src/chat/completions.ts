@@ -6,6 +6,7 @@ import type { ClientDialect } from '../output/client-dialect.js';
 import { GatewaySettings } from '@svc/paid';
 import { encryptionHeaders } from '@svc/api/tee';
 import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
+import { sessionOf } from '../request/affinity.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { ChatPipeline } from './chat.pipeline.js';
@@ -39,13 +40,25 @@ export class Completions {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
     const encryption = encryptionHeaders(request.headers);
+    const session = sessionOf(request.headers);
     const { config } = this.settings;
     const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
     if (chat.stream !== true) client.outlastIfRepeated();
     const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
       config;
     const limits = { idleTimeoutMs, ledgerTimeoutMs };
-    const exchange = { requestId, caller, chat, json, dialect, encryption, record, client, ...limits };
+    const exchange = {
+      requestId,
+      caller,
+      chat,
+      json,
+      dialect,
+      encryption,
+      session,
+      record,
+      client,
+      ...limits,
+    };
     const ended = this.background.begin(record);
     completionStarted();
     let fault: unknown;

@@ -15,6 +15,8 @@ export interface ChatExchange {
   readonly dialect: ClientDialect;
   /** The headers that demand encryption. */
   readonly encryption: EncryptionHeaders | undefined;
+  /** The session that the headers name. */
+  readonly session: string | undefined;
   readonly record: RequestRecord;
   readonly client: ResponseWriter;
   /** How long the backend may send no event, in milliseconds. */

@@ -4,6 +4,7 @@ import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
 import type { EncryptionKeys } from '@svc/contracts/messages';
 import type { ChatCall } from '@svc/contracts/inference';
 import { boundedJson, type JsonText } from '@svc/runtime';
+import { affinityKey } from './affinity.js';
 import { checkCapabilities } from './capability-gates.js';
 import { jsonObject, dropSteering } from '@svc/paid/json';
 import { type ModelSale, sellTextModel } from '@svc/paid/paid';
@@ -88,6 +89,8 @@ interface PlannedFrom {
   readonly text?: RequestText;
   readonly caller: Caller;
   readonly encryption?: EncryptionHeaders | undefined;
+  /** The session that the headers name. */
+  readonly session?: string | undefined;
 }
 
 /**
@@ -123,7 +126,13 @@ export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catal
     outputTokensAtMost,
     request,
     text,
-    cacheKey: request.prompt_cache_key ?? undefined,
+    cacheKey: affinityKey(request, {
+      accountId: caller.accountId,
+      session: from.session,
+      strings: from.json.strings,
+      isEncrypted: encryption !== undefined,
+      backends: model.backends,
+    }),
     encryption,
   };
 }
