@@ -1,10 +1,11 @@
-import type { CallKind } from '@svc/contracts/inference';
+import { type CallKind, isMadeOnce } from '@svc/contracts/inference';
 import { type Exchange, ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
 import type { LiveBackend } from './backend-pool.js';
 import { isImageCall } from './backend-refusal.js';
 import { promptTokensIn } from './choice/reported-tokens.js';
 import { type CallWork, type WorkingCall, reasonOf } from './choice/server-work.js';
+import type { WaitingCall } from './health/backend-health.js';
 
 /** The slot in which a backend is called. */
 interface CallSlot {
@@ -13,6 +14,7 @@ interface CallSlot {
   readonly giveBack: () => void;
   /** Whether the backend works on after its response, so that its slot is not free. */
   readonly isQueued: boolean;
+  readonly accountId: string;
 }
 
 /** The purpose of a call to a backend. */
@@ -30,10 +32,13 @@ interface AttemptedCall {
  * One call to a backend, measured from the request to the last byte of the response: a span, and for chats
  * metrics of its duration.
  */
-export class Attempt {
-  private readonly startMs = performance.now();
+export class Attempt implements WaitingCall {
+  readonly startMs = performance.now();
   readonly step: Step | undefined;
+  /** Set once the call is sent. */
+  exchange: Exchange | undefined;
   private readonly working: WorkingCall | undefined;
+  private hasBegun = false;
   private error = '';
   private isOver = false;
   /**
@@ -50,6 +55,11 @@ export class Attempt {
     private readonly call: AttemptedCall,
   ) {
     const { kind, model, isStream, number, work } = call;
+    const { health } = slot.live;
+    health.began(this);
+    // Another backend could not be called instead.
+    if (!isMadeOnce(kind)) health.waiting.add(this);
+    if (number > 1) health.retrying += 1;
     this.working = work && slot.live.work.begin(work, this.startMs);
     if (this.working && number === 1) router.choices.add(1, model, slot.live.name, reasonOf(this.working));
     this.step = beginStep(`${kind} ${model}`);
@@ -70,13 +80,25 @@ export class Attempt {
   began(): void {
     const { kind, model, isStream } = this.call;
     this.step?.note('first chunk');
+    const seconds = this.seconds;
+    this.hasBegun = true;
     if (this.working) this.slot.live.work.answered(this.working, performance.now());
+    this.slot.live.health.succeeded(this, isStream ? seconds * 1_000 : undefined);
     if (this.slot.isQueued) this.end(undefined);
     if (!isStream) return;
-    const seconds = this.seconds;
     this.step?.set({ 'gen_ai.response.time_to_first_chunk': seconds });
     if (kind !== 'chat') return;
     router.firstChunk.with(model, this.slot.live.name).record(seconds, this.step?.trace.measured);
+  }
+
+  giveUp(error: Error): void {
+    this.exchange?.abort(error);
+  }
+
+  /** Ends the call, even if it was never sent. */
+  abort(): void {
+    if (this.exchange) this.exchange.abort();
+    else this.end(undefined);
   }
 
   /** The call has failed, and is about to end. */
@@ -99,12 +121,17 @@ export class Attempt {
   private end(failure: Error | undefined): void {
     if (this.isOver) return;
     this.isOver = true;
-    const { live, giveBack } = this.slot;
+    const { live, giveBack, accountId } = this.slot;
+    const { health } = live;
+    health.left(this);
+    if (this.call.number > 1) health.retrying -= 1;
     giveBack();
     if (this.working) live.work.ended(this.working);
     // An aborted call has delivered what its reader wanted, so it is not a failure.
-    if (failure && !(failure instanceof ExchangeAborted) && this.error === '') this.failed(failure);
-    else this.step?.end();
+    if (failure && !(failure instanceof ExchangeAborted) && this.error === '') {
+      if (this.hasBegun) health.wasCut(accountId);
+      this.failed(failure);
+    } else this.step?.end();
     if (this.call.kind !== 'chat') return;
     router.duration
       .with(this.call.model, live.name, this.error)

@@ -1,14 +1,17 @@
 import type { ServedBy } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
-import { Exchange, ExchangeAborted, type ExchangeRequest, type Logger } from '@svc/runtime';
+import { Exchange, ExchangeAborted, type ExchangeRequest, ExchangeTimedOut, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { BackendError } from './backend-error.js';
 import { workOf } from './call-work.js';
 import { Attempt } from './attempt.js';
+import { AttemptLimits } from './attempt-limits.js';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
 import { type Refusal, type SentRequest, reasonForLogs, refusalOf } from './backend-refusal.js';
 import type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 import { Credentials } from './credentials.js';
+import type { CooldownScope } from './health/backend-health.js';
+import { mayRetry } from './health/retry-budget.js';
 import { goesElsewhere, mayRepeat, outcomeOf } from './next-backend.js';
 import { Places } from './places.js';
 import { refuseFailure } from './refuse-failure.js';
@@ -16,8 +19,10 @@ import { refuseFailure } from './refuse-failure.js';
 interface BackendCallSettings {
   /** How long a call waits when all of its backends are full. */
   readonly ROUTER_QUEUE_TIMEOUT_MS: number;
-  /** How long a backend that failed is called last. */
+  /** How long a backend that failed is called last, the first time. */
   readonly ROUTER_COOL_DOWN_MS: number;
+  /** How long the first backend of a stream may take to begin, if there is another one. */
+  readonly ROUTER_ATTEMPT_TIMEOUT_MS: number;
   /** Returns the environment variable that a backend's `apiKeyEnv` names. */
   readonly secret: (name: string) => string | undefined;
   readonly log: Logger;
@@ -34,6 +39,14 @@ interface CallStep {
   readonly step: Step | undefined;
 }
 
+/** An attempt that has failed, and its call. */
+interface FailedAttempt {
+  readonly call: RoutedCall;
+  readonly live: LiveBackend;
+  readonly attempt: Attempt;
+  readonly signal: AbortSignal;
+}
+
 /** Error statuses with their own metric label. */
 const COUNTED_STATUSES: ReadonlySet<number> = new Set([
   400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 502, 503, 504,
@@ -48,10 +61,10 @@ const OUT_OF_SERVICE =
   'All servers of this model are out of service for maintenance. Please try again later, or use another model.';
 
 /** For whom a backend is to be called last, and why, in words for the operator. */
-function cooldownOf({ cooldown, problem }: Refusal): { cooldown: Refusal['cooldown']; reason: string } {
+function cooldownOf({ cooldown: scope, problem }: Refusal): { scope: CooldownScope; reason: string } {
   const { cause, code } = problem;
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : code;
-  return { cooldown, reason: reason.slice(0, REASON_CHARACTERS) };
+  return { scope, reason: reason.slice(0, REASON_CHARACTERS) };
 }
 
 /** Calls of backends, of whatever kind: one after the other until one begins to respond. */
@@ -80,6 +93,7 @@ export class BackendCalls {
     const fresh = mayRepeat(kind, candidates.length) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
     const places = new Places(candidates, { accountId, waitMs, signal });
+    const limits = new AttemptLimits(mode, this.settings.ROUTER_ATTEMPT_TIMEOUT_MS);
     for (;;) {
       const next = places.next();
       const place = next instanceof Promise ? await next : next;
@@ -91,40 +105,43 @@ export class BackendCalls {
         giveBack();
         continue;
       }
-      let exchange: Exchange | undefined;
       const { isStream } = mode;
       const number = retries + 1;
-      const isQueued = plan.isQueued === true;
-      const attempt = new Attempt({ live, giveBack, isQueued }, { kind, model, isStream, number, work });
+      const slot = { live, giveBack, isQueued: plan.isQueued === true, accountId };
+      const attempt = new Attempt(slot, { kind, model, isStream, number, work });
       if (retries > 0) router.retries.add(1, model);
+      const leftMs = endMs - performance.now();
+      const limitMs = limits.of(live, { leftMs, isLast: number === candidates.length });
       try {
-        const deadlineMs = Math.max(1, Math.min(mode.attemptMs ?? Infinity, endMs - performance.now()));
         const request = {
           ...this.requestOf(to, { call, step: attempt.step }),
           pauseMs: mode.pauseMs,
-          deadlineMs,
+          deadlineMs: Math.max(1, limitMs),
         };
-        const options = { signal, onEnd: attempt.ended, fresh, keepsEnd: work !== undefined };
-        exchange = await Exchange.start(connections.kept, request, options);
+        const options = {
+          signal,
+          onEnd: attempt.ended,
+          fresh,
+          keepsEnd: work !== undefined,
+          holder: attempt,
+        };
+        const exchange = await Exchange.start(connections.kept, request, options);
         const taking = taken(exchange, to, mode);
         const part = taking instanceof Promise ? await taking : taking;
         attempt.began();
-        live.cooldown.succeeded();
         router.attempts.add(1, model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {
-        const sent = this.sentTo(live, call);
-        refusal = refusalOf(error, sent);
-        refusal = { ...refusal, elsewhere: goesElsewhere(kind, error, refusal) };
-        if (error instanceof BackendError) this.report(error, sent, { live, call });
-        router.attempts.add(1, model, live.name, outcomeOf(refusal, signal));
-        // Recorded before the abort, since the backend's error is more telling than the abort.
-        attempt.failed(signal.aborted ? error : refusal.problem);
-        exchange?.abort();
+        refusal = this.refused(error, { call, live, attempt, signal });
+        if (error instanceof ExchangeTimedOut) refusal = limits.cut(refusal, limitMs < leftMs);
       }
       retries += 1;
       this.keepOff(live, refusal, call);
-      if (!refusal.elsewhere || signal.aborted) break;
+      if (!refusal.elsewhere || signal.aborted || performance.now() >= endMs) break;
+      if (!mayRetry(live, candidates)) {
+        router.retriesRefused.add(1, model);
+        break;
+      }
     }
     if (refusal) throw refusal.problem;
     if (signal.aborted)
@@ -132,11 +149,27 @@ export class BackendCalls {
     throw this.unasked(call, candidates);
   }
 
+  /** What a failure means, recorded. */
+  private refused(error: unknown, { call, live, attempt, signal }: FailedAttempt): Refusal {
+    const { kind = 'chat', model } = call;
+    const sent = this.sentTo(live, call);
+    const read = refusalOf(error, sent);
+    const refusal = { ...read, elsewhere: goesElsewhere(kind, error, read) };
+    if (error instanceof BackendError) this.report(error, sent, { live, call });
+    router.attempts.add(1, model, live.name, outcomeOf(refusal, signal));
+    // Recorded before the abort, since the backend's error is more telling than the abort.
+    attempt.failed(signal.aborted ? error : refusal.problem);
+    attempt.abort();
+    return refusal;
+  }
+
   /** Calls a backend last for a while, after a failure that may not be the request's. */
   private keepOff(live: LiveBackend, refusal: Refusal, { accountId, model }: RoutedCall): void {
-    if (!live.cooldown.begin(cooldownOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS)) return;
+    const { health } = live;
+    if (refusal.restMs !== undefined) health.rest(refusal.restMs);
+    if (!health.failed(cooldownOf(refusal), accountId, this.settings.ROUTER_COOL_DOWN_MS)) return;
     live.work.forget();
-    router.ejections.add(1, model, live.name);
+    router.ejections.add(1, model, live.name, 'failure');
   }
 
   /** Whether a backend is out of service for a call, unless that names it. */

@@ -1,5 +1,5 @@
-import { BackendCooldown } from './backend-cooldown.js';
 import { ServerWork } from './choice/server-work.js';
+import { BackendHealth } from './health/backend-health.js';
 
 /** The least queue length, for backends with few slots; others may queue as many calls as they have slots. */
 const LEAST_WAITING = 16;
@@ -34,7 +34,7 @@ export interface Waiter {
  * so that a few accounts with slow streams don't keep a backend from all others.
  */
 export class BackendLoad {
-  readonly cooldown = new BackendCooldown();
+  readonly health = new BackendHealth();
   readonly work = new ServerWork();
   private runningCount = 0;
   private waitingCount = 0;

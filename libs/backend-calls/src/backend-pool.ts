@@ -3,10 +3,10 @@ import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import { type Connections, Exchange, type ExchangeRequest, connections } from '@svc/runtime';
 import { BackendLoad, type Waiter } from './backend-load.js';
-import type { BackendCooldown } from './backend-cooldown.js';
 import { hashOf } from './choice/prompt.js';
 import { ordered } from './choice/server-choice.js';
 import { type CallWork, NO_WORK, type ServerWork } from './choice/server-work.js';
+import type { BackendHealth } from './health/backend-health.js';
 import { DrainBook } from './health/drain-book.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
@@ -56,8 +56,8 @@ export class LiveBackend {
     return this.load.join({ ...waiter, maxInFlight: this.backend.maxInFlight });
   }
 
-  get cooldown(): BackendCooldown {
-    return this.load.cooldown;
+  get health(): BackendHealth {
+    return this.load.health;
   }
 }
 
@@ -106,7 +106,7 @@ export class BackendPool {
     backends: readonly Backend[],
     { accountId, backend, exceptBackend, model }: BackendChoice = {},
     work: CallWork = NO_WORK,
-  ): LiveBackend[] {
+  ): readonly LiveBackend[] {
     const all = backends
       .flatMap((entry, position) => [...this.resolve(entry, position)])
       .filter(
@@ -116,10 +116,19 @@ export class BackendPool {
           (backend !== undefined || model === undefined || !this.drains.of(model, name)),
       );
     if (all.length < 2) return all;
-    return ordered(all, work, performance.now())
-      .map((live) => ({ live, isCooling: live.cooldown.isOn(accountId) }))
-      .toSorted((a, b) => Number(a.isCooling) - Number(b.isCooling))
+    const order = ordered(all, work, performance.now());
+    // Usually all of them work.
+    if (!all.some(({ health }) => health.isOn(accountId) || health.isDoubtful)) return order;
+    const mayPause = all.filter(({ health }) => health.isPaused).length * 2 <= all.length;
+    return order
+      .map((live) => ({ live, place: placeOf(live, accountId, mayPause) }))
+      .toSorted((a, b) => a.place - b.place)
       .map(({ live }) => live);
+  }
+
+  /** All backends of these entries, in and out of service, as they are in the catalogue. */
+  members(backends: readonly Backend[]): LiveBackend[] {
+    return backends.flatMap((entry, position) => [...this.resolve(entry, position)]);
   }
 
   /** Drops the loads of backends other than these, unless in use. */
@@ -207,4 +216,13 @@ export class BackendPool {
   private urlOf(backend: Backend): string | undefined {
     return backend.url ?? this.simulatorUrl;
   }
+}
+
+/**
+ * The backends with 0 are called first, then those that pause, then those that are down. Unless `mayPause`,
+ * none is called later for its pause: more than half of them do, so the fault is probably not theirs.
+ */
+function placeOf({ health }: LiveBackend, accountId: string | undefined, mayPause: boolean): number {
+  if (health.isDown) return 2;
+  return Number((mayPause && health.isPaused) || health.isDoubtful || health.isPausedFor(accountId));
 }

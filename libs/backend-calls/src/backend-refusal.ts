@@ -2,8 +2,8 @@ import type { CallKind } from '@svc/contracts/inference';
 import { ChatRequest } from '@svc/api/chat';
 import { PROBLEMS, Problem } from '@svc/contracts/problems';
 import { ExchangeAborted, ExchangeTimedOut, presentable, redacted } from '@svc/runtime';
-import type { CooldownScope } from './backend-cooldown.js';
 import { BackendError } from './backend-error.js';
+import { BackendSilent, type CooldownScope } from './health/backend-health.js';
 import { type UpstreamError, readError } from './upstream-errors.js';
 
 /** A problem, and what another backend could do about it. */
@@ -13,6 +13,8 @@ export interface Refusal {
   readonly elsewhere: boolean;
   /** Whose requests call this backend last for a while. */
   readonly cooldown: CooldownScope;
+  /** How long the backend has asked not to be called. */
+  readonly restMs?: number;
 }
 
 /** A request as sent to a backend. */
@@ -30,6 +32,9 @@ export interface SentRequest {
 export const isImageCall = (kind: CallKind): kind is Extract<CallKind, `image${string}`> =>
   kind.startsWith('image');
 
+/** A backend that asks for more is called again after this time, and may ask once more. */
+const LONGEST_REST_MS = 300_000;
+
 /** Translates a backend's failure for the client. */
 export function refusalOf(error: unknown, sent: SentRequest): Refusal {
   if (error instanceof BackendError) return refusalOfError(error, sent);
@@ -41,10 +46,12 @@ export function refusalOf(error: unknown, sent: SentRequest): Refusal {
     };
   }
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (error instanceof BackendSilent)
+    return { problem: new Problem('REQUEST_TIMEOUT', { cause: error }), elsewhere: true, cooldown: 'nobody' };
   if (error instanceof ExchangeTimedOut || code === 'UND_ERR_BODY_TIMEOUT') {
     return {
       problem: new Problem('REQUEST_TIMEOUT', { cause: error }),
-      elsewhere: false,
+      elsewhere: true,
       cooldown: 'everyone',
     };
   }
@@ -64,6 +71,9 @@ function refusalOfError(backendError: BackendError, sent: SentRequest): Refusal 
       problem: new Problem('MODEL_AT_CAPACITY', { cause, ...wait }),
       elsewhere: true,
       cooldown: 'nobody',
+      ...(retryAfterSeconds !== undefined && {
+        restMs: Math.min(retryAfterSeconds * 1_000, LONGEST_REST_MS),
+      }),
     };
   }
   if (refusal.isOverContext && status < 500)

@@ -6,6 +6,7 @@ export { refusalOf } from './backend-refusal.js';
 export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 export { type CallHead, type PlannedRequest, jsonHeaders } from './planned-request.js';
 export { DrainBook } from './health/drain-book.js';
+export { HealthWatch } from './health-watch.js';
 export { PodAddresses } from './pod-addresses.js';
 export { refuseFailure } from './refuse-failure.js';
 export { ResponseBytes } from './response-bytes.js';

@@ -36,6 +36,8 @@ export class Places<To extends Candidate> {
     while (this.at < candidates.length) {
       const to = candidates[this.at] as To;
       this.at += 1;
+      // One that does not respond is no relief for those that do.
+      if (to.live.health.isDown && this.full.size > 0) continue;
       const giveBack = to.live.take(request.accountId);
       if (giveBack) return { to, giveBack };
       this.full.add(to);

@@ -1,4 +1,10 @@
-import { BackendCalls, type BackendPool, type LiveBackend, type PlannedRequest } from '@svc/backend-calls';
+import {
+  BackendCalls,
+  type BackendPool,
+  HealthWatch,
+  type LiveBackend,
+  type PlannedRequest,
+} from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type {
   BackendJobs,
@@ -38,6 +44,7 @@ export class LocalRouter extends RouterPorts {
   override readonly states: LocalBackendStates;
   override readonly transcriptions: Transcriptions;
   readonly nodeChecks: NodeChecks;
+  readonly health: HealthWatch;
   private readonly calls: ModelCalls;
 
   constructor(
@@ -48,7 +55,16 @@ export class LocalRouter extends RouterPorts {
     super();
     const backends = new BackendCalls(pool, settings);
     this.nodeChecks = new NodeChecks(catalog, backends, settings);
-    catalog.onReplaced(() => pool.keep(catalog.backends()));
+    this.health = new HealthWatch(pool, backends.credentials, {
+      models: () => catalog.backendsByModel,
+      checkMs: settings.ROUTER_CHECK_MS,
+      pauseMs: settings.ROUTER_COOL_DOWN_MS,
+      log: settings.log,
+    });
+    catalog.onReplaced(() => {
+      pool.keep(catalog.backends());
+      this.health.refresh();
+    });
     this.nodes = new LocalNodes(backends, this.nodeChecks, {
       catalog,
       limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES,

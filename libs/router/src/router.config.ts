@@ -39,7 +39,15 @@ export const routerConfig = {
     .describe('How long a request waits when all backends of its model are at capacity'),
   ROUTER_COOL_DOWN_MS: durationMs
     .default(5_000)
-    .describe('How long a backend that failed is used only if no other is left'),
+    .describe(
+      'How long a backend that failed is used only if no other is left; twice as long the second time in a row, and so on, up to twelve times',
+    ),
+  ROUTER_ATTEMPT_TIMEOUT_MS: durationMs
+    .default(30_000)
+    .describe('How long a backend may take to begin a stream before another one is tried, if there is one'),
+  ROUTER_CHECK_MS: durationMs
+    .default(5_000)
+    .describe('How often a backend that had no calls is checked, if its model has several'),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

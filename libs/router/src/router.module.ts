@@ -14,12 +14,11 @@ import { Drains, nodesName } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { LocalRouter } from './local-router.js';
-import type { NodeChecks } from './nodes/node-checks.js';
 import { RouterPorts } from './api/router-ports.js';
 import { PORTS, portProviders } from './port-providers.js';
 import type { RouterSettings } from './router.config.js';
 
-type ValueOf = (live: LiveBackend) => number;
+type ValueOf = (live: LiveBackend, model: string) => number;
 
 /** The values of backends, each with the name of its model or network, and its own. */
 type Values = [number, string, string][];
@@ -31,19 +30,20 @@ type Values = [number, string, string][];
 @Injectable()
 class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly ends: readonly (() => void)[];
-  private readonly nodes: NodeChecks;
   private endDrains: (() => void) | undefined;
 
   constructor(
     @Inject(BackendPool) private readonly pool: BackendPool,
-    @Inject(RouterPorts) { nodeChecks: nodes }: LocalRouter,
+    @Inject(RouterPorts) private readonly local: LocalRouter,
     catalog: Catalog,
     private readonly pods: PodAddresses,
     private readonly drains: Drains,
   ) {
-    this.nodes = nodes;
+    const { nodeChecks: nodes } = this.local;
     const valuesOf = (name: string, backends: readonly Backend[], valueOf: ValueOf): Values =>
-      pool.candidates(backends).map((live) => [valueOf(live), name, live.name]);
+      pool.members(backends).map((live) => [valueOf(live, name), name, live.name]);
+    const isDrained = (live: LiveBackend, model: string): boolean =>
+      pool.drains.of(model, live.name) !== undefined;
     const ofNodes = (valueOf: ValueOf) => (): Values =>
       [...catalog.nodesByNetwork].flatMap(([network, backends]) =>
         valuesOf(nodesName(network), backends, valueOf),
@@ -53,25 +53,33 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
       ...ofNodes(valueOf)(),
     ];
     this.ends = [
-      router.up.observe(ofAll((live) => (live.cooldown.isOn() || nodes.isWrong(live) ? 0 : 1))),
+      router.up.observe(
+        // What is not a number is not reported.
+        ofAll((live, model) => {
+          if (isDrained(live, model)) return Number.NaN;
+          return live.health.isOn() || nodes.isWrong(live) ? 0 : 1;
+        }),
+      ),
+      router.drained.observe(ofAll((live, model) => Number(isDrained(live, model)))),
       router.inFlight.observe(ofAll((live) => live.inFlight)),
       router.room.observe(ofAll((live) => live.backend.maxInFlight - live.inFlight)),
       router.wrongChain.observe(ofNodes((live) => Number(nodes.isWrong(live)))),
-      // What is not a number is not reported.
       router.behind.observe(ofNodes((live) => Number(nodes.isLagging(live)))),
       router.lag.observe(ofNodes((live) => nodes.lagOf(live) ?? Number.NaN)),
     ];
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.nodes.start();
+    this.local.nodeChecks.start();
+    this.local.health.start();
     this.endDrains = await this.drains.follow((drains) => this.pool.drains.replace(drains));
   }
 
   async onApplicationShutdown(): Promise<void> {
     for (const end of this.ends) end();
     this.endDrains?.();
-    this.nodes.stop();
+    this.local.nodeChecks.stop();
+    this.local.health.stop();
     this.pods.close();
     await this.pool.close();
   }

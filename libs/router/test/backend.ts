@@ -14,6 +14,9 @@ export type Reply = (response: ServerResponse, request: BackendRequest) => void 
 /** A server that responds as a test directs. */
 export class TestBackend {
   readonly requests: BackendRequest[] = [];
+  /** The checks of its health, which are not among the requests, and the response to them. */
+  checks = 0;
+  check: Reply = replying({ data: [] });
   /** Responses whose connection ended too early. */
   cut = 0;
 
@@ -43,6 +46,11 @@ export class TestBackend {
     });
     const body = await text(request).catch(() => '');
     const received = { url: request.url ?? '', headers: request.headers, body };
+    if (request.method === 'GET' && received.url === '/v1/models') {
+      this.checks += 1;
+      await this.check(response, received);
+      return;
+    }
     this.requests.push(received);
     await this.reply(response, received);
   }

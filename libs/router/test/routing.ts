@@ -61,6 +61,9 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
     ROUTER_IMAGE_LIMIT_BYTES: 1_048_576,
     ROUTER_QUEUE_TIMEOUT_MS: 100,
     ROUTER_COOL_DOWN_MS: 60_000,
+    ROUTER_ATTEMPT_TIMEOUT_MS: 60_000,
+    // Hardly ever, so that tests can count requests.
+    ROUTER_CHECK_MS: 86_400_000,
     ROUTER_RESPONSE_LIMIT_BYTES: 16 * 1024 * 1024,
     ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
     secret: () => undefined,
@@ -80,6 +83,7 @@ export function quickRouter(
   router.nodeChecks.start();
   const stop = async (): Promise<void> => {
     router.nodeChecks.stop();
+    router.health.stop();
     await pool.close();
   };
   return { router, stop };

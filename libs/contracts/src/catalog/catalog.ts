@@ -9,6 +9,7 @@ import {
 import { Deprecation } from './deprecation.js';
 import { ExtraFields, checkSalts } from './extra-fields.js';
 import { BACKEND_KINDS } from './backend-kinds.js';
+import { healthFields } from './health-fields.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
@@ -81,6 +82,7 @@ export const Backend = z
     lateSystemMessages: z.boolean().optional(),
     /** For an enclave: `vllm-proxy`, or the one of the simulator. */
     tee: TeeBackend.optional(),
+    ...healthFields,
     weight: z.number().positive().default(1),
     /**
      * Concurrent requests of each router process; further ones go elsewhere, or wait and share slots by

@@ -58,7 +58,7 @@ export class LocalBackendStates extends BackendStates {
     }
     if (this.nodes.isWrong(live))
       return { state: 'wrong_chain', reason: 'It reports another chain than the catalogue has for it' };
-    const { current } = live.cooldown;
+    const { current } = live.health;
     if (current) {
       const seconds = Math.ceil(current.restMs / 1_000);
       return { state: 'cooling', reason: `Called last for ${seconds} s more: ${current.reason}` };

@@ -113,7 +113,7 @@ export class NodeChecks {
     const right = candidates.filter(isRight);
     if (kind === 'rpc-send') return right;
     const rank = ({ live }: Node): number =>
-      Number(live.cooldown.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
+      Number(live.health.isOn(accountId)) * 2 + Number(this.isBehind(live, network));
     return right.toSorted((a, b) => rank(a) - rank(b));
   }
 

@@ -40,6 +40,11 @@ export interface ExchangeRequest {
   readonly deadlineMs: number;
 }
 
+/** Gets an exchange before its response begins. */
+interface ExchangeHolder {
+  exchange: Exchange | undefined;
+}
+
 /**
  * One request and its response, directly on undici's dispatch: there are no stream objects in between, and a
  * slow reader pauses the socket. It ends at the first of: the end of the response, a failure, an abort, the
@@ -79,7 +84,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * `unanswered`. `onEnd` is called once, at the end. If the other side closes a connection that had been
    * used before, without a byte of a response, the request is sent once more, by `fresh`. It is not given for
    * requests that must not run twice, since the other side may have read this one before it closed the
-   * connection.
+   * connection. `holder` gets the exchange at once.
    */
   static start(
     dispatcher: Dispatcher,
@@ -90,6 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       unanswered,
       fresh,
       keepsEnd = false,
+      holder,
     }: {
       readonly signal: AbortSignal | undefined;
       readonly onEnd: (failure: Error | undefined, exchange: Exchange) => void;
@@ -97,9 +103,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
       readonly fresh?: Dispatcher | undefined;
       /** Whether `end` is wanted. */
       readonly keepsEnd?: boolean;
+      readonly holder?: ExchangeHolder;
     },
   ): Promise<Exchange> {
     const exchange = new Exchange(signal, onEnd, keepsEnd);
+    if (holder) holder.exchange = exchange;
     if (signal?.aborted) {
       exchange.finish(abortError());
     } else {

@@ -25,7 +25,25 @@ export const router = {
   ejections: new Counter({
     name: 'svc.router.ejections',
     unit: '{ejection}',
-    help: 'Cool-downs of a backend after a failure, during which it is used only if no other is left.',
+    help: 'Pauses of a backend, during which it is used only if no other is left, by reason: failure, down (its checks fail), errors (more than the others), slow.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.reason'],
+  }),
+  retriesRefused: new Counter({
+    name: 'svc.router.retries_refused',
+    unit: '{retry}',
+    help: 'Failures after which no other backend was called, as too many calls were retries already.',
+    labels: ['gen_ai.request.model'],
+  }),
+  checks: new Counter({
+    name: 'svc.router.checks',
+    unit: '{check}',
+    help: 'Checks of backends by outcome: answered, failed.',
+    labels: ['gen_ai.request.model', 'svc.backend', 'svc.router.outcome'],
+  }),
+  drained: new Gauge({
+    name: 'svc.router.backend.drained',
+    unit: '1',
+    help: '1 if an operator has taken a backend out of service, otherwise 0.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
   choices: new Counter({
@@ -43,7 +61,7 @@ export const router = {
   up: new Gauge({
     name: 'svc.router.backend.up',
     unit: '1',
-    help: '1 if a backend is used normally, 0 during its cool-down, or if it is a node of a wrong chain.',
+    help: '1 if a backend is used normally, 0 while it pauses, or if it is a node of a wrong chain. Absent while it is out of service.',
     labels: ['gen_ai.request.model', 'svc.backend'],
   }),
   inFlight: new Gauge({

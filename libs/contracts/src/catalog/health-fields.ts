@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** How a router finds out whether a backend works. */
+export const healthFields = {
+  /**
+   * How long it may take to begin a stream before another backend of its model is called, in milliseconds.
+   * Default: the router's setting.
+   */
+  beginMs: z.int().positive().optional(),
+  /**
+   * What is requested to check whether it works: a path from the root of its host that costs it no more than
+   * a moment, such as `/health` of vLLM; `false` for no checks. Default: its list of models, or for servers
+   * without one, its root.
+   */
+  healthPath: z.union([z.literal(false), z.string().regex(/^\/[\x21-\x7e]*$/)]).optional(),
+};
