@@ -180,7 +180,8 @@ export const rooms = {
   router: {
     '.': ['router.config'],
     chat: [],
-    dialects: ['chat'],
+    anthropic: ['chat'],
+    dialects: ['chat', 'anthropic'],
     models: ['dialects'],
     enclaves: ['chat', 'dialects', 'models'],
     nodes: [],

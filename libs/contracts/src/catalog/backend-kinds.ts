@@ -5,7 +5,8 @@
  * `image`. The URLs of these three have no path. `json-rpc` is a blockchain node, for networks only; `vllm-
  * proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model simulator,
  * without a URL the one of this process. `llama-cpp-python` is the server of that name, which refuses
- * `content: null`.
+ * `content: null`. `anthropic` is Anthropic's Messages API, as
+ * `https://api.anthropic.com/v1`.
  */
 export const BACKEND_KINDS = [
   'openai',
@@ -18,4 +19,5 @@ export const BACKEND_KINDS = [
   'vllm-proxy',
   'simulator',
   'llama-cpp-python',
+  'anthropic',
 ] as const;

@@ -6,8 +6,8 @@ export {
   type SpeechFormat,
   VOICE_CHARACTERS,
 } from './audio-models.js';
+export { Backend } from './backend.js';
 export {
-  Backend,
   Capabilities,
   CatalogEditModel,
   CatalogEmbeddingModel,

@@ -49,6 +49,8 @@ export interface OwnChatMembers {
   readonly model: string;
   /** Separates the account's prefixes in the server's cache from those of others. */
   readonly cache_salt?: string;
+  /** For `anthropic` only: how its model is asked to reason. */
+  readonly thinking?: 'adaptive' | 'budget';
 }
 
 export interface ChatDialect extends EventMeaning {

@@ -9,6 +9,7 @@ const OPENAI = 'chat embeddings images(edit make) jobs speech transcriptions';
 const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   openai: OPENAI,
   'llama-cpp-python': OPENAI,
+  anthropic: 'chat',
   simulator: 'chat embeddings images(cutout edit make upscale) jobs speech transcriptions',
   'vllm-proxy': 'chat embeddings enclave images(edit make) jobs speech transcriptions',
   kokoro: 'speech',

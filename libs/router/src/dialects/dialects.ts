@@ -9,6 +9,7 @@ import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
 import { sdapi } from './sdapi.js';
+import { anthropic } from './anthropic.js';
 import { vllmProxy } from './vllm-proxy.js';
 import { whisperCpp } from './whisper-cpp.js';
 
@@ -35,6 +36,7 @@ const node: Dialect = { headers: jsonHeaders };
 export const DIALECTS: Record<Backend['kind'], Dialect> = {
   openai,
   'llama-cpp-python': openai,
+  anthropic,
   simulator,
   'vllm-proxy': vllmProxy,
   comfyui,

@@ -1,0 +1,60 @@
+import { type CallHead, BackendError } from '@svc/backend-calls';
+import { isFields } from '@svc/contracts/inference';
+import { RESPONSE_JSON_LIMITS, boundedJson, jsonOrUndefined } from '@svc/runtime';
+import { parseBackendJson } from '../chat/backend-json.js';
+import type { Dialect } from './dialect.js';
+import { MessageReader } from '../anthropic/message-reader.js';
+import { messagesRequest } from '../anthropic/messages-request.js';
+
+/** The version of the API whose shapes these are. */
+const VERSION = '2023-06-01';
+
+/** HTTP statuses by the type of an error. Source: the provider's documentation of errors. */
+const STATUSES: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** The status of an error that comes within a response of status 200; undefined for anything else. */
+function failureIn(text: string): number | undefined {
+  if (!text.includes('"error"')) return undefined;
+  const body = jsonOrUndefined(text);
+  if (!isFields(body) || body['type'] !== 'error') return undefined;
+  const { error } = body;
+  return STATUSES[isFields(error) ? String(error['type']) : ''] ?? 500;
+}
+
+/** Events that only say that a response is being made. */
+const SAYS_NOTHING = /^\{\s*"type"\s*:\s*"(?:message_start|ping|content_block_start)"/;
+
+/** Anthropic's Messages API. */
+export const anthropic: Dialect = {
+  headers: ({ key }: CallHead) => ({
+    'content-type': 'application/json',
+    'anthropic-version': VERSION,
+    ...(key !== undefined && { 'x-api-key': key }),
+  }),
+  chat: {
+    reader: () => new MessageReader(),
+    request({ model, thinking = 'adaptive' }, body, isStream) {
+      const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
+      const messages = messagesRequest(isFields(request) ? request : {}, { model, form: thinking, isStream });
+      return { path: '/messages', body: [Buffer.from(JSON.stringify(messages))] };
+    },
+    checkCompletion(body) {
+      const status = failureIn(body);
+      if (status !== undefined) throw new BackendError(status, body);
+      const message = parseBackendJson(body);
+      if (message['type'] !== 'message') throw new Error('the response is no message');
+    },
+    failureIn,
+    begins: (event) => !SAYS_NOTHING.test(event),
+  },
+};
