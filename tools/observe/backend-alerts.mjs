@@ -9,6 +9,11 @@ const failed = increased(BOTH, 'failed', '15m');
 /** A backend in its cool-down gets few attempts, so few are enough. */
 const dead = `${failed} / ${increased(BOTH, 'answered|refused|failed|aborted', '15m')} > 0.9 and ${failed} >= 3`;
 
+/** Checks keep calls from a backend that is down, so it has no failed attempts either. */
+const down = `max by (${BOTH}) (max_over_time(${m.router.up}[2m])) == 0`;
+const up = (backend) => counter(m.router.up, `${MODEL}="a-model",${BACKEND}="${backend}"`);
+const drained = counter(m.router.drained, `${MODEL}="a-model",${BACKEND}="a"`);
+
 const attempts = (backend, outcome) =>
   counter(m.router.attempts, `${MODEL}="a-model",${BACKEND}="${backend}",svc_router_outcome="${outcome}"`);
 const oneIsDead = [
@@ -37,9 +42,32 @@ export const backendAlerts = [
     quiet: bothRespond,
   },
   {
+    name: 'BackendDown',
+    severity: 'warning',
+    expr: down,
+    for: '3m',
+    summary:
+      '{{ $labels.svc_backend }} of {{ $labels.gen_ai_request_model }} has been out of rotation for five minutes.',
+    runbook: 'backend-dead',
+    fires: [flat(up('a'), 0), flat(up('b'), 1)],
+    quiet: [flat(up('a'), 1), flat(up('b'), 1)],
+    alsoQuiet: [['while an operator has taken it out of service', [flat(drained, 1), flat(up('b'), 1)]]],
+  },
+  {
+    name: 'RetriesRefused',
+    severity: 'warning',
+    expr: `sum by (${MODEL}) (increase(${m.router.retriesRefused}[5m])) > 10`,
+    for: '1m',
+    summary:
+      'Requests for {{ $labels.gen_ai_request_model }} fail without another attempt: most of its backends fail at the same time.',
+    runbook: 'no-healthy-backend',
+    fires: [rising(counter(m.router.retriesRefused, `${MODEL}="a-model"`), 10)],
+    quiet: [flat(counter(m.router.retriesRefused, `${MODEL}="a-model"`), 3)],
+  },
+  {
     name: 'CapacityLost',
     severity: 'critical',
-    expr: `${increased(MODEL, 'full', '5m')} >= 5 and on (${MODEL}) (${dead})`,
+    expr: `${increased(MODEL, 'full', '5m')} >= 5 and on (${MODEL}) ((${dead}) or (${down}))`,
     dataExpr: increased(MODEL, 'answered', '5m'),
     for: '1m',
     summary:

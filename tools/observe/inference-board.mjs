@@ -127,6 +127,47 @@ export const inference = {
       todo: 'Runbook no-healthy-backend.',
       queries: [[least(m.router.up, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
     },
+    { row: 'Are backends healthy?' },
+    {
+      title: 'Ejections by reason',
+      unit: 'short',
+      bad: '`down`: its checks fail. `slow`, `errors`: it does much worse than the others.',
+      todo: 'Read the reason at the desk, and take the backend out of service there.',
+      queries: [
+        [
+          `${rise(m.router.ejections, `${MODEL}, ${BACKEND}, svc_router_reason`)} or vector(0)`,
+          `{{${MODEL}}} {{${BACKEND}}} {{svc_router_reason}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Failed checks',
+      unit: 'short',
+      bad: 'Steady ones of a backend that serves: its `healthPath` is wrong.',
+      todo: 'Request the path by hand.',
+      queries: [
+        [
+          `${rise(m.router.checks, `${MODEL}, ${BACKEND}, svc_router_outcome`)} or vector(0)`,
+          `{{${MODEL}}} {{${BACKEND}}} {{svc_router_outcome}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Out of service by an operator',
+      unit: 'bool_yes_no',
+      bad: 'A backend that was to be back.',
+      todo: 'Put it back: `svcctl set backend-state MODEL NAME --state active`.',
+      queries: [[total(m.router.drained, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
+    },
+    {
+      title: 'Retries refused',
+      unit: 'short',
+      bad: 'Any: most backends of a model fail at the same time.',
+      todo: 'Runbook no-healthy-backend.',
+      queries: [[`${rise(m.router.retriesRefused, MODEL)} or vector(0)`, `{{${MODEL}}}`, '0']],
+    },
     { row: 'Do backends have capacity?' },
     {
       title: 'In flight by backend',

@@ -42,6 +42,8 @@ const REPEATS = {
   BIT_FLIPS: { short: 60, long: 1_000 },
   /** Requests in the form of responses and of chat completions. */
   RESPONSES: { short: 25, long: 1_000 },
+  /** Requests that their clients leave at random moments. */
+  ABORTS: { short: 1_000, long: 10_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 150, long: 5_000 },
 } as const;

@@ -75,7 +75,11 @@ describe('a list of backends', () => {
     const { status, body } = await platform.operator('GET', '/backends');
     expect(status).toBe(200);
     expect(body['routers']).toBe(isClustered() ? 2 : 1);
+    const number = (): unknown => expect.toSatisfy((value) => value === null || typeof value === 'number');
     expect(body['data']).toContainEqual({
+      firstTokenP50Ms: number(),
+      firstTokenP99Ms: number(),
+      failedShare: number(),
       model: 'test-model',
       name: expect.any(String) as unknown,
       url: expect.stringMatching(/^http/) as unknown,

@@ -34,6 +34,8 @@ const Health = ({ state, reason }: BackendRow) => (
   </span>
 );
 
+const milliseconds = (ms: number | null): string => (ms === null ? '–' : `${count(ms)} ms`);
+
 interface BackendTableProps {
   readonly rows: readonly BackendRow[];
   readonly onChange: (row: BackendRow) => void;
@@ -72,6 +74,24 @@ const BackendTable = ({ rows, onChange }: BackendTableProps) => (
         title: 'Waiting',
         cell: ({ waiting }) => count(waiting),
         sortBy: ({ waiting }) => waiting,
+        isNumeric: true,
+      },
+      {
+        title: 'First token',
+        cell: ({ firstTokenP50Ms, firstTokenP99Ms }) => (
+          <span>
+            {milliseconds(firstTokenP50Ms)}
+            <br />
+            <small class="muted">p99 {milliseconds(firstTokenP99Ms)}</small>
+          </span>
+        ),
+        sortBy: ({ firstTokenP50Ms }) => firstTokenP50Ms ?? -1,
+        isNumeric: true,
+      },
+      {
+        title: 'Failed',
+        cell: ({ failedShare }) => (failedShare === null ? '–' : `${Math.round(failedShare * 100)} %`),
+        sortBy: ({ failedShare }) => failedShare ?? -1,
         isNumeric: true,
       },
       {

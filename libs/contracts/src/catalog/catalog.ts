@@ -6,6 +6,7 @@ import { Backend } from './backend.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
+import { SamplingDefaults } from './sampling-defaults.js';
 import { Scraping, Search } from './search.js';
 import { ServiceTiers } from './price-tiers.js';
 import { checkEnclaves } from './tee-backends.js';
@@ -77,19 +78,6 @@ export const MODEL_TYPES = [
 ] as const;
 
 const TIERS = ['XS', 'S', 'M', 'L'] as const;
-
-const Ratio = z.number().min(0).max(1);
-const Temperature = z.number().min(0).max(2);
-const Penalty = z.number().min(-2).max(2);
-
-/** The default sampling parameters of a model. */
-const SamplingDefaults = z.strictObject({
-  temperature: Temperature.default(1),
-  topP: Ratio.default(1),
-  frequencyPenalty: Penalty.optional(),
-  presencePenalty: Penalty.optional(),
-  repetitionPenalty: z.number().min(0).optional(),
-});
 
 const offer = {
   id: z

@@ -11,13 +11,34 @@ const ROW: BackendState = {
   inFlight: 1,
   waiting: 0,
   maxInFlight: 4,
+  firstTokenP50Ms: null,
+  firstTokenP99Ms: 300,
+  failedShare: 0.1,
 };
 
 it('adds up what routers report of a backend, with the worst of its states and the reason for that', () => {
-  const cooling: BackendState = { ...ROW, state: 'cooling', reason: 'failed', inFlight: 2, waiting: 3 };
+  const cooling: BackendState = {
+    ...ROW,
+    state: 'cooling',
+    reason: 'failed',
+    inFlight: 2,
+    waiting: 3,
+    firstTokenP50Ms: 100,
+    firstTokenP99Ms: 200,
+    failedShare: 0.5,
+  };
   expect(joinedReports([[ROW], [cooling], [ROW]])).toEqual({
     routers: 3,
-    backends: [{ ...ROW, state: 'cooling', reason: 'failed', inFlight: 4, waiting: 3, maxInFlight: 12 }],
+    backends: [
+      {
+        ...cooling,
+        inFlight: 4,
+        maxInFlight: 12,
+        firstTokenP50Ms: 100,
+        firstTokenP99Ms: 300,
+        failedShare: 0.5,
+      },
+    ],
   });
 });
 

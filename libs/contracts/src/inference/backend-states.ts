@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** From the best to the worst, and then those that an operator has chosen, which every router knows. */
 const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain', 'draining', 'off'] as const;
 
+/** Routers of an earlier release report none. */
+const Share = z.number().nullable().default(null);
+
 /** A backend of a model, or a node of a blockchain network, as routers see it now. */
 export const BackendState = z.object({
   model: z.string().describe('The id of the model, or `#crypto-rpc-` and the name of the network.'),
@@ -24,6 +27,13 @@ export const BackendState = z.object({
   inFlight: z.int().describe('The calls under way.'),
   waiting: z.int().describe('The calls that wait for a slot.'),
   maxInFlight: z.int().describe('Its slots.'),
+  firstTokenP50Ms: Share.describe(
+    'Half of the streams of the last one to two minutes began within this time, within an eighth. Null without any; of several routers the highest.',
+  ),
+  firstTokenP99Ms: Share.describe('The same for 99 of 100 streams.'),
+  failedShare: Share.describe(
+    'The share of its calls in the same time that failed, without those that it refused for what they asked. Null without any; of several routers the highest.',
+  ),
 });
 export type BackendState = z.infer<typeof BackendState>;
 
@@ -60,5 +70,12 @@ function joined(one: BackendState, other: BackendState): BackendState {
     inFlight: one.inFlight + other.inFlight,
     waiting: one.waiting + other.waiting,
     maxInFlight: one.maxInFlight + other.maxInFlight,
+    firstTokenP50Ms: highest(one.firstTokenP50Ms, other.firstTokenP50Ms),
+    firstTokenP99Ms: highest(one.firstTokenP99Ms, other.firstTokenP99Ms),
+    failedShare: highest(one.failedShare, other.failedShare),
   };
+}
+
+function highest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }

@@ -36,7 +36,7 @@ export class LocalBackendStates extends BackendStates {
 
   private rowsOf(model: string, backends: readonly Backend[]): BackendState[] {
     return this.pool
-      .candidates(backends)
+      .members(backends)
       .map((live) => ({
         model,
         name: live.name,
@@ -46,6 +46,7 @@ export class LocalBackendStates extends BackendStates {
         inFlight: live.inFlight,
         waiting: live.load.waitingCalls,
         maxInFlight: live.backend.maxInFlight,
+        ...recentOf(live),
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
@@ -68,4 +69,18 @@ export class LocalBackendStates extends BackendStates {
     if (live.inFlight >= live.backend.maxInFlight) return { state: 'full', reason: 'All slots are in use' };
     return { state: 'up', reason: null };
   }
+}
+
+/** How its calls of the last minutes went. */
+function recentOf({ health: { recent } }: LiveBackend) {
+  recent.turn(performance.now());
+  const roundedMs = (share: number): number | null => {
+    const ms = recent.firstByteMs(share);
+    return ms === undefined ? null : Math.round(ms);
+  };
+  return {
+    firstTokenP50Ms: roundedMs(0.5),
+    firstTokenP99Ms: roundedMs(0.99),
+    failedShare: recent.failedShare ?? null,
+  };
 }
