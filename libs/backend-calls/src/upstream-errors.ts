@@ -49,8 +49,8 @@ const isOverContextIn = (message = ''): boolean => OVER_CONTEXT_WORDS.some((word
 const MISCONFIGURED =
   /invalid_api_key|model_not_found|invalid_model|no_db_connection|prompt_(outputs_failed_validation|no_outputs)|missing_node_type/i;
 
-/** The same in LiteLLM's words, with 400. */
-const MISCONFIGURED_WORDS = /Invalid model name passed in/;
+/** The same in the words of LiteLLM and of Gemini, with 400. */
+const MISCONFIGURED_WORDS = /Invalid model name passed in|API key (?:not valid|expired)/;
 
 /** Codes and types of content that violates a policy: OpenAI's, Azure's. */
 const POLICY = /content_policy|content_filter|moderation|responsible_?ai|safety_violation/i;

@@ -151,13 +151,13 @@ const conversation = fc
   .map(([system, turns, last]) => {
     let id = 0;
     const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }];
-    for (const [asked, answered, called] of turns) {
+    for (const [question, answer, called] of turns) {
       const made = called.map(([given, result]) => ({ id: `call_${(id += 1)}`, given, result }));
       messages.push(
-        { role: 'user', content: asked },
+        { role: 'user', content: question },
         {
           role: 'assistant',
-          content: answered,
+          content: answer,
           ...(made.length > 0 && {
             tool_calls: made.map(({ id: call, given }) => ({
               id: call,

@@ -6,7 +6,8 @@
  * proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model simulator,
  * without a URL the one of this process. `llama-cpp-python` is the server of that name, which refuses
  * `content: null`. `anthropic` is Anthropic's Messages API, as
- * `https://api.anthropic.com/v1`.
+ * `https://api.anthropic.com/v1`, and `gemini` Google's Gemini API, as
+ * `https://generativelanguage.googleapis.com/v1beta`.
  */
 export const BACKEND_KINDS = [
   'openai',
@@ -20,4 +21,5 @@ export const BACKEND_KINDS = [
   'simulator',
   'llama-cpp-python',
   'anthropic',
+  'gemini',
 ] as const;

@@ -54,8 +54,8 @@ export const Backend = z
     /** Whether its template accepts system messages after others. Default: they become marked user text. */
     lateSystemMessages: z.boolean().optional(),
     /**
-     * For `anthropic`: whether its model decides by itself how much to reason, or needs a number of tokens, as
-     * models before Claude Opus 4.6 do. Default: `adaptive`.
+     * For hosted models: whether they decide by themselves how much to reason, or need a number of tokens, as
+     * those before Claude Opus 4.6 and Gemini 3 do. Default: `adaptive`.
      */
     thinking: z.enum(['adaptive', 'budget']).optional(),
     /** For an enclave: `vllm-proxy`, or the one of the simulator. */
@@ -80,9 +80,9 @@ export const Backend = z
     path: ['workflow'],
     message: 'is required for the kind comfyui, and only there',
   })
-  .refine(({ kind, thinking }) => thinking === undefined || kind === 'anthropic', {
+  .refine(({ kind, thinking }) => thinking === undefined || kind === 'anthropic' || kind === 'gemini', {
     path: ['thinking'],
-    message: 'is only for the kind anthropic',
+    message: 'is only for the kinds anthropic and gemini',
   })
   .superRefine(checkTee);
 

@@ -1,15 +1,5 @@
-import { BackendError } from '@svc/backend-calls';
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-
-/** A data URL with base64, as its type and its data. */
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]*;base64,/i;
-
-/** The error of a request that the API of this provider has no place for. */
-export function unsupported(message: string, param: string): BackendError {
-  return new BackendError(400, JSON.stringify({ error: { message, param } }));
-}
-
-const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+import { dataIn, textIn, unsupported } from '../chat/other-forms.js';
 
 /** What a part of chat completions says about its place in the cache goes on to its block. */
 function cached(part: Fields): Fields {
@@ -17,9 +7,8 @@ function cached(part: Fields): Fields {
 }
 
 function sourceOf(url: string): Fields {
-  const [prefix, type] = DATA_URL.exec(url) ?? [];
-  if (prefix === undefined) return { type: 'url', url };
-  return { type: 'base64', media_type: type?.toLowerCase(), data: url.slice(prefix.length) };
+  const data = dataIn(url);
+  return data ? { type: 'base64', media_type: data.type, data: data.base64 } : { type: 'url', url };
 }
 
 function documentOf({ file_data: data, filename }: Fields): Fields {

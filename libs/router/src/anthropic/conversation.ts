@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+import { callInput } from '../chat/other-forms.js';
 import { blocksOf } from './content.js';
 
 /** A conversation in the form of this provider's API. */
@@ -24,18 +24,6 @@ const NO_ID = /[^a-zA-Z0-9_-]/g;
 
 const idOf = (value: unknown): string => String(value).replaceAll(NO_ID, '_');
 
-/** The arguments of a call as an object; any other text becomes a member of one. */
-function inputOf(text: unknown): Fields {
-  if (typeof text !== 'string' || text.trim() === '') return {};
-  try {
-    const value = boundedJson(text, RESPONSE_JSON_LIMITS);
-    if (isFields(value)) return value;
-  } catch {
-    // The model wrote it, so it may be anything.
-  }
-  return { arguments: text };
-}
-
 /** Reasoning that the provider has signed. Any other is left out: it would be refused. */
 function thoughtsOf(message: Fields): Fields[] {
   return fieldsOf(message['reasoning_details']).flatMap((detail): Fields[] => {
@@ -50,7 +38,7 @@ function thoughtsOf(message: Fields): Fields[] {
 function callsOf(message: Fields): Fields[] {
   return fieldsOf(message['tool_calls']).map(({ id, function: called }) => {
     const { name, arguments: text } = isFields(called) ? called : {};
-    return { type: 'tool_use', id: idOf(id), name, input: inputOf(text) };
+    return { type: 'tool_use', id: idOf(id), name, input: callInput(text) };
   });
 }
 

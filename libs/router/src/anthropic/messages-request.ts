@@ -1,10 +1,7 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
+import { type ThinkingForm, outputLimit, unsupported } from '../chat/other-forms.js';
 import { conversationOf } from './conversation.js';
-import { unsupported } from './content.js';
-import { type ThinkingForm, thinkingOf } from './thinking.js';
-
-/** The output of a request without a limit. */
-const USUAL_MAX_TOKENS = 4_096;
+import { thinkingOf } from './thinking.js';
 
 /** Asks for JSON, for which the API has no switch without a schema. */
 const JSON_ONLY = { type: 'text', text: 'Respond with a single JSON object and nothing else.' };
@@ -68,11 +65,6 @@ function stopsOf({ stop }: Fields): Fields {
   return texts.length === 0 ? {} : { stop_sequences: texts };
 }
 
-function limitOf({ max_completion_tokens: limit, max_tokens: older }: Fields): number {
-  const given = [limit, older].find((value): value is number => typeof value === 'number' && value > 0);
-  return given ?? USUAL_MAX_TOKENS;
-}
-
 interface Asked {
   readonly model: string;
   readonly form: ThinkingForm;
@@ -84,7 +76,7 @@ export function messagesRequest(request: Fields, { model, form, isStream }: Aske
   if (Number(request['n'] ?? 1) > 1) throw unsupported('this model makes one choice for a request', 'n');
   const { system, messages, mayThink } = conversationOf(request['messages']);
   const tools = toolMembers(request);
-  const maxTokens = limitOf(request);
+  const maxTokens = outputLimit(request);
   const { format, isJson } = formatOf(request);
   const forced =
     isFields(tools['tool_choice']) && ['any', 'tool'].includes(String(tools['tool_choice']['type']));

@@ -49,7 +49,7 @@ export interface OwnChatMembers {
   readonly model: string;
   /** Separates the account's prefixes in the server's cache from those of others. */
   readonly cache_salt?: string;
-  /** For `anthropic` only: how its model is asked to reason. */
+  /** For hosted models only: how they are asked to reason. */
   readonly thinking?: 'adaptive' | 'budget';
 }
 

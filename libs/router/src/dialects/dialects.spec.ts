@@ -10,6 +10,7 @@ const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   openai: OPENAI,
   'llama-cpp-python': OPENAI,
   anthropic: 'chat',
+  gemini: 'chat',
   simulator: 'chat embeddings images(cutout edit make upscale) jobs speech transcriptions',
   'vllm-proxy': 'chat embeddings enclave images(edit make) jobs speech transcriptions',
   kokoro: 'speech',

@@ -5,6 +5,7 @@ import { OpenAiReader } from '../chat/openai-reader.js';
 import type { PieceReader } from '../chat/piece-reader.js';
 import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
+import { gemini } from './gemini.js';
 import { kokoro } from './kokoro.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
@@ -37,6 +38,7 @@ export const DIALECTS: Record<Backend['kind'], Dialect> = {
   openai,
   'llama-cpp-python': openai,
   anthropic,
+  gemini,
   simulator,
   'vllm-proxy': vllmProxy,
   comfyui,

@@ -1,0 +1,39 @@
+import { BackendError, errorStatus } from '@svc/backend-calls';
+import { isFields } from '@svc/contracts/inference';
+import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+import { parseBackendJson } from '../chat/backend-json.js';
+import { ContentReader } from '../gemini/content-reader.js';
+import { contentRequest } from '../gemini/content-request.js';
+import type { Dialect } from './dialect.js';
+
+/** Whether a response, or an event of one, has something from the model. */
+const SAYS_SOMETHING = /"(?:text|functionCall|inlineData|finishReason|blockReason)"\s*:/;
+
+/** The path of a model: by its name, or below a collection such as `tunedModels/…`. */
+const pathOf = (model: string): string => (model.includes('/') ? `/${model}` : `/models/${model}`);
+
+/** Google's Gemini API, with an API key. */
+export const gemini: Dialect = {
+  headers: ({ key }) => ({
+    'content-type': 'application/json',
+    ...(key !== undefined && { 'x-goog-api-key': key }),
+  }),
+  chat: {
+    reader: () => new ContentReader(),
+    request({ model, thinking = 'adaptive' }, body, isStream) {
+      const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
+      const content = contentRequest(isFields(request) ? request : {}, thinking);
+      const call = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+      return { path: pathOf(model) + call, body: [Buffer.from(JSON.stringify(content))] };
+    },
+    checkCompletion(body) {
+      const status = errorStatus(body);
+      if (status !== undefined) throw new BackendError(status, body);
+      const { candidates, promptFeedback } = parseBackendJson(body);
+      if (!Array.isArray(candidates) && !isFields(promptFeedback))
+        throw new Error('the response has no candidates');
+    },
+    failureIn: (data) => errorStatus(data, true),
+    begins: (event) => SAYS_SOMETHING.test(event),
+  },
+};
