@@ -189,7 +189,7 @@ export const rooms = {
     api: ['chat', 'dialects', 'models'],
   },
   runtime: {
-    '.': ['start-fault', 'version', 'within'],
+    '.': ['hashes', 'start-fault', 'version', 'within'],
     logging: [],
     json: [],
     forms: [],

@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
-import { type Connections, Exchange, type ExchangeRequest, connections } from '@svc/runtime';
+import { type Connections, Exchange, type ExchangeRequest, connections, hashOf } from '@svc/runtime';
 import { BackendLoad, type Waiter } from './backend-load.js';
-import { hashOf } from './choice/prompt.js';
 import { ordered } from './choice/server-choice.js';
 import { type CallWork, NO_WORK, type ServerWork } from './choice/server-work.js';
 import type { BackendHealth } from './health/backend-health.js';

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RoutedCall } from './call-mode.js';
-import { hashOf, promptOf } from './choice/prompt.js';
+import { hashOf } from '@svc/runtime';
+import { promptOf } from './choice/prompt.js';
 import { type CallWork, NO_WORK } from './choice/server-work.js';
 
 /** Nobody can know which prompts share a hash. */

@@ -1,4 +1,5 @@
-import { hashOf, promptOf } from '../src/choice/prompt.js';
+import { hashOf } from '@svc/runtime';
+import { promptOf } from '../src/choice/prompt.js';
 import { type ChoosableServer, ordered } from '../src/choice/server-choice.js';
 import { ServerWork, type WorkingCall } from '../src/choice/server-work.js';
 import type { Arrival, Policy, ReplayedServer } from './replay.js';

@@ -1,4 +1,4 @@
-import { hashOf } from '../src/choice/prompt.js';
+import { hashOf } from '@svc/runtime';
 import { random } from './seeded.js';
 
 /** Prompts of accounts with a long beginning of their own each, in conversations of six turns. */

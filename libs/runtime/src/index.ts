@@ -1,3 +1,4 @@
+export { hashOf, mixed } from './hashes.js';
 export {
   ConfigError,
   durationMs,

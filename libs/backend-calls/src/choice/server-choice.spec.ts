@@ -8,7 +8,7 @@ import {
   arrivalsOf,
   replay,
 } from '../../test/replay.js';
-import { hashOf } from './prompt.js';
+import { hashOf } from '@svc/runtime';
 import { type ChoosableServer, ordered } from './server-choice.js';
 import { NO_WORK, ServerWork } from './server-work.js';
 

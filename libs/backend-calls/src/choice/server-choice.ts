@@ -1,4 +1,4 @@
-import { mixed } from './prompt.js';
+import { mixed } from '@svc/runtime';
 import { type CallWork, type ServerWork, uncachedTokens } from './server-work.js';
 
 /** A server that may be chosen. */
@@ -28,7 +28,7 @@ const BACKLOG_TOKENS = 24_000;
 
 /** Servers whose cost is this much higher than that of the best one are as good. */
 const EQUAL_MS = 10;
-const EQUAL_SHARE = 0.1;
+const EQUAL_SHARE = 0.15;
 
 /**
  * A server with this many times its share of the running calls comes after the others, if these are more than

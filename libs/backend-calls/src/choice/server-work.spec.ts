@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { hashOf, promptOf } from './prompt.js';
+import { hashOf } from '@svc/runtime';
+import { promptOf } from './prompt.js';
 import { NO_WORK, type CallWork, ServerWork, uncachedTokens } from './server-work.js';
 
 const bodyOf = (text: string): Uint8Array[] => [

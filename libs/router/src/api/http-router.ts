@@ -156,6 +156,8 @@ export class HttpRouter extends RouterPorts {
       // A router may have passed it on before it broke off.
       idempotent: !isMadeOnce(outgoing.call.kind),
       signal: outgoing.signal,
+      // Its router knows where the prompts of the account are cached.
+      key: outgoing.call.accountId,
       ...times,
     };
     try {

@@ -100,6 +100,30 @@ describe('InternalClient', () => {
     await expect.poll(() => neighbours.map(({ requests }) => requests.length)).toEqual([3, 3, 3]);
   });
 
+  it('calls the same address for the same key, and different ones for different keys', async () => {
+    await given(answering, answering, answering);
+    for (let at = 0; at < 40; at += 1) await client.ask({ ...CALL, key: `key ${at}`, body: `${at}` });
+    const before = neighbours.map(({ requests }) => requests.length);
+    expect(Math.min(...before)).toBeGreaterThan(0);
+    for (let at = 0; at < 40; at += 1) await client.ask({ ...CALL, key: `key ${at}`, body: `${at}` });
+    expect(neighbours.map(({ requests }) => requests.length)).toEqual(before.map((count) => 2 * count));
+  });
+
+  it('calls others than the address of a key when that is far busier, or gone', async () => {
+    await given(silent, silent, silent);
+    for (let call = 0; call < 90; call += 1) void failureOf(client.ask({ ...CALL, key: 'key' }));
+    const counts = (): number[] =>
+      neighbours.map(({ requests }) => requests.length).toSorted((a, b) => b - a);
+    await expect.poll(() => counts().reduce((sum, count) => sum + count, 0)).toBe(90);
+    expect(counts()[0]).toBeLessThan(65);
+    expect(counts()[1]).toBeGreaterThan(0);
+    const preferred = neighbours.find(({ requests }) => requests.length === counts()[0]);
+    await preferred?.close();
+    for (const each of neighbours) each.reply = answering;
+    await client.ask({ ...CALL, key: 'key', idempotent: true });
+    expect(counts().reduce((sum, count) => sum + count, 0)).toBeGreaterThan(90);
+  });
+
   it('skips an address that refuses connections, without losing a call', async () => {
     const [one, other] = await given(answering, answering);
     await one?.close();

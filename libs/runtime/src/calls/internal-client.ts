@@ -33,6 +33,8 @@ export interface InternalCall {
    * retried.
    */
   readonly idempotent?: boolean;
+  /** Calls with the same key prefer the same address. */
+  readonly key?: string;
   /** Aborts the call. */
   readonly signal?: AbortSignal;
 }
@@ -92,7 +94,7 @@ export class InternalClient {
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === ATTEMPTS;
       // One address may be a name with several replicas behind it, so it may be called twice.
-      const replica = this.replicas.next(tried) ?? this.replicas.next(NONE);
+      const replica = this.replicas.next(tried, call.key) ?? this.replicas.next(NONE);
       if (!replica) throw new RangeError('a neighbour has an address');
       tried.add(replica);
       let failure: Error | undefined;

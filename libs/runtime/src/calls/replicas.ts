@@ -1,5 +1,6 @@
 import { neighbours } from '@svc/telemetry';
 import { Pool } from 'undici';
+import { hashOf, mixed } from '../hashes.js';
 import type { Exchange } from './exchange.js';
 import { Heartbeat, TICK_MS } from './heartbeat.js';
 
@@ -13,6 +14,10 @@ const KEEP_ALIVE_MS = 60_000;
 
 /** Connections are renewed after this time, so that new replicas behind one name get their share. */
 const CONNECTION_MS = 60_000;
+
+/** A preferred address has at most this many times the mean of the calls, and a few more. */
+const MOST_SHARE = 1.5;
+const FEW_CALLS = 16;
 
 /** How long a failed address is skipped, doubled with each further failure. */
 const REST_MS = 250;
@@ -28,6 +33,7 @@ export class Replica {
   readonly origin: string;
   /** Host and port. */
   readonly address: string;
+  private readonly seed: number;
   readonly pool: Pool;
   readonly heartbeat: Heartbeat;
   /** Calls without a response that may move to another address. */
@@ -39,6 +45,7 @@ export class Replica {
 
   constructor(url: string, { connections = CONNECTIONS }: ReplicaOptions) {
     ({ origin: this.origin, host: this.address } = new URL(url));
+    this.seed = hashOf(this.address);
     this.heartbeat = new Heartbeat(this.origin);
     this.pool = new Pool(this.origin, {
       connections,
@@ -56,6 +63,11 @@ export class Replica {
   isFit(nowMs: number): boolean {
     if (!this.isBeating) return false;
     return this.failures === 0 || (nowMs >= this.restsUntilMs && !this.isTried);
+  }
+
+  /** The replica with the highest rank is preferred for a key, in every process (rendezvous hashing). */
+  rankFor(key: number): number {
+    return mixed(key ^ this.seed) >>> 0;
   }
 
   get isBeating(): boolean {
@@ -142,16 +154,32 @@ export class Replicas {
 
   /**
    * The address to call next, other than those already called. If none is fit, one with heartbeats is
-   * preferred, then the one whose rest ends first.
+   * preferred, then the one whose rest ends first. Calls with the same key prefer the same address, until it
+   * is much busier than the others.
    */
-  next(tried: ReadonlySet<Replica>): Replica | undefined {
+  next(tried: ReadonlySet<Replica>, key?: string): Replica | undefined {
     const nowMs = performance.now();
+    const preferred =
+      key === undefined || this.all.length < 2 ? undefined : this.preferred(hashOf(key), nowMs);
+    if (preferred && !tried.has(preferred)) return preferred;
     let best: Replica | undefined;
     this.turn += 1;
     for (let at = 0; at < this.all.length; at += 1) {
       const one = this.all[(this.turn + at) % this.all.length];
       if (one && !tried.has(one) && (!best || isBetter(one, best, nowMs))) best = one;
     }
+    return best;
+  }
+
+  /** The fit address with the highest rank for a key, other than those with far more calls than the mean. */
+  private preferred(key: number, nowMs: number): Replica | undefined {
+    let calls = 0;
+    for (const { inFlight } of this.all) calls += inFlight;
+    const most = FEW_CALLS + (MOST_SHARE * calls) / this.all.length;
+    let best: Replica | undefined;
+    for (const one of this.all)
+      if (one.inFlight <= most && one.isFit(nowMs) && (!best || one.rankFor(key) > best.rankFor(key)))
+        best = one;
     return best;
   }
 
