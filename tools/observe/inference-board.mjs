@@ -183,6 +183,28 @@ export const inference = {
       todo: 'As for In flight.',
       queries: [[total(m.router.room, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
+    {
+      title: 'Cached prompt tokens by backend',
+      unit: 'percentunit',
+      bad: 'A fall at the same requests: its cache is too small, or prompts change at their beginning.',
+      todo: 'Check that it caches prefixes; give it more memory for its cache, or add a backend.',
+      queries: [
+        [
+          `${rate(m.router.promptTokens, `${MODEL}, ${BACKEND}`, 'svc_router_cache="cached"')} / ${rate(m.router.promptTokens, `${MODEL}, ${BACKEND}`)}`,
+          `{{${MODEL}}} {{${BACKEND}}}`,
+          '0',
+        ],
+      ],
+    },
+    {
+      title: 'Why backends are chosen',
+      unit: 'reqps',
+      bad: 'Mostly `load` where clients have conversations: the beginnings of their prompts differ.',
+      todo: 'Put what is the same in all prompts first; `sharesPrompts` if accounts have the same prompts.',
+      queries: [
+        [rate(m.router.choices, `${MODEL}, svc_router_reason`), `{{${MODEL}}} {{svc_router_reason}}`, '0'],
+      ],
+    },
     ...nodePanels,
     ...mediaPanels,
   ],

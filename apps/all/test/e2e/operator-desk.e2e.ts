@@ -89,6 +89,7 @@ describe('a list of backends', () => {
       inFlight: 0,
       waiting: 0,
       maxInFlight: expect.any(Number) as unknown,
+      hitShare: null,
     });
   });
 });

@@ -14,6 +14,7 @@ const ROW: BackendState = {
   firstTokenP50Ms: null,
   firstTokenP99Ms: 300,
   failedShare: 0.1,
+  hitShare: null,
 };
 
 it('adds up what routers report of a backend, with the worst of its states and the reason for that', () => {
@@ -26,6 +27,7 @@ it('adds up what routers report of a backend, with the worst of its states and t
     firstTokenP50Ms: 100,
     firstTokenP99Ms: 200,
     failedShare: 0.5,
+    hitShare: 0.5,
   };
   expect(joinedReports([[ROW], [cooling], [ROW]])).toEqual({
     routers: 3,
@@ -37,6 +39,7 @@ it('adds up what routers report of a backend, with the worst of its states and t
         firstTokenP50Ms: 100,
         firstTokenP99Ms: 300,
         failedShare: 0.5,
+        hitShare: 0.5,
       },
     ],
   });

@@ -34,6 +34,9 @@ export const BackendState = z.object({
   failedShare: Share.describe(
     'The share of its calls in the same time that failed, without those that it refused for what they asked. Null without any; of several routers the highest.',
   ),
+  hitShare: Share.describe(
+    'The share of about the last million prompt tokens that it had in its cache, as it reports. Null if it reports none, or is the only backend; of several routers about the mean.',
+  ),
 });
 export type BackendState = z.infer<typeof BackendState>;
 
@@ -73,9 +76,14 @@ function joined(one: BackendState, other: BackendState): BackendState {
     firstTokenP50Ms: highest(one.firstTokenP50Ms, other.firstTokenP50Ms),
     firstTokenP99Ms: highest(one.firstTokenP99Ms, other.firstTokenP99Ms),
     failedShare: highest(one.failedShare, other.failedShare),
+    hitShare: meanOf(one.hitShare, other.hitShare),
   };
 }
 
 function highest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}
+
+function meanOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : (one + other) / 2;
 }

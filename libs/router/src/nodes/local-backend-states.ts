@@ -47,6 +47,7 @@ export class LocalBackendStates extends BackendStates {
         waiting: live.load.waitingCalls,
         maxInFlight: live.backend.maxInFlight,
         ...recentOf(live),
+        hitShare: live.work.hitShare ?? null,
       }))
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   }
