@@ -1,11 +1,11 @@
 import { mixed } from '@svc/runtime';
 
 /** A block has this many bytes of a prompt, which are about 128 tokens. */
-export const BLOCK_BYTES = 512;
+const BLOCK_BYTES = 512;
 
 /** Of longer prompts only the beginning is hashed. */
 const HASHED_BYTES = 65_536;
-export const MOST_BLOCKS = HASHED_BYTES / BLOCK_BYTES;
+const MOST_BLOCKS = HASHED_BYTES / BLOCK_BYTES;
 
 /** About as many bytes of JSON are one token. */
 const BYTES_PER_TOKEN = 4;
