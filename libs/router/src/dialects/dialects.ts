@@ -7,6 +7,8 @@ import type { Dialect } from './dialect.js';
 import { comfyui } from './comfyui.js';
 import { gemini } from './gemini.js';
 import { kokoro } from './kokoro.js';
+import { differencesAt } from '../chat/hosted-members.js';
+import { hostedChat } from './openai-chat.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
 import { sdapi } from './sdapi.js';
@@ -49,9 +51,24 @@ export const DIALECTS: Record<Backend['kind'], Dialect> = {
   'whisper-cpp': whisperCpp,
 };
 
+/** OpenAI's dialect as servers take it, by the URLs of backends. */
+const hosted = new Map<string | undefined, Dialect>();
+
+/** OpenAI's dialect, as the server at this URL takes it. */
+function openaiAt(url: string | undefined): Dialect {
+  const known = hosted.get(url);
+  if (known) return known;
+  const differences = differencesAt(url);
+  const dialect = differences ? { ...openai, chat: hostedChat(differences) } : openai;
+  hosted.set(url, dialect);
+  return dialect;
+}
+
 /** The dialect of a backend. The simulator may simulate an enclave. */
-export const dialectOf = ({ kind, tee }: Backend): Dialect =>
-  kind === 'simulator' && tee ? vllmProxy : DIALECTS[kind];
+export function dialectOf({ kind, tee, url }: Backend): Dialect {
+  if (kind === 'openai') return openaiAt(url);
+  return kind === 'simulator' && tee ? vllmProxy : DIALECTS[kind];
+}
 
 /** The reader of a response to a chat of a kind of backend; without a kind, of one with OpenAI's API. */
 export function chatReaderOf(kind: string | undefined, isEncrypted: boolean): PieceReader {

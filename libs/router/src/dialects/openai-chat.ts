@@ -1,4 +1,7 @@
 import { BackendError, begins, errorStatus } from '@svc/backend-calls';
+import { isFields } from '@svc/contracts/inference';
+import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+import { type Differences, hostedRequest } from '../chat/hosted-members.js';
 import type { ChatDialect } from './dialect.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
@@ -28,3 +31,13 @@ export const chat: ChatDialect = {
 
   begins,
 };
+
+/** The same at a provider that takes other members. */
+export const hostedChat = (differences: Differences): ChatDialect => ({
+  ...chat,
+  request(own, body) {
+    const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
+    const written = JSON.stringify(hostedRequest(isFields(request) ? request : {}, differences));
+    return chat.request(own, [Buffer.from(written)], false);
+  },
+});
