@@ -117,7 +117,7 @@ export class BackendPool {
     if (all.length < 2) return all;
     const order = ordered(all, work, performance.now());
     // Usually all of them work.
-    if (!all.some(({ health }) => health.isOn(accountId) || health.isDoubtful)) return order;
+    if (!all.some(({ health }) => health.isOn(accountId) || health.isDoubtful || health.isFull)) return order;
     const mayPause = all.filter(({ health }) => health.isPaused).length * 2 <= all.length;
     return order
       .map((live) => ({ live, place: placeOf(live, accountId, mayPause) }))
@@ -218,10 +218,12 @@ export class BackendPool {
 }
 
 /**
- * The backends with 0 are called first, then those that pause, then those that are down. Unless `mayPause`,
- * none is called later for its pause: more than half of them do, so the fault is probably not theirs.
+ * The backends with 0 are called first, then those that report to be full, that pause, and that are down.
+ * Unless `mayPause`, none is called later for its pause: more than half of them do, so the fault is probably
+ * not theirs.
  */
 function placeOf({ health }: LiveBackend, accountId: string | undefined, mayPause: boolean): number {
-  if (health.isDown) return 2;
-  return Number((mayPause && health.isPaused) || health.isDoubtful || health.isPausedFor(accountId));
+  if (health.isDown) return 3;
+  if ((mayPause && health.isPaused) || health.isDoubtful || health.isPausedFor(accountId)) return 2;
+  return Number(health.isFull);
 }

@@ -7,6 +7,7 @@ import type { Credentials } from './credentials.js';
 import { type BackendHealth, BackendSilent } from './health/backend-health.js';
 import { checkOf, isAlive } from './health/check-request.js';
 import { outliersAmong } from './health/outliers.js';
+import { fullnessIn } from './health/server-load.js';
 import { jsonHeaders } from './planned-request.js';
 
 /** How often the backends are looked at, with calls that wait and without. */
@@ -19,6 +20,9 @@ const DOUBT_MS = 1_000;
 const CHECK_LIMIT_MS = 2_000;
 const AFTER_FAILURE_MS = 500;
 const CHECK_BYTES = 262_144;
+
+/** The load of a backend that had no call for this long is not read. */
+const LOAD_WANTED_MS = 5_000;
 
 /** A model that had no call for this long is checked less often. */
 const QUIET_MS = 600_000;
@@ -46,6 +50,8 @@ interface CheckState {
   waitMs: number;
   jitter: number;
   isUnderWay: boolean;
+  /** Whether its load is being read. */
+  isReading: boolean;
 }
 
 const jitter = (): number => 0.8 + Math.random() * 0.4;
@@ -123,8 +129,11 @@ export class HealthWatch {
       waitMs: 0,
       jitter: jitter(),
       isUnderWay: false,
+      isReading: false,
     };
     this.checks.set(health, state);
+    if (live.backend.loadPath !== undefined && nowMs - health.calledMs < LOAD_WANTED_MS)
+      this.readLoad(live, live.backend.loadPath, state);
     if (state.isUnderWay) return;
     const [oldest] = health.waiting;
     const isWaiting =
@@ -139,6 +148,21 @@ export class HealthWatch {
     if (!isNew && nowMs - sinceMs < waitMs) return;
     // It never rejects.
     void this.check(model, live, { path: plan.path, isConcurrent: plan.isConcurrent, state });
+  }
+
+  /** Reads the load of a backend that has calls. Without it, only the calls of this process count. */
+  private readLoad(live: LiveBackend, path: string, state: CheckState): void {
+    if (state.isReading) return;
+    state.isReading = true;
+    void this.text(live, path)
+      .then(
+        ({ status, text }) => (status === 200 ? fullnessIn(text) : undefined),
+        () => undefined,
+      )
+      .then((fullness) => {
+        live.health.reportsFullness(fullness, performance.now());
+        state.isReading = false;
+      });
   }
 
   private async check(
@@ -177,8 +201,7 @@ export class HealthWatch {
     if (missed.isSilent) releaseCalls(health);
   }
 
-  /** Why a check failed; `undefined` if it was answered. */
-  private async ask(live: LiveBackend, path: string): Promise<Missed | undefined> {
+  private text(live: LiveBackend, path: string): Promise<{ status: number; text: string }> {
     const { 'content-type': _, ...headers } = jsonHeaders({
       requestId: randomUUID(),
       key: this.credentials.keyOf(live),
@@ -191,11 +214,16 @@ export class HealthWatch {
       pauseMs: CHECK_LIMIT_MS,
       deadlineMs: CHECK_LIMIT_MS,
     } as const;
+    return this.pool.callApart(request, { mayRepeat: true }, async (exchange) => {
+      const text = await exchange.beginning(CHECK_BYTES);
+      return { status: exchange.status, text };
+    });
+  }
+
+  /** Why a check failed; `undefined` if it was answered. */
+  private async ask(live: LiveBackend, path: string): Promise<Missed | undefined> {
     try {
-      const status = await this.pool.callApart(request, { mayRepeat: true }, async (exchange) => {
-        await exchange.beginning(CHECK_BYTES);
-        return exchange.status;
-      });
+      const { status } = await this.text(live, path);
       return isAlive(status) ? undefined : { reason: `Its check responds with ${status}`, isSilent: false };
     } catch (error) {
       const isSilent = error instanceof ExchangeTimedOut;

@@ -1,3 +1,4 @@
+import { TestServer } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Catalog } from '@svc/catalog';
 import type { BackendState } from '@svc/contracts/inference';
@@ -186,6 +187,27 @@ describe('a backend that pauses', () => {
     expect(await ask()).toBe('backend-3');
     expect([chatsAt(backends[0]), chatsAt(backends[1])]).toEqual([2, 2]);
   });
+});
+
+it('a backend whose own metrics say that it is full is called after the others', TEST, async () => {
+  let waiting = 5;
+  const metrics = await TestServer.start((request, response) => {
+    if (request.url === '/metrics') response.end(`vllm:num_requests_waiting{engine="0"} ${waiting}\n`);
+    else response.setHeader('content-type', 'text/event-stream').end(EVENTS);
+  });
+  backends = [await TestBackend.start(works)];
+  const entries = [
+    { url: `${metrics.url}/v1`, model: 'x', loadPath: '/metrics' },
+    { url: backends[0]?.url, model: 'x', weight: 1e-9 },
+  ];
+  ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: entries }))));
+  router.health.start();
+  const answeredBy = async (): Promise<string> => ask();
+  await expect.poll(answeredBy, { timeout: 20_000 }).toBe('backend-2');
+  expect(await rowOf('backend-1')).toMatchObject({ state: 'full' });
+  waiting = 0;
+  await expect.poll(answeredBy, { timeout: 20_000 }).toBe('backend-1');
+  await metrics.close();
 });
 
 it('a fault of all backends adds few calls to those under way', TEST, async () => {

@@ -13,6 +13,9 @@ const MOST_PAUSES = 12;
 /** How long a backend must work before one of its earlier pauses no longer counts. */
 const FORGIVEN_MS = 30_000;
 
+/** How long it counts that a backend has reported to be full. */
+const FULLNESS_MS = 3_000;
+
 const CHECKS_TO_FALL = 3;
 const CHECKS_TO_RETURN = 2;
 
@@ -63,6 +66,7 @@ export class BackendHealth {
   private trial: WaitingCall | undefined;
   private slowMs = Infinity;
   private slowPauseMs = 0;
+  private fullUntilMs = -Infinity;
   private silence = 0;
   private signs = 0;
   private down = false;
@@ -186,6 +190,16 @@ export class BackendHealth {
     this.slowPauseMs = pauseMs;
     this.recent.clear();
     this.pause(reason, pauseMs);
+  }
+
+  /** What its own metrics say: 1 is full. `undefined` if they cannot be read. */
+  reportsFullness(fullness: number | undefined, nowMs: number): void {
+    this.fullUntilMs = fullness !== undefined && fullness >= 1 ? nowMs + FULLNESS_MS : -Infinity;
+  }
+
+  /** Whether it has lately reported that it is full. */
+  get isFull(): boolean {
+    return performance.now() < this.fullUntilMs;
   }
 
   /** A check succeeded. */

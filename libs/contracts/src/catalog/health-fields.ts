@@ -13,4 +13,13 @@ export const healthFields = {
    * without one, its root.
    */
   healthPath: z.union([z.literal(false), z.string().regex(/^\/[\x21-\x7e]*$/)]).optional(),
+  /**
+   * Where its metrics are, such as `/metrics` of vLLM, SGLang or llama.cpp: a path from the root of its host.
+   * One whose own queue or cache is full is called after the others. Default: only the router's own calls
+   * count.
+   */
+  loadPath: z
+    .string()
+    .regex(/^\/[\x21-\x7e]*$/)
+    .optional(),
 };

@@ -45,6 +45,16 @@ it('adds up what routers report of a backend, with the worst of its states and t
   });
 });
 
+it('shows a backend as out of service once every router knows', () => {
+  const drained: BackendState = { ...ROW, state: 'draining', reason: 'New driver', drainedAs: 'a' };
+  expect(joinedReports([[drained], [ROW], [drained]]).backends).toMatchObject([
+    { state: 'up', reason: null, drainedAs: null },
+  ]);
+  expect(joinedReports([[drained], [drained]]).backends).toMatchObject([
+    { state: 'draining', reason: 'New driver', drainedAs: 'a' },
+  ]);
+});
+
 it('keeps backends apart that differ in model, name or address', () => {
   const rows = [ROW, { ...ROW, model: 'n' }, { ...ROW, name: 'b' }, { ...ROW, url: 'http://b/v1' }];
   expect(joinedReports([rows]).backends).toEqual(rows);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** From the best to the worst, and then those that an operator has chosen, which every router knows. */
-const BACKEND_CONDITIONS = ['up', 'full', 'behind', 'cooling', 'wrong_chain', 'draining', 'off'] as const;
+/** From the best to the worst. What an operator has chosen is first: it holds once every router knows it. */
+const BACKEND_CONDITIONS = ['draining', 'off', 'up', 'full', 'behind', 'cooling', 'wrong_chain'] as const;
 
 /** Routers of an earlier release report none. */
 const Share = z.number().nullable().default(null);
@@ -14,7 +14,7 @@ export const BackendState = z.object({
   state: z
     .enum(BACKEND_CONDITIONS)
     .describe(
-      '`full`: no slot is free. `behind`: a node that others are ahead of, called after them. `cooling`: it failed and is called last for a while. `wrong_chain`: a node of another chain, not called. `draining`: taken out of service by an operator; calls under way end. `off`: the same, and it is not checked.',
+      '`full`: no slot is free, or its own metrics say so. `behind`: a node that others are ahead of, called after them. `cooling`: it failed and is called last for a while. `wrong_chain`: a node of another chain, not called. `draining`: taken out of service by an operator, as all routers know; calls under way end. `off`: the same, and it is not checked.',
     ),
   reason: z.string().nullable().describe('Why it is not `up`.'),
   drainedAs: z
@@ -65,11 +65,12 @@ export function joinedReports(reports: readonly (readonly BackendState[])[]): Ro
 
 function joined(one: BackendState, other: BackendState): BackendState {
   const rank = ({ state }: BackendState): number => BACKEND_CONDITIONS.indexOf(state);
-  const { state, reason } = rank(other) > rank(one) ? other : one;
+  const { state, reason, drainedAs } = rank(other) > rank(one) ? other : one;
   return {
     ...one,
     state,
     reason,
+    drainedAs,
     inFlight: one.inFlight + other.inFlight,
     waiting: one.waiting + other.waiting,
     maxInFlight: one.maxInFlight + other.maxInFlight,

@@ -67,6 +67,8 @@ export class LocalBackendStates extends BackendStates {
     }
     if (this.nodes.isLagging(live))
       return { state: 'behind', reason: `${this.nodes.lagOf(live) ?? 0} blocks behind the others` };
+    if (live.health.isFull)
+      return { state: 'full', reason: 'Its own metrics say that its queue or its cache is full' };
     if (live.inFlight >= live.backend.maxInFlight) return { state: 'full', reason: 'All slots are in use' };
     return { state: 'up', reason: null };
   }
