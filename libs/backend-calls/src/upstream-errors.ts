@@ -13,7 +13,7 @@ export interface UpstreamError {
   readonly isInvalid: boolean;
   /** Whether the content of the request violates a policy of the backend. */
   readonly isPolicy: boolean;
-  /** Whether the backend doesn't have the model, or rejects its key, whatever the status. */
+  /** Whether the backend doesn't have the model, or rejects its key or its bill, whatever the status. */
   readonly isMisconfigured: boolean;
 }
 
@@ -49,8 +49,9 @@ const isOverContextIn = (message = ''): boolean => OVER_CONTEXT_WORDS.some((word
 const MISCONFIGURED =
   /invalid_api_key|model_not_found|invalid_model|no_db_connection|prompt_(outputs_failed_validation|no_outputs)|missing_node_type/i;
 
-/** The same in the words of LiteLLM and of Gemini, with 400. */
-const MISCONFIGURED_WORDS = /Invalid model name passed in|API key (?:not valid|expired)/;
+/** The same in the words of LiteLLM, Gemini and Anthropic, with 400; and an account that cannot pay. */
+const MISCONFIGURED_WORDS =
+  /Invalid model name passed in|API key (?:not valid|expired)|credit balance is too low/;
 
 /** Codes and types of content that violates a policy: OpenAI's, Azure's. */
 const POLICY = /content_policy|content_filter|moderation|responsible_?ai|safety_violation/i;

@@ -224,6 +224,11 @@ describe('a backend of the kind anthropic', () => {
   it.each([
     [400, error('invalid_request_error', 'prompt is too long: 9 tokens > 8 maximum'), 'TOO_MANY_TOKENS'],
     [400, error('invalid_request_error', 'temperature: out of range'), 'INVALID_REQUEST'],
+    [
+      400,
+      error('invalid_request_error', 'Your credit balance is too low to access the API.'),
+      'INFERENCE_FAILED',
+    ],
     [401, error('authentication_error'), 'INFERENCE_FAILED'],
     [404, error('not_found_error'), 'INFERENCE_FAILED'],
     [413, error('request_too_large'), 'PAYLOAD_TOO_LARGE'],
