@@ -176,6 +176,7 @@ export const rooms = {
   'backend-calls': {
     choice: [],
     health: [],
+    sharing: [],
   },
   router: {
     '.': ['router.config'],

@@ -1,17 +1,21 @@
 import { type CallKind, isMadeOnce } from '@svc/contracts/inference';
 import { type Exchange, ExchangeAborted } from '@svc/runtime';
 import { SPAN_KIND, type Step, beginStep, errorType, genAi, router } from '@svc/telemetry';
+import type { GiveBack } from './backend-load.js';
 import type { LiveBackend } from './backend-pool.js';
 import { isImageCall } from './backend-refusal.js';
 import { promptTokensIn } from './choice/reported-tokens.js';
+import type { UsedTokens } from './sharing/token-queue.js';
+import { usedTokens } from './sharing/used-tokens.js';
 import { type CallWork, type WorkingCall, reasonOf } from './choice/server-work.js';
 import type { WaitingCall } from './health/backend-health.js';
 
 /** The slot in which a backend is called. */
 interface CallSlot {
   readonly live: LiveBackend;
-  /** Called once, when the call has ended. */
-  readonly giveBack: () => void;
+  readonly giveBack: GiveBack;
+  /** Whether it matters how many tokens the call uses. */
+  readonly isShared: boolean;
   /** Whether the backend works on after its response, so that its slot is not free. */
   readonly isQueued: boolean;
   readonly accountId: string;
@@ -41,6 +45,7 @@ export class Attempt implements WaitingCall {
   private hasBegun = false;
   private error = '';
   private isOver = false;
+  private used: UsedTokens | undefined;
   /**
    * To be called when the exchange has ended. Frees the backend's slot, unless the backend goes on working.
    * The exchange keeps this function until then, so it is not made where it would keep the body of the call.
@@ -108,9 +113,10 @@ export class Attempt implements WaitingCall {
     if (this.slot.isQueued) this.end(undefined);
   }
 
-  /** What the backend has reported about the prompt's tokens. */
-  private report({ end }: Exchange): void {
+  /** What the backend has reported about the tokens. */
+  private report({ end, receivedBytes }: Exchange): void {
     const { working, slot, call } = this;
+    if (slot.isShared) this.used = usedTokens(end, receivedBytes);
     const tokens = working && working.promptTokens > 0 ? promptTokensIn(end) : undefined;
     if (!working || !tokens) return;
     slot.live.work.reported(working, tokens);
@@ -125,7 +131,7 @@ export class Attempt implements WaitingCall {
     const { health } = live;
     health.left(this);
     if (this.call.number > 1) health.retrying -= 1;
-    giveBack();
+    giveBack(this.used);
     if (this.working) live.work.ended(this.working);
     // An aborted call has delivered what its reader wanted, so it is not a failure.
     if (failure && !(failure instanceof ExchangeAborted) && this.error === '') {

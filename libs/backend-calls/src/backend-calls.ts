@@ -3,6 +3,7 @@ import { Problem } from '@svc/contracts/problems';
 import { Exchange, ExchangeAborted, type ExchangeRequest, ExchangeTimedOut, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { BackendError } from './backend-error.js';
+import { sharerOf } from './call-share.js';
 import { workOf } from './call-work.js';
 import { Attempt } from './attempt.js';
 import { AttemptLimits } from './attempt-limits.js';
@@ -92,13 +93,13 @@ export class BackendCalls {
     const { connections } = this.pool;
     const fresh = mayRepeat(kind, candidates.length) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
-    const places = new Places(candidates, { accountId, waitMs, signal });
+    const places = new Places(candidates, { ...sharerOf(call), waitMs, signal });
     const limits = new AttemptLimits(mode, this.settings.ROUTER_ATTEMPT_TIMEOUT_MS);
     for (;;) {
       const next = places.next();
       const place = next instanceof Promise ? await next : next;
       if (!place) break;
-      const { to, giveBack } = place;
+      const { to, giveBack, isShared } = place;
       const { live, plan } = to;
       // It has been taken out of service while the call waited there.
       if (this.isOut(call, live)) {
@@ -107,7 +108,7 @@ export class BackendCalls {
       }
       const { isStream } = mode;
       const number = retries + 1;
-      const slot = { live, giveBack, isQueued: plan.isQueued === true, accountId };
+      const slot = { live, giveBack, isShared, isQueued: plan.isQueued === true, accountId };
       const attempt = new Attempt(slot, { kind, model, isStream, number, work });
       if (retries > 0) router.retries.add(1, model);
       const leftMs = endMs - performance.now();
@@ -122,7 +123,7 @@ export class BackendCalls {
           signal,
           onEnd: attempt.ended,
           fresh,
-          keepsEnd: work !== undefined,
+          keepsEnd: work !== undefined || isShared,
           holder: attempt,
         };
         const exchange = await Exchange.start(connections.kept, request, options);

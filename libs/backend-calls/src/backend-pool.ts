@@ -2,10 +2,11 @@ import { isIPv6 } from 'node:net';
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import { type Connections, Exchange, type ExchangeRequest, connections, hashOf } from '@svc/runtime';
-import { BackendLoad, type Waiter } from './backend-load.js';
+import { BackendLoad, type GiveBack, type Waiter } from './backend-load.js';
 import { ordered } from './choice/server-choice.js';
 import { type CallWork, NO_WORK, type ServerWork } from './choice/server-work.js';
 import type { BackendHealth } from './health/backend-health.js';
+import type { Sharer } from './sharing/token-queue.js';
 import { DrainBook } from './health/drain-book.js';
 
 /** A backend of the catalogue, with the load of its URL and model. */
@@ -45,9 +46,9 @@ export class LiveBackend {
     return this.load.inFlight;
   }
 
-  /** Takes a slot, if one is free. Call the returned function once, to free it. */
-  take(accountId: string): (() => void) | undefined {
-    return this.load.take(accountId, this.backend.maxInFlight);
+  /** Takes a slot, if one is free. */
+  take(sharer: Sharer): GiveBack | undefined {
+    return this.load.take(sharer, this.backend.maxInFlight);
   }
 
   /** Waits for a slot; the returned function ends the wait. */

@@ -1,15 +1,16 @@
+import type { GiveBack } from './backend-load.js';
 import type { Candidate } from './call-mode.js';
+import type { Sharer } from './sharing/token-queue.js';
 
 /** A backend to call, with a slot reserved for the call. */
 export interface Place<To> {
   readonly to: To;
-  /** Call once, when the call has ended. */
-  readonly giveBack: () => void;
+  readonly giveBack: GiveBack;
+  /** Whether other calls were waiting there. */
+  readonly isShared: boolean;
 }
 
-export interface PlaceRequest {
-  /** The account whose share of a full backend is used. */
-  readonly accountId: string;
+export interface PlaceRequest extends Sharer {
   /** How long to wait for a slot, for all backends together. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -38,8 +39,9 @@ export class Places<To extends Candidate> {
       this.at += 1;
       // One that does not respond is no relief for those that do.
       if (to.live.health.isDown && this.full.size > 0) continue;
-      const giveBack = to.live.take(request.accountId);
-      if (giveBack) return { to, giveBack };
+      const isShared = to.live.load.waitingCalls > 0;
+      const giveBack = to.live.take(request);
+      if (giveBack) return { to, giveBack, isShared };
       this.full.add(to);
     }
     return this.full.size > 0 ? this.whenFree() : undefined;
@@ -57,7 +59,7 @@ export class Places<To extends Candidate> {
 /** Waits at all of them at once. */
 function firstPlace<To extends Candidate>(
   full: ReadonlySet<To>,
-  { accountId, waitMs, signal }: PlaceRequest,
+  { waitMs, signal, ...sharer }: PlaceRequest,
 ): Promise<Place<To> | undefined> {
   const { promise, resolve } = Promise.withResolvers<Place<To> | undefined>();
   const leave: (() => void)[] = [];
@@ -77,15 +79,15 @@ function firstPlace<To extends Candidate>(
   for (const to of full) {
     if (isOver) break;
     // A slot may have become free while another backend was called.
-    const giveBack = to.live.take(accountId);
+    const giveBack = to.live.take(sharer);
     if (giveBack) {
-      end({ to, giveBack });
+      end({ to, giveBack, isShared: true });
       break;
     }
     leave.push(
       to.live.join({
-        accountId,
-        grant: (given) => end({ to, giveBack: given }),
+        ...sharer,
+        grant: (given) => end({ to, giveBack: given, isShared: true }),
         refuse: () => {
           queued -= 1;
           if (queued === 0) end();

@@ -32,10 +32,15 @@ export interface PromptBlocks {
 
 /** The prompt of a chat, whose body is JSON. Prompts have blocks in common only with the same salt. */
 export function promptOf(body: readonly Uint8Array[], salt: number): PromptBlocks {
+  const blocks = hashBlocks(copyBeginning(body), salt);
+  return { tokens: bytesToTokens(body), blocks };
+}
+
+/** The tokens of a prompt, estimated by its length. */
+export function bytesToTokens(body: readonly Uint8Array[]): number {
   let size = 0;
   for (const piece of body) size += piece.length;
-  const blocks = hashBlocks(copyBeginning(body), salt);
-  return { tokens: Math.ceil(Math.min(size, COUNTED_BYTES) / BYTES_PER_TOKEN), blocks };
+  return Math.ceil(Math.min(size, COUNTED_BYTES) / BYTES_PER_TOKEN);
 }
 
 /** Copies the beginning of the prompt to where its words can be read. Returns its length. */

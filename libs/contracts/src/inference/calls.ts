@@ -1,3 +1,5 @@
+import type { Band } from '../catalog/price-tiers.js';
+
 /** The kinds of model calls. */
 export const CALL_KINDS = [
   'chat',
@@ -45,6 +47,13 @@ export interface CallOrigin {
   readonly accountId: string;
   /** The catalogue's id. */
   readonly model: string;
+}
+
+/** How a call waits for a backend that is full: as one of a tier of service. */
+export interface CallShare {
+  readonly band: Band;
+  /** The share of its account, compared to 1. */
+  readonly weight: number;
 }
 
 /** The backend that responded, and the number of failed calls before. */

@@ -1,5 +1,5 @@
 import type { EncryptionKeys } from '../messages/enclaves.js';
-import type { CallOrigin, ServedBy } from './calls.js';
+import type { CallOrigin, CallShare, ServedBy } from './calls.js';
 import type { Piece, Repetition, Repetitions, ResponseFacts } from './pieces.js';
 
 /** A chat. */
@@ -13,6 +13,8 @@ export interface ChatCall extends CallOrigin {
   readonly body: readonly Uint8Array[];
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
+  /** Default: interactive, with the usual weight. */
+  readonly share?: CallShare;
   /** For a chat whose texts are encrypted. Only backends that hold the model's key are called. */
   readonly encryption?: EncryptionKeys;
 }

@@ -10,6 +10,7 @@ export {
   type CallFile,
   type CallKind,
   type CallOrigin,
+  type CallShare,
   type JobCallKind,
   isMadeOnce,
   type Served,

@@ -26,6 +26,7 @@ describe('a call on the wire', () => {
     { cacheKey: '', model: 'a/b:c@d' },
     { kind: 'speech' as const },
     { kind: 'rpc' as const, exceptBackend: 'backend-1' },
+    { share: { band: 'background' as const, weight: 2.5 } },
     { encryption: { modelKey: `04${'0a'.repeat(64)}`, clientKey: `04${'b1'.repeat(64)}` } },
   ])('survives a round trip, in valid HTTP headers: %j', (more) => {
     for (const stream of [true, false]) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BANDS } from '../catalog/price-tiers.js';
 import { PublicKey } from '../messages/enclaves.js';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
@@ -20,6 +21,8 @@ const CALL_HEADERS = {
   accountId: 'x-svc-account',
   model: 'x-svc-model',
   cacheKey: 'x-svc-cache-key',
+  band: 'x-svc-band',
+  weight: 'x-svc-weight',
   stream: 'x-svc-stream',
   kind: 'x-svc-kind',
   backend: 'x-svc-only-backend',
@@ -68,6 +71,8 @@ const CallHead = z.object({
   [CALL_HEADERS.accountId]: Encoded.default(''),
   [CALL_HEADERS.model]: Encoded,
   [CALL_HEADERS.cacheKey]: Encoded.optional(),
+  [CALL_HEADERS.band]: z.enum(BANDS).optional(),
+  [CALL_HEADERS.weight]: z.coerce.number().min(0.1).max(100).optional(),
   [CALL_HEADERS.stream]: z.enum(['true', 'false']),
   [CALL_HEADERS.kind]: z.enum(CALL_KINDS).optional(),
   [CALL_HEADERS.backend]: Name.min(1).optional(),
@@ -97,6 +102,10 @@ export function encodeInferenceCall(call: WireCall, stream: boolean): InferenceC
     ...(call.backend !== undefined && { [CALL_HEADERS.backend]: call.backend }),
     ...(call.exceptBackend !== undefined && { [CALL_HEADERS.exceptBackend]: call.exceptBackend }),
     ...(call.cacheKey !== undefined && { [CALL_HEADERS.cacheKey]: encoded(call.cacheKey) }),
+    ...(call.share && {
+      [CALL_HEADERS.band]: call.share.band,
+      [CALL_HEADERS.weight]: String(call.share.weight),
+    }),
     ...(call.encryption && {
       [CALL_HEADERS.modelKey]: call.encryption.modelKey,
       [CALL_HEADERS.clientKey]: call.encryption.clientKey,
@@ -121,6 +130,8 @@ export function decodeInferenceCall(
   const head = read.data;
   const cacheKey = head[CALL_HEADERS.cacheKey];
   const kind = head[CALL_HEADERS.kind];
+  const band = head[CALL_HEADERS.band];
+  const weight = head[CALL_HEADERS.weight];
   const backend = head[CALL_HEADERS.backend];
   const exceptBackend = head[CALL_HEADERS.exceptBackend];
   const modelKey = head[CALL_HEADERS.modelKey];
@@ -135,6 +146,7 @@ export function decodeInferenceCall(
       ...(backend !== undefined && { backend }),
       ...(exceptBackend !== undefined && { exceptBackend }),
       ...(cacheKey !== undefined && { cacheKey }),
+      ...(band !== undefined && weight !== undefined && { share: { band, weight } }),
       ...(modelKey !== undefined && clientKey !== undefined && { encryption: { modelKey, clientKey } }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',

@@ -1,5 +1,5 @@
 import type { EncryptionKeys } from '../messages/enclaves.js';
-import type { CallFile, CallKind, CallOrigin, ServedBy } from './calls.js';
+import type { CallFile, CallKind, CallOrigin, CallShare, ServedBy } from './calls.js';
 
 /** A call as it is sent to other processes. */
 export interface WireCall extends CallOrigin {
@@ -18,6 +18,8 @@ export interface WireCall extends CallOrigin {
   readonly exceptBackend?: string;
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
+  /** Default: interactive, with the usual weight. */
+  readonly share?: CallShare;
   /** For a chat whose texts are encrypted. Only backends that hold the model's key are called. */
   readonly encryption?: EncryptionKeys;
 }

@@ -135,6 +135,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.controller?.abort(error);
   }
 
+  /** The bytes of the body that have arrived; counted only if its end is kept. */
+  receivedBytes = 0;
+
   /** The end of what has arrived, at most 4 KiB, which may begin within a character. */
   get end(): string {
     const { last, beforeLast } = this;
@@ -258,6 +261,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.keepsEnd) {
+      this.receivedBytes += chunk.length;
       this.beforeLast = this.last;
       this.last = chunk;
     }

@@ -205,7 +205,15 @@ export function chatCall(
   { requestId, accountId }: Pick<ChatCall, 'requestId' | 'accountId'>,
   body: readonly Uint8Array[],
 ): ChatCall {
-  const call = { requestId, accountId, model: model.id, body, ...(encryption && { encryption }) };
+  const { soldTier: tier } = model;
+  const call = {
+    requestId,
+    accountId,
+    model: model.id,
+    body,
+    ...(tier && { share: { band: tier.band, weight: tier.weight } }),
+    ...(encryption && { encryption }),
+  };
   return cacheKey === undefined ? call : { ...call, cacheKey };
 }
 
