@@ -95,6 +95,12 @@ const BackendTable = ({ rows, onChange }: BackendTableProps) => (
         isNumeric: true,
       },
       {
+        title: 'Cached',
+        cell: ({ hitShare }) => (hitShare === null ? '–' : `${Math.round(hitShare * 100)} %`),
+        sortBy: ({ hitShare }) => hitShare ?? -1,
+        isNumeric: true,
+      },
+      {
         title: 'Action',
         cell: (row) =>
           may('keys') && (
