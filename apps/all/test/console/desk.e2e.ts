@@ -220,6 +220,28 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     );
   });
 
+  it('takes a backend out of service and puts it back', async () => {
+    const opened = await openDesk();
+    const { page } = opened;
+    await opened.heading('Accounts');
+    await opened.open('Backends');
+    const row = page.getByRole('row', { name: /test-model/ });
+    await row.getByRole('button', { name: /^Take out/ }).click();
+    expect(await opened.findings()).toEqual([]);
+    await page.getByLabel('Reason').fill('New driver');
+    await answer(opened, 'Take it out');
+    await page.getByText(/Send no further requests for test-model/).waitFor();
+    await answer(opened, 'Take it out');
+    await closed(opened);
+    await row.getByText('draining', { exact: true }).waitFor();
+    await row.getByText('New driver').waitFor();
+    await row.getByRole('button', { name: /^Put back/ }).click();
+    await page.getByLabel('Reason').fill('Done');
+    await answer(opened, 'Put it back');
+    await closed(opened);
+    await row.getByText('up', { exact: true }).waitFor();
+  });
+
   it('offers a token without scopes nothing that it may not do, and says why', async () => {
     const { id } = await platform.account('10.00');
     const opened = await openDesk(READER);
