@@ -22,6 +22,11 @@ export class FallbackBackend {
   static async start(): Promise<FallbackBackend> {
     const backend = new FallbackBackend(undefined);
     backend.server = await TestServer.start((request, response) => {
+      // A check of its health.
+      if (request.method === 'GET') {
+        response.end('{}');
+        return;
+      }
       void json(request).then((body) => {
         const chat = body as ReceivedChat;
         backend.received.push(chat);

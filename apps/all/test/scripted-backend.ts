@@ -45,6 +45,11 @@ export class ScriptedBackend {
     const refusing: Refusing = { times: 0, status: 503, body: {}, waitMs: 0 };
     const requests: BackendRequest[] = [];
     const server = await TestServer.start((request, response) => {
+      // A check of its health.
+      if (request.method === 'GET') {
+        response.end('{}');
+        return;
+      }
       if (refusing.times > 0) {
         refusing.times -= 1;
         const { status, body, waitMs } = refusing;
