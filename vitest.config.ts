@@ -119,6 +119,8 @@ const ofOneProcess = [
   'apps/all/test/e2e/encryption-privacy.e2e.ts',
   // All that is in its database is counted.
   'apps/all/test/e2e/audit.e2e.ts',
+  // A backend is shared by the calls of one process, so that two routers need twice as many of them.
+  'apps/all/test/e2e/token-shares.e2e.ts',
   // The code of its process has one more rail, or another dialect.
   'apps/all/test/e2e/{third-rail,second-dialect}.e2e.ts',
 ];
