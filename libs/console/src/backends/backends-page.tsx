@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ReplyAt } from '../api/routes.js';
 import { ask, may } from '../desk/operator.js';
 import { count } from '../text/format.js';
-import { DataTable } from '../ui/data-table.js';
+import { type Column, DataTable } from '../ui/data-table.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { DrainDialog } from './drain-dialog.js';
@@ -41,6 +41,48 @@ interface BackendTableProps {
   readonly onChange: (row: BackendRow) => void;
 }
 
+const share = (value: number | null): string => (value === null ? '–' : `${Math.round(value * 100)} %`);
+
+/** How a backend does: its calls, how soon they begin, and how they end. */
+const FIGURES: readonly Column<BackendRow>[] = [
+  {
+    title: 'Under way',
+    cell: ({ inFlight, maxInFlight }) => `${count(inFlight)} of ${count(maxInFlight)}`,
+    sortBy: ({ inFlight }) => inFlight,
+    isNumeric: true,
+  },
+  {
+    title: 'Waiting',
+    cell: ({ waiting }) => count(waiting),
+    sortBy: ({ waiting }) => waiting,
+    isNumeric: true,
+  },
+  {
+    title: 'First token',
+    cell: ({ firstTokenP50Ms, firstTokenP99Ms }) => (
+      <span>
+        {milliseconds(firstTokenP50Ms)}
+        <br />
+        <small class="muted">p99 {milliseconds(firstTokenP99Ms)}</small>
+      </span>
+    ),
+    sortBy: ({ firstTokenP50Ms }) => firstTokenP50Ms ?? -1,
+    isNumeric: true,
+  },
+  {
+    title: 'Failed',
+    cell: ({ failedShare }) => share(failedShare),
+    sortBy: ({ failedShare }) => failedShare ?? -1,
+    isNumeric: true,
+  },
+  {
+    title: 'Cached',
+    cell: ({ hitShare }) => share(hitShare),
+    sortBy: ({ hitShare }) => hitShare ?? -1,
+    isNumeric: true,
+  },
+];
+
 const BackendTable = ({ rows, onChange }: BackendTableProps) => (
   <DataTable
     caption="Backends"
@@ -64,42 +106,7 @@ const BackendTable = ({ rows, onChange }: BackendTableProps) => (
         sortBy: ({ name }) => name,
       },
       { title: 'State', cell: Health, sortBy: ({ state }) => state },
-      {
-        title: 'Under way',
-        cell: ({ inFlight, maxInFlight }) => `${count(inFlight)} of ${count(maxInFlight)}`,
-        sortBy: ({ inFlight }) => inFlight,
-        isNumeric: true,
-      },
-      {
-        title: 'Waiting',
-        cell: ({ waiting }) => count(waiting),
-        sortBy: ({ waiting }) => waiting,
-        isNumeric: true,
-      },
-      {
-        title: 'First token',
-        cell: ({ firstTokenP50Ms, firstTokenP99Ms }) => (
-          <span>
-            {milliseconds(firstTokenP50Ms)}
-            <br />
-            <small class="muted">p99 {milliseconds(firstTokenP99Ms)}</small>
-          </span>
-        ),
-        sortBy: ({ firstTokenP50Ms }) => firstTokenP50Ms ?? -1,
-        isNumeric: true,
-      },
-      {
-        title: 'Failed',
-        cell: ({ failedShare }) => (failedShare === null ? '–' : `${Math.round(failedShare * 100)} %`),
-        sortBy: ({ failedShare }) => failedShare ?? -1,
-        isNumeric: true,
-      },
-      {
-        title: 'Cached',
-        cell: ({ hitShare }) => (hitShare === null ? '–' : `${Math.round(hitShare * 100)} %`),
-        sortBy: ({ hitShare }) => hitShare ?? -1,
-        isNumeric: true,
-      },
+      ...FIGURES,
       {
         title: 'Action',
         cell: (row) =>
