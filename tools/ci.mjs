@@ -18,14 +18,11 @@ const STEPS = {
   prometheus: (name) => need(name, 'ALERT RULES ARE NOT TESTED'),
   python: (name) => need(name, 'CLIENTS IN PYTHON MAY BE SKIPPED'),
   ffmpeg: (name) => need(name, 'MEASURED AUDIO IS NOT COMPARED WITH A DECODER'),
-  cmake: (name) => need(name, 'THE TESTS OF WHISPER.CPP ARE SKIPPED'),
   chromium: (name) => need(name, 'THE CONSOLE IS NOT TESTED IN A BROWSER'),
   check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
   clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
   console: (name) => steps.tests({ name, seconds: 600, script: 'test:console' }),
-  // On a new machine the time is mostly compilation of the servers: 11 minutes of CPU time.
-  backends: (name) => steps.tests({ name, seconds: 1_500, script: 'test:backends' }),
   cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster' }),
   helm: (name) => steps.tests({ name, seconds: 1_500, script: 'test:helm' }),
 };

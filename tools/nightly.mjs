@@ -28,6 +28,10 @@ const PARTS = {
     args: ['apps/all/test/fault/killed-under-load.fault.ts'],
     env: { KILLS: '500' },
   },
+  backends: {
+    about: 'llama-cpp-python and whisper.cpp as backends, which are compiled first, with cmake and a C++ compiler',
+    script: 'test:backends',
+  },
   servers: {
     about:
       'a LiteLLM proxy, vLLM, transformers serve and llama-cpp-python as backends, 7 GB of packages from PyPI; stable-diffusion.cpp, which is compiled first',
