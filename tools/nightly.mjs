@@ -29,7 +29,8 @@ const PARTS = {
     env: { KILLS: '500' },
   },
   backends: {
-    about: 'llama-cpp-python and whisper.cpp as backends, which are compiled first, with cmake and a C++ compiler',
+    about:
+      'llama-cpp-python and whisper.cpp as backends, which are compiled first, with cmake and a C++ compiler',
     script: 'test:backends',
   },
   servers: {
