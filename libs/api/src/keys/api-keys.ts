@@ -85,7 +85,13 @@ const Disabled = z.boolean().describe('A disabled key is refused until it is ena
 
 /** The models that requests fall back to by default. */
 export const FallbackModels = z
-  .array(z.string().min(1).max(200))
+  .array(
+    z
+      .string()
+      .min(1)
+      .max(200)
+      .meta({ pattern: String.raw`^[^\u0000]+$` }),
+  )
   .max(FALLBACKS_AT_MOST)
   .describe(
     'The models that completions fall back to, in this order, if their requests have no `models` and no `fallbacks`. Models that cannot be used are left out.',
