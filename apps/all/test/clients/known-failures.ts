@@ -47,6 +47,12 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     says: /This Idempotency-Key has already been used for a different request/,
     why: 'A schema does not know which keys have been used.',
   },
+  {
+    check: 'positive_data_acceptance',
+    status: 400,
+    says: /send the models to fall back to in either models or fallbacks|until is only for `draining` and `off`/,
+    why: 'Which members go together is a rule about their values that the description does not have.',
+  },
   ...[...COMPLETIONS, 'POST /augment/text-parser'].map((operation) => ({
     check: 'ignored_auth',
     operation,
