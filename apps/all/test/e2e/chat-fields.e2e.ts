@@ -40,7 +40,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   store: false,
   include: ['something'],
   metadata: { a: 'b' },
-  fallbacks: [{ model: 'other' }],
 };
 
 const treated = (treatment: string): string[] =>
