@@ -53,6 +53,12 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     says: /send the models to fall back to in either models or fallbacks|until is only for `draining` and `off`/,
     why: 'Which members go together is a rule about their values that the description does not have.',
   },
+  {
+    check: 'positive_data_acceptance',
+    status: 400,
+    says: /\b(?:models|fallbacks|fallbackModels)\.\d+(?:\.model)?: Specified model not found/,
+    why: 'A schema does not know which models there are to fall back to.',
+  },
   ...[...COMPLETIONS, 'POST /augment/text-parser'].map((operation) => ({
     check: 'ignored_auth',
     operation,
