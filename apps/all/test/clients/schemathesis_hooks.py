@@ -1,4 +1,4 @@
-"""Gives valid requests the name of an existing model: otherwise all of them would get a 404."""
+"""Gives valid requests the names of existing models: otherwise all of them would get a 404, or a 400 for others to fall back to."""
 
 import schemathesis
 
@@ -7,5 +7,11 @@ MODEL = "test-model"
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.meta and case.meta.generation.mode.is_positive and isinstance(case.body, dict) and "model" in case.body:
-        case.body["model"] = MODEL
+    body = case.body
+    if not (case.meta and case.meta.generation.mode.is_positive and isinstance(body, dict) and "model" in body):
+        return
+    body["model"] = MODEL
+    if isinstance(body.get("models"), list):
+        body["models"] = [MODEL for _ in body["models"]]
+    for other in body.get("fallbacks") or []:
+        other["model"] = MODEL
