@@ -1,5 +1,6 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-import { dataIn, textIn, unsupported } from '../chat/other-forms.js';
+import { textIn } from '../chat/backend-json.js';
+import { dataIn, unsupported } from '../chat/other-forms.js';
 
 /** What a part of chat completions says about its place in the cache goes on to its block. */
 function cached(part: Fields): Fields {

@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
+import { JsonReader } from '@svc/runtime';
 import { callInput } from '../chat/other-forms.js';
 import { blocksOf } from './content.js';
 
@@ -35,10 +36,10 @@ function thoughtsOf(message: Fields): Fields[] {
   });
 }
 
-function callsOf(message: Fields): Fields[] {
+function callsOf(message: Fields, reader: JsonReader): Fields[] {
   return fieldsOf(message['tool_calls']).map(({ id, function: called }) => {
     const { name, arguments: text } = isFields(called) ? called : {};
-    return { type: 'tool_use', id: idOf(id), name, input: callInput(text) };
+    return { type: 'tool_use', id: idOf(id), name, input: callInput(text, reader) };
   });
 }
 
@@ -52,6 +53,7 @@ function resultOf(message: Fields): Fields {
 export function conversationOf(messages: unknown): AnthropicConversation {
   const system: Fields[] = [];
   const turns: Turn[] = [];
+  const reader = new JsonReader();
   let mayThink = true;
   const add = (role: Turn['role'], content: readonly Fields[]): void => {
     const last = turns.at(-1);
@@ -65,7 +67,7 @@ export function conversationOf(messages: unknown): AnthropicConversation {
         system.push(...blocksOf(message['content']));
         break;
       case 'assistant': {
-        const [thoughts, calls] = [thoughtsOf(message), callsOf(message)];
+        const [thoughts, calls] = [thoughtsOf(message), callsOf(message, reader)];
         add('assistant', [...thoughts, ...blocksOf(message['content']), ...calls]);
         if (calls.length > 0) mayThink = thoughts.length > 0;
         break;

@@ -8,8 +8,9 @@ import {
   isFields,
   unusable,
 } from '@svc/contracts/inference';
-import { backendError, parseBackendJson } from '../chat/backend-json.js';
-import type { PieceReader } from '../chat/piece-reader.js';
+import { backendError, parseBackendJson, textIn } from '../chat/backend-json.js';
+import { PLAIN_PIECE, type PieceReader } from '../chat/piece-reader.js';
+import { count } from '../chat/usage-reading.js';
 
 /** The most blocks in one response. */
 const BLOCKS_LIMIT = 1_024;
@@ -24,20 +25,7 @@ interface OpenBlock {
   readonly thoughts: string[];
 }
 
-const CONTINUES = {
-  index: 0,
-  logprobs: undefined,
-  end: null,
-  stopReason: undefined,
-  tokenIds: undefined,
-  isWhole: false,
-  parts: undefined,
-};
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const count = (value: unknown): number =>
-  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
+const CONTINUES = { ...PLAIN_PIECE, index: 0, end: null };
 
 /** Reads the responses of Anthropic's Messages API, whole or streamed, as pieces. */
 export class MessageReader implements PieceReader {
@@ -97,9 +85,9 @@ export class MessageReader implements PieceReader {
         return piece({ tool_calls: [call] });
       }
       case 'text':
-        return textOf(block['text']) === '' ? [] : piece({ content: block['text'] });
+        return textIn(block['text']) === '' ? [] : piece({ content: block['text'] });
       case 'thinking':
-        return textOf(block['thinking']) === '' ? [] : this.thought(open, textOf(block['thinking']));
+        return textIn(block['thinking']) === '' ? [] : this.thought(open, textIn(block['thinking']));
       case 'redacted_thinking':
         return piece({
           reasoning_details: [this.detail({ type: 'reasoning.encrypted', data: block['data'] })],
@@ -114,13 +102,13 @@ export class MessageReader implements PieceReader {
     if (!open || !isFields(delta)) return [];
     switch (delta['type']) {
       case 'text_delta':
-        return piece({ content: textOf(delta['text']) });
+        return piece({ content: textIn(delta['text']) });
       case 'thinking_delta':
-        return this.thought(open, textOf(delta['thinking']));
+        return this.thought(open, textIn(delta['thinking']));
       case 'signature_delta':
         return piece({ reasoning_details: [this.signed(open.thoughts.join(''), delta['signature'])] });
       case 'input_json_delta': {
-        const json = textOf(delta['partial_json']);
+        const json = textIn(delta['partial_json']);
         if (json === '' || open.call === undefined) return [];
         open.hasInput = true;
         return piece({ tool_calls: [{ index: open.call, function: { arguments: json } }] });
@@ -147,7 +135,7 @@ export class MessageReader implements PieceReader {
   private whole({ content, stop_reason: reason, stop_sequence: sequence }: Fields): Piece {
     const blocks = fieldsOf(content);
     const texts = (type: string, member: string): string =>
-      blocks.flatMap((block) => (block['type'] === type ? [textOf(block[member])] : [])).join('');
+      blocks.flatMap((block) => (block['type'] === type ? [textIn(block[member])] : [])).join('');
     const details = blocks.flatMap((block) => this.detailOf(block));
     const calls = blocks.filter(({ type }) => type === 'tool_use');
     const thoughts = texts('thinking', 'thinking');
@@ -173,8 +161,8 @@ export class MessageReader implements PieceReader {
   private detailOf(block: Fields): Fields[] {
     if (block['type'] === 'redacted_thinking')
       return [this.detail({ type: 'reasoning.encrypted', data: block['data'] })];
-    if (block['type'] !== 'thinking' || textOf(block['signature']) === '') return [];
-    return [this.signed(textOf(block['thinking']), block['signature'])];
+    if (block['type'] !== 'thinking' || textIn(block['signature']) === '') return [];
+    return [this.signed(textIn(block['thinking']), block['signature'])];
   }
 
   private thought({ thoughts }: OpenBlock, text: string): readonly Piece[] {

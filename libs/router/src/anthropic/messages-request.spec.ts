@@ -84,6 +84,13 @@ describe('a request for Anthropic', () => {
     expect(made({ messages })['messages']).toMatchObject([{ content: [{ input: { arguments: '{"x":' } }] }]);
   });
 
+  it('reads the arguments of all calls together within the bounds of a request', () => {
+    const text = `{"x":[${'1,'.repeat(29_999)}1]}`;
+    const messages = [{ role: 'assistant', content: '', tool_calls: [call('a', text), call('b', text)] }];
+    const [turn] = made({ messages })['messages'] as [{ content: { input: object }[] }];
+    expect(turn.content.map(({ input }) => Object.keys(input))).toEqual([['x'], ['arguments']]);
+  });
+
   it('has images and documents as blocks', () => {
     const content = [
       { type: 'image_url', image_url: { url: PNG } },

@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-import { type ThinkingForm, outputLimit, unsupported } from '../chat/other-forms.js';
+import { type ThinkingForm, functionIn, outputLimit, unsupported } from '../chat/other-forms.js';
 import { conversationOf } from './conversation.js';
 import { thinkingOf } from './thinking.js';
 
@@ -7,10 +7,7 @@ import { thinkingOf } from './thinking.js';
 const JSON_ONLY = { type: 'text', text: 'Respond with a single JSON object and nothing else.' };
 
 function toolOf(tool: Fields): Fields {
-  const { function: called } = tool;
-  if (tool['type'] !== 'function' || !isFields(called))
-    throw unsupported('this model takes tools of the type function only', 'tools');
-  const { name, description, parameters } = called;
+  const { name, description, parameters } = functionIn(tool);
   return {
     name,
     ...(typeof description === 'string' && description !== '' && { description }),

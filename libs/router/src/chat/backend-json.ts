@@ -23,3 +23,6 @@ export function backendError(error: unknown): Problem {
   const names = [type, code].filter((name) => /^"[a-z_]{1,40}"$|^\d{3}$/i.test(JSON.stringify(name) ?? ''));
   return unusable(`the backend reported an error: ${names.join(', ') || 'no name'}`);
 }
+
+/** The text that a member should be; empty for anything else. */
+export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,6 +1,7 @@
 import { BackendError } from '@svc/backend-calls';
 import { type Fields, isFields } from '@svc/contracts/inference';
-import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+import { type JsonReader, RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
+import { textIn } from './backend-json.js';
 
 /*
  * What the dialects of providers have in common that write the request of a chat in a form of their own.
@@ -11,21 +12,38 @@ export function unsupported(message: string, param: string): BackendError {
   return new BackendError(400, JSON.stringify({ error: { message, param } }));
 }
 
+/** The request that a dialect writes in its own form. It has been checked and bounded where it came from. */
+export function requestIn(body: readonly Uint8Array[]): Fields {
+  const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
+  return isFields(request) ? request : {};
+}
+
+/** The function of a tool. Throws BackendError for a tool of another type. */
+export function functionIn({ type, function: called }: Fields): Fields {
+  if (type !== 'function' || !isFields(called))
+    throw unsupported('this model takes tools of the type function only', 'tools');
+  return called;
+}
+
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]*;base64,/i;
+
+/** A URL may be long, and the pattern takes the square of the length of a head without end. */
+const HEAD_CHARACTERS = 1_000;
 
 /** The type and the base64 of a data URL; undefined for any other URL. */
 export function dataIn(url: string): { readonly type: string; readonly base64: string } | undefined {
-  const [prefix, type = ''] = DATA_URL.exec(url) ?? [];
+  const [prefix, type = ''] = DATA_URL.exec(url.slice(0, HEAD_CHARACTERS)) ?? [];
   return prefix === undefined ? undefined : { type: type.toLowerCase(), base64: url.slice(prefix.length) };
 }
 
-export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-/** The arguments of a call as an object; any other text becomes a member of one, since a model wrote it. */
-export function callInput(text: unknown): Fields {
+/**
+ * The arguments of a call as an object; any other text becomes a member of one, since a model wrote it. A
+ * request has one reader for all of its calls, whose texts nothing else has bounded.
+ */
+export function callInput(text: unknown, reader: JsonReader): Fields {
   if (typeof text !== 'string' || text.trim() === '') return {};
   try {
-    const value = boundedJson(text, RESPONSE_JSON_LIMITS);
+    const value = reader.read(text);
     if (isFields(value)) return value;
   } catch {
     // It is kept as it is.

@@ -1,5 +1,14 @@
 import type { Piece, Repetition, Repetitions, ResponseFacts } from '@svc/contracts/inference';
 
+/** The members of a piece that only some dialects have. */
+export const PLAIN_PIECE = {
+  logprobs: undefined,
+  stopReason: undefined,
+  tokenIds: undefined,
+  isWhole: false,
+  parts: undefined,
+};
+
 /** Reads one response of a backend: one for each, since it keeps the state of the response. */
 export interface PieceReader extends ResponseFacts {
   /** Whether every choice that began has ended, so that the response may end here. */

@@ -75,7 +75,7 @@ function withinTotals(usage: Usage, total: number): ReportedUsage {
 }
 
 /** The first positive integer among the counts that a backend reported, or 0. */
-const count = (...values: readonly unknown[]): number =>
+export const count = (...values: readonly unknown[]): number =>
   Number(values.find((value) => Number.isSafeInteger(value) && Number(value) > 0) ?? 0);
 
 function valueAt(fields: Fields, place: readonly string[]): unknown {

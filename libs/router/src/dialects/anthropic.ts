@@ -1,7 +1,8 @@
 import { type CallHead, BackendError } from '@svc/backend-calls';
 import { isFields } from '@svc/contracts/inference';
-import { RESPONSE_JSON_LIMITS, boundedJson, jsonOrUndefined } from '@svc/runtime';
+import { jsonOrUndefined } from '@svc/runtime';
 import { parseBackendJson } from '../chat/backend-json.js';
+import { requestIn } from '../chat/other-forms.js';
 import type { Dialect } from './dialect.js';
 import { MessageReader } from '../anthropic/message-reader.js';
 import { messagesRequest } from '../anthropic/messages-request.js';
@@ -44,8 +45,7 @@ export const anthropic: Dialect = {
   chat: {
     reader: () => new MessageReader(),
     request({ model, thinking = 'adaptive' }, body, isStream) {
-      const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
-      const messages = messagesRequest(isFields(request) ? request : {}, { model, form: thinking, isStream });
+      const messages = messagesRequest(requestIn(body), { model, form: thinking, isStream });
       return { path: '/messages', body: [Buffer.from(JSON.stringify(messages))] };
     },
     checkCompletion(body) {

@@ -1,7 +1,7 @@
 import { BackendError, errorStatus } from '@svc/backend-calls';
 import { isFields } from '@svc/contracts/inference';
-import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 import { parseBackendJson } from '../chat/backend-json.js';
+import { requestIn } from '../chat/other-forms.js';
 import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
 import type { Dialect } from './dialect.js';
@@ -21,8 +21,7 @@ export const gemini: Dialect = {
   chat: {
     reader: () => new ContentReader(),
     request({ model, thinking = 'adaptive' }, body, isStream) {
-      const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
-      const content = contentRequest(isFields(request) ? request : {}, thinking);
+      const content = contentRequest(requestIn(body), thinking);
       const call = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
       return { path: pathOf(model) + call, body: [Buffer.from(JSON.stringify(content))] };
     },

@@ -1,7 +1,6 @@
 import { BackendError, begins, errorStatus } from '@svc/backend-calls';
-import { isFields } from '@svc/contracts/inference';
-import { RESPONSE_JSON_LIMITS, boundedJson } from '@svc/runtime';
 import { type Differences, hostedRequest } from '../chat/hosted-members.js';
+import { requestIn } from '../chat/other-forms.js';
 import type { ChatDialect } from './dialect.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
@@ -36,8 +35,7 @@ export const chat: ChatDialect = {
 export const hostedChat = (differences: Differences): ChatDialect => ({
   ...chat,
   request(own, body) {
-    const request = boundedJson(Buffer.concat(body).toString('utf8'), RESPONSE_JSON_LIMITS);
-    const written = JSON.stringify(hostedRequest(isFields(request) ? request : {}, differences));
+    const written = JSON.stringify(hostedRequest(requestIn(body), differences));
     return chat.request(own, [Buffer.from(written)], false);
   },
 });

@@ -9,8 +9,9 @@ import {
   isFields,
   unusable,
 } from '@svc/contracts/inference';
-import { backendError, parseBackendJson } from '../chat/backend-json.js';
-import type { PieceReader } from '../chat/piece-reader.js';
+import { backendError, parseBackendJson, textIn } from '../chat/backend-json.js';
+import { PLAIN_PIECE, type PieceReader } from '../chat/piece-reader.js';
+import { count } from '../chat/usage-reading.js';
 
 /** The most candidates in one response, and the most calls in one of them. */
 const CANDIDATES_LIMIT = 128;
@@ -20,13 +21,6 @@ interface CandidateState {
   calls: number;
   isFinished: boolean;
 }
-
-const PIECE = { logprobs: undefined, stopReason: undefined, tokenIds: undefined, parts: undefined };
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const count = (value: unknown): number =>
-  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 
 /** Reads the responses of the Gemini API: an event of a stream has the form of a whole response. */
 export class ContentReader implements PieceReader {
@@ -49,7 +43,7 @@ export class ContentReader implements PieceReader {
     const body = parseBackendJson(text);
     if (isFields(body['error'])) {
       const { status, code } = body['error'];
-      throw backendError({ type: textOf(status).toLowerCase(), code });
+      throw backendError({ type: textIn(status).toLowerCase(), code });
     }
     this.reported = usageIn(body['usageMetadata']) ?? this.reported;
     const { promptFeedback: feedback } = body;
@@ -60,7 +54,7 @@ export class ContentReader implements PieceReader {
   /** The prompt violates a policy: nothing is made for it. */
   private blocked(): Piece {
     this.stateOf(0).isFinished = true;
-    return { ...PIECE, index: 0, delta: { role: 'assistant' }, end: 'content_filter', isWhole: false };
+    return { ...PLAIN_PIECE, index: 0, delta: { role: 'assistant' }, end: 'content_filter' };
   }
 
   private pieceOf({ index: given, content, finishReason }: Fields): Piece | undefined {
@@ -70,13 +64,13 @@ export class ContentReader implements PieceReader {
     const end = this.endOf(finishReason);
     state.isFinished = end !== null;
     const parts = isFields(content) ? fieldsOf(content['parts']) : [];
-    return { ...PIECE, index, delta: deltaOf(parts, state), end, isWhole: false };
+    return { ...PLAIN_PIECE, index, delta: deltaOf(parts, state), end };
   }
 
   private endOf(value: unknown): PieceEnd | null {
     const read = readChoiceEnd(value);
     if (read.end === 'not yet') return null;
-    if (read.end === 'failure') throw backendError({ type: textOf(value).toLowerCase() });
+    if (read.end === 'failure') throw backendError({ type: textIn(value).toLowerCase() });
     if (read.end === 'unknown') this.unknownFinish ??= read.name;
     return read.end === 'unknown' ? 'stop' : read.end;
   }
@@ -99,8 +93,8 @@ function deltaOf(parts: readonly Fields[], state: CandidateState): Fields {
     const { text, thought, functionCall: call, thoughtSignature: signed } = part;
     if (isFields(call)) calls.push(callOf(call, state, signed));
     else if (typeof signed === 'string') signature = signed;
-    if (thought === true) reasoning += textOf(text);
-    else content += textOf(text);
+    if (thought === true) reasoning += textIn(text);
+    else content += textIn(text);
   }
   return {
     role: 'assistant',
@@ -116,7 +110,7 @@ function callOf({ id, name, args }: Fields, state: CandidateState, signed: unkno
   if (state.calls === CALLS_LIMIT) throw unusable('the backend makes too many calls');
   return {
     index: state.calls++,
-    id: textOf(id) || `call_${randomBytes(12).toString('hex')}`,
+    id: textIn(id) || `call_${randomBytes(12).toString('hex')}`,
     type: 'function',
     function: { name, arguments: JSON.stringify(args ?? {}) },
     ...(typeof signed === 'string' && { extra_content: { google: { thought_signature: signed } } }),

@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-import { type ThinkingForm, outputLimit, reasoningWish, unsupported } from '../chat/other-forms.js';
+import { type ThinkingForm, functionIn, outputLimit, reasoningWish } from '../chat/other-forms.js';
 import { contentsOf } from './contents.js';
 
 /** Members of `generationConfig` by their names in chat completions. */
@@ -23,10 +23,7 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 
 function declarationOf(tool: Fields): Fields {
-  const { function: called } = tool;
-  if (tool['type'] !== 'function' || !isFields(called))
-    throw unsupported('this model takes tools of the type function only', 'tools');
-  const { name, description, parameters } = called;
+  const { name, description, parameters } = functionIn(tool);
   return {
     name,
     ...(typeof description === 'string' && description !== '' && { description }),

@@ -1,5 +1,7 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
-import { callInput, dataIn, textIn, unsupported } from '../chat/other-forms.js';
+import { JsonReader } from '@svc/runtime';
+import { textIn } from '../chat/backend-json.js';
+import { callInput, dataIn, unsupported } from '../chat/other-forms.js';
 
 /** A conversation in the form of the Gemini API. */
 export interface GeminiConversation {
@@ -54,24 +56,31 @@ function signatureOf({ extra_content: extra }: Fields): Fields {
   return typeof signature === 'string' ? { thoughtSignature: signature } : {};
 }
 
-function callsOf(message: Fields, names: Map<unknown, unknown>): Fields[] {
+/** What is read of a conversation from its beginning to its end. */
+interface Reading {
+  /** The names of calls by their ids. */
+  readonly names: Map<unknown, unknown>;
+  readonly reader: JsonReader;
+}
+
+function callsOf(message: Fields, { names, reader }: Reading): Fields[] {
   return fieldsOf(message['tool_calls']).map((call) => {
     const { name, arguments: text } = isFields(call['function']) ? call['function'] : {};
     names.set(call['id'], name);
-    return { functionCall: { name, args: callInput(text) }, ...signatureOf(call) };
+    return { functionCall: { name, args: callInput(text, reader) }, ...signatureOf(call) };
   });
 }
 
-function modelParts(message: Fields, names: Map<unknown, unknown>): Fields[] {
+function modelParts(message: Fields, reading: Reading): Fields[] {
   const texts = partsOf(message['content']);
   const { thought_signature: signature } = message;
   const last = texts.at(-1);
   if (typeof signature === 'string' && last) last['thoughtSignature'] = signature;
-  return [...texts, ...callsOf(message, names)];
+  return [...texts, ...callsOf(message, reading)];
 }
 
 /** What a tool has returned: its texts, and files beside it. */
-function resultParts(message: Fields, names: ReadonlyMap<unknown, unknown>): Fields[] {
+function resultParts(message: Fields, { names }: Reading): Fields[] {
   const parts = partsOf(message['content']);
   const output = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
   const name = names.get(message['tool_call_id']) ?? message['name'] ?? 'tool';
@@ -82,7 +91,7 @@ function resultParts(message: Fields, names: ReadonlyMap<unknown, unknown>): Fie
 export function contentsOf(messages: unknown): GeminiConversation {
   const system: Fields[] = [];
   const contents: Turn[] = [];
-  const names = new Map<unknown, unknown>();
+  const reading: Reading = { names: new Map(), reader: new JsonReader() };
   const add = (role: Turn['role'], parts: readonly Fields[]): void => {
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -95,10 +104,10 @@ export function contentsOf(messages: unknown): GeminiConversation {
         system.push(...partsOf(message['content']));
         break;
       case 'assistant':
-        add('model', modelParts(message, names));
+        add('model', modelParts(message, reading));
         break;
       case 'tool':
-        add('user', resultParts(message, names));
+        add('user', resultParts(message, reading));
         break;
       default:
         add('user', partsOf(message['content']));
