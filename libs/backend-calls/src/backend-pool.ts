@@ -107,14 +107,12 @@ export class BackendPool {
     { accountId, backend, exceptBackend, model }: BackendChoice = {},
     work: CallWork = NO_WORK,
   ): readonly LiveBackend[] {
-    const all = backends
-      .flatMap((entry, position) => [...this.resolve(entry, position)])
-      .filter(
-        ({ name }) =>
-          name === (backend ?? name) &&
-          name !== exceptBackend &&
-          (backend !== undefined || model === undefined || !this.drains.of(model, name)),
-      );
+    const all = this.members(backends).filter(
+      ({ name }) =>
+        name === (backend ?? name) &&
+        name !== exceptBackend &&
+        (backend !== undefined || model === undefined || !this.drains.of(model, name)),
+    );
     if (all.length < 2) return all;
     const order = ordered(all, work, performance.now());
     // Usually all of them work.

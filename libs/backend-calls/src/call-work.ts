@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { haveChoice } from '@svc/contracts/catalog';
 import type { RoutedCall } from './call-mode.js';
 import { hashOf } from '@svc/runtime';
 import { promptOf } from './choice/prompt.js';
@@ -15,8 +16,7 @@ export function workOf(
   { kind = 'chat', body, backends, accountId, cacheKey, encryption, sharesPrompts }: RoutedCall,
   isStream: boolean,
 ): CallWork | undefined {
-  const [first] = backends;
-  if (backends.length < 2 && first?.eachAddress !== true) return undefined;
+  if (!haveChoice(backends)) return undefined;
   const account = sharesPrompts === true ? 0 : hashOf(accountId);
   const key = cacheKey === undefined ? undefined : hashOf(cacheKey, account);
   // Vectors of two builds of a model may differ slightly, so those of a request come from one backend.

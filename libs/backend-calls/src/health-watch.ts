@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Backend } from '@svc/contracts/catalog';
+import { type Backend, haveChoice } from '@svc/contracts/catalog';
 import { ExchangeTimedOut, type Logger } from '@svc/runtime';
 import { errorType, router } from '@svc/telemetry';
 import type { BackendPool, LiveBackend } from './backend-pool.js';
@@ -85,10 +85,7 @@ export class HealthWatch {
     clearTimeout(this.timer);
     this.timer = undefined;
     if (!this.isOn) return;
-    const several = [...this.settings.models().values()].some(
-      (backends) => backends.length > 1 || backends.some(({ eachAddress }) => eachAddress === true),
-    );
-    if (several) this.look();
+    if ([...this.settings.models().values()].some(haveChoice)) this.look();
   }
 
   stop(): void {

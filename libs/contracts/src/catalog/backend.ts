@@ -87,3 +87,7 @@ export const Backend = z
   .superRefine(checkTee);
 
 export type Backend = z.infer<typeof Backend>;
+
+/** Whether calls may go to several servers: of several entries, or of one with each of its addresses. */
+export const haveChoice = (backends: readonly Pick<Backend, 'eachAddress'>[]): boolean =>
+  backends.length > 1 || backends[0]?.eachAddress === true;

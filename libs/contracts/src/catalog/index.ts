@@ -6,7 +6,7 @@ export {
   type SpeechFormat,
   VOICE_CHARACTERS,
 } from './audio-models.js';
-export { Backend } from './backend.js';
+export { Backend, haveChoice } from './backend.js';
 export {
   Capabilities,
   CatalogEditModel,

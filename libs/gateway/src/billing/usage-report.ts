@@ -72,11 +72,11 @@ function byModel(sums: readonly UsageDay[], names: ReportNames): Report['byModel
   return dearest(sums, rowOf).map(([row, sum]) => {
     const [modelName, unit] = JSON.parse(row) as [string, string];
     const { shownAs: unitType, size } = unitView(unit);
-    const bySku = summed(rows.get(row) ?? [], ({ sku }) => sku);
     const breakdown = PARTS.flatMap(([type, kind]) => {
-      const parts = tokenSkus(modelName, kind).flatMap((sku) => bySku.get(sku) ?? []);
-      if (parts.length === 0) return [];
-      const part = parts.reduce(added, nothing());
+      const skus = tokenSkus(modelName, kind);
+      const sold = (rows.get(row) ?? []).filter(({ sku }) => skus.includes(sku));
+      const part = summed(sold, () => type).get(type);
+      if (!part) return [];
       return [{ type, usd: usdNumber(part.usdNano), diem: usdNumber(part.diemNano), units: mtokens(part) }];
     });
     return {
@@ -106,12 +106,6 @@ function daily(sums: readonly UsageDay[], days: Days, { top, of, nameOf }: Serie
     return { ...Object.fromEntries(spent), date: Date.parse(day) };
   });
 }
-
-const added = (one: Sum, other: Sum): Sum => ({
-  usdNano: one.usdNano + other.usdNano,
-  diemNano: one.diemNano + other.diemNano,
-  units: one.units + other.units,
-});
 
 const nothing = (): Sum => ({ usdNano: 0n, diemNano: 0n, units: 0n });
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ChatRequest } from '@svc/api/chat';
+import { haveChoice } from '@svc/contracts/catalog';
 import type { LongStrings } from '@svc/runtime';
 
 /** The header in which a client names its session, one of these. */
@@ -31,7 +32,7 @@ interface AffinitySource {
   readonly session: string | undefined;
   readonly strings: LongStrings;
   readonly isEncrypted: boolean;
-  readonly backends: readonly { readonly eachAddress?: boolean | undefined }[];
+  readonly backends: Parameters<typeof haveChoice>[0];
 }
 
 /**
@@ -45,7 +46,7 @@ export function affinityKey(
   from: AffinitySource,
 ): string | undefined {
   const { backends } = from;
-  if (backends.length < 2 && backends[0]?.eachAddress !== true) return undefined;
+  if (!haveChoice(backends)) return undefined;
   const named = key || session || from.session;
   if (named !== undefined && named !== null) return named;
   if (from.isEncrypted) return undefined;
