@@ -31,7 +31,7 @@ export type ShowTimes = (times: WorkTimes) => boolean;
 /** Older ones are dropped. */
 const WORKS_AT_MOST = 50;
 
-/** All works of whoever is signed in, newest first; they outlast a change of the page. */
+/** What has been asked of models since the sign-in, newest first. It stays while other pages are open. */
 export const works = signal<readonly Work[]>([]);
 let count = 0;
 

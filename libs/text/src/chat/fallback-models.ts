@@ -73,8 +73,8 @@ export class FallbackModels {
   }
 
   /**
-   * The plan for the next model, for which the request now counts. Throws the error if it is none that makes
-   * the request go on, and the first error if no model is left.
+   * The plan for the next model, for which the request now counts. Throws the error if it is no reason to try
+   * another model, and the first error if no model is left.
    */
   async after({ plan: failed, error, reservation }: FailedCall, paid: PaidOperations): Promise<ChatPlan> {
     const { requestId, caller, client, record } = this.exchange;
