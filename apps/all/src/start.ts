@@ -16,7 +16,7 @@ import { FileMediaStore, mediaJobsConfig } from '@svc/media-jobs';
 import { RAILS, type RailKind, paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
-import { type Running, type StartingProcess, operatorToken } from '@svc/runtime';
+import { type Running, type Secrets, type StartingProcess, openSecrets, operatorToken } from '@svc/runtime';
 import { whenReachable } from '@svc/storage';
 import { watchDisk } from '@svc/telemetry';
 import type { z } from 'zod';
@@ -43,11 +43,16 @@ type Starting = StartingProcess<z.infer<z.ZodObject<typeof settings>>>;
 /** Starts every service in this process, in the order of their dependencies, and returns their addresses. */
 export async function start(starting: Starting, rails: readonly RailKind[] = RAILS): Promise<string> {
   const { env, logger } = starting;
+  const secret = await openSecrets(starting.config.ROUTER_SECRETS_DIR, starting);
   const dataDir = await makeDataDir(starting.config.SVC_DATA_DIR);
   starting.undo(watchDisk('data', dataDir));
   const { config } = starting;
   const lastGood = new LastGoodFolder(join(dataDir, 'last-good'));
-  const { catalog, localServers } = await catalogAndServers(starting, { dataDir, lastGood });
+  const { catalog, localServers } = await catalogAndServers(starting, {
+    dataDir,
+    lastGood,
+    secret,
+  });
   const characters = await openCharacters(config, starting, { lastGood });
   const { DATABASE_URL: url, DATABASE_START_WAIT_MS: waitMs } = config;
   // It starts while the database opens. The database's fault is the first to be reported.
@@ -66,7 +71,7 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
       characters,
       logger,
       gateway: { config, operatorToken: token },
-      router: { ...router, secret: (name) => env[name] },
+      router: { ...router, secret },
       ledger: { ...config, LEDGER_JOURNAL_DIR: config.LEDGER_JOURNAL_DIR ?? join(dataDir, 'ledger') },
       retrieval: {
         ...config,
@@ -126,18 +131,20 @@ async function makeDataDir(path: string): Promise<string> {
   return dataDir;
 }
 
+interface CatalogPlaces {
+  readonly dataDir: string;
+  readonly lastGood: LastGoodFolder;
+  readonly secret: Secrets;
+}
+
 /** Reads the catalogue first, since its names are not given to the models of local servers. */
 async function catalogAndServers(
   starting: Starting,
-  { dataDir, lastGood }: { readonly dataDir: string; readonly lastGood: LastGoodFolder },
+  { dataDir, lastGood, secret }: CatalogPlaces,
 ): Promise<{ catalog: Catalog; localServers: readonly LocalServer[] }> {
   const extraPath = join(dataDir, 'local-models.yaml');
-  const catalog = await openCatalog(starting.config, starting, { lastGood, extraPath, callsBackends: true });
-  const localServers = await offerLocalModels(
-    extraPath,
-    { models: catalog.entries() },
-    { secret: (name) => starting.env[name] },
-  );
+  const catalog = await openCatalog(starting.config, starting, { lastGood, extraPath, secret });
+  const localServers = await offerLocalModels(extraPath, { models: catalog.entries() }, { secret });
   if (localServers.length > 0) await catalog.source?.reload();
   return { catalog, localServers };
 }

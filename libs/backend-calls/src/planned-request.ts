@@ -21,12 +21,15 @@ export interface CallHead {
   readonly encryption?: EncryptionKeys | undefined;
 }
 
+/** Whether a secret is not a key itself, but a JSON object that tokens or signatures are made with. */
+export const hasParts = (key: string | undefined): boolean => key?.startsWith('{') === true;
+
 /** The headers of calls of most backends. */
 export function jsonHeaders({ requestId, key }: CallHead): Record<string, string> {
   return {
     'content-type': 'application/json',
     // llama-cpp-python rejects any other id.
     'x-request-id': uuidOf(requestId),
-    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(key !== undefined && !hasParts(key) && { authorization: `Bearer ${key}` }),
   };
 }

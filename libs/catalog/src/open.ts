@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { CatalogFile } from '@svc/contracts/catalog';
 import { CharactersFile } from '@svc/api/characters';
-import { type Environment, type Logger, neighbourUrl } from '@svc/runtime';
+import { type Logger, type Secrets, neighbourUrl } from '@svc/runtime';
 import { operatorFiles } from '@svc/telemetry';
 import { z } from 'zod';
 import { readCatalogVersion } from './catalog-file.js';
@@ -48,9 +48,8 @@ export const charactersConfig = {
 type CatalogConfig = z.infer<z.ZodObject<typeof catalogConfig>>;
 type CharactersConfig = z.infer<z.ZodObject<typeof charactersConfig>>;
 
-/** A starting process: logs reloads, stops the file watch at its end, and has the backends' keys. */
+/** A starting process: logs reloads, and stops the file watch at its end. */
 interface Owner {
-  readonly env: Environment;
   readonly logger: Logger;
   readonly undo: (undo: () => void) => void;
 }
@@ -64,18 +63,18 @@ interface Start {
 interface CatalogUse extends Start {
   /** A file with further models. */
   readonly extraPath?: string;
-  /** Whether it calls backends, and so needs their keys. */
-  readonly callsBackends?: boolean;
+  /** Returns the keys of backends, for a process that calls them. */
+  readonly secret?: Secrets;
 }
 
 /** Reads the catalogue now and whenever it changes. */
 export async function openCatalog(
   config: CatalogConfig,
   owner: Owner,
-  { lastGood, extraPath, callsBackends = false }: CatalogUse,
+  { lastGood, extraPath, secret }: CatalogUse,
 ): Promise<Catalog> {
   const path = resolve(config.SVC_CATALOG);
-  const isKnown = (name: string): boolean => !callsBackends || (owner.env[name] ?? '') !== '';
+  const isKnown = (name: string): boolean => !secret || (secret(name) ?? '') !== '';
   const source = await OperatorFile.open(
     {
       name: 'catalog',

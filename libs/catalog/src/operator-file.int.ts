@@ -51,11 +51,11 @@ async function write(content: object | string): Promise<void> {
 
 const kept = (): LastGood => new LastGoodFolder(join(dir, 'last-good'));
 
-const open = (env = {}): Promise<Catalog> =>
+const open = (env: Record<string, string> = {}): Promise<Catalog> =>
   openCatalog(
     { SVC_CATALOG: path, SVC_CATALOG_PRICE_FACTOR: 10 },
-    { env, logger, undo: (undo) => void ends.push(undo) },
-    { lastGood: kept(), callsBackends: true },
+    { logger, undo: (undo) => void ends.push(undo) },
+    { lastGood: kept(), secret: (name) => env[name] },
   );
 
 const priced = (input: number, more: object = {}): object => {

@@ -48,6 +48,12 @@ export const routerConfig = {
   ROUTER_CHECK_MS: durationMs
     .default(5_000)
     .describe('How often a backend that had no calls is checked, if its model has several'),
+  ROUTER_SECRETS_DIR: z
+    .string()
+    .optional()
+    .describe(
+      'A folder with the secrets of backends, such as a mounted Secret: files with the names in `apiKeyEnv` and `cacheSaltEnv`, which come before variables of the environment and are read again when they change',
+    ),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -18,6 +18,7 @@ export {
 export { closedAtEnd } from './process/closed-at-end.js';
 export { HealthModule, Readiness } from './process/health.js';
 export { operatorToken } from './process/operator-token.js';
+export { type Secrets, openSecrets } from './process/secret-folder.js';
 export { NeighbourWatch, anyIsReady } from './process/neighbour-watch.js';
 export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
 export { CONSOLE_HOME, isOfConsole } from './http/known-paths.js';
