@@ -8,7 +8,7 @@ import { type BackendHealth, BackendSilent } from './health/backend-health.js';
 import { checkOf, isAlive } from './health/check-request.js';
 import { outliersAmong } from './health/outliers.js';
 import { fullnessIn } from './health/server-load.js';
-import { jsonHeaders } from './planned-request.js';
+import type { CallHead } from './planned-request.js';
 
 /** How often the backends are looked at, with calls that wait and without. */
 const BUSY_LOOK_MS = 500;
@@ -35,9 +35,17 @@ interface Missed {
   readonly isSilent: boolean;
 }
 
+/** What a check needs to know of the API of a backend. */
+interface CheckedApi {
+  readonly headers: (head: CallHead) => Record<string, string>;
+  /** Whether a provider has the backend. It is checked only if the catalogue says how. */
+  readonly isHosted?: boolean;
+}
+
 interface HealthSettings {
   /** The backends of all models, by their ids. */
   readonly models: () => ReadonlyMap<string, readonly Backend[]>;
+  readonly apiOf: (backend: Backend) => CheckedApi;
   readonly checkMs: number;
   /** How long a backend pauses the first time. */
   readonly pauseMs: number;
@@ -117,7 +125,7 @@ export class HealthWatch {
 
   private lookAt(model: string, live: LiveBackend, everyMs: number): void {
     const { health } = live;
-    const plan = checkOf(live.backend, live.basePath);
+    const plan = checkOf(live, this.settings.apiOf(live.backend).isHosted);
     if (!plan) return;
     const nowMs = performance.now();
     // The first check is some time after the start, not at the same time as those of others.
@@ -199,7 +207,7 @@ export class HealthWatch {
   }
 
   private text(live: LiveBackend, path: string): Promise<{ status: number; text: string }> {
-    const { 'content-type': _, ...headers } = jsonHeaders({
+    const { 'content-type': _, ...headers } = this.settings.apiOf(live.backend).headers({
       requestId: randomUUID(),
       key: this.credentials.keyOf(live),
     });

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { scrapedMetrics } from '@svc/telemetry';
 import { TestServer } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -242,4 +243,42 @@ it('a model with one backend has no checks', TEST, async () => {
   for (let round = 0; round < 5; round += 1) await ask();
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(backends[0]?.checks).toBe(0);
+});
+
+describe('a check of the API of a provider', () => {
+  const KEY = 'key-of-the-provider';
+
+  /** Starts two backends of this kind whose checks are kept, with responses as of a provider. */
+  async function hosted(kind: string, more: object): Promise<IncomingHttpHeaders[]> {
+    const checks: IncomingHttpHeaders[] = [];
+    backends = await Promise.all([works, works].map((reply) => TestBackend.start(reply)));
+    for (const backend of backends)
+      backend.check = (response, request) => {
+        checks.push(request.headers);
+        response.end('{}');
+      };
+    const entries = backends.map(({ url }) => ({ kind, url, model: 'x', apiKeyEnv: 'KEY', ...more }));
+    const settings = { ROUTER_CHECK_MS: 1, secret: () => KEY };
+    ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: entries })), settings));
+    router.health.start();
+    return checks;
+  }
+
+  it.each([
+    ['anthropic', { 'x-api-key': KEY, 'anthropic-version': '2023-06-01' }],
+    ['gemini', { 'x-goog-api-key': KEY }],
+    ['openai', { authorization: `Bearer ${KEY}` }],
+  ])('has the headers of a call of the kind %s, and no other key', TEST, async (kind, headers) => {
+    const checks = await hosted(kind, { healthPath: '/v1/models' });
+    await expect.poll(() => checks.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect(checks[0]).toMatchObject(headers);
+    expect(JSON.stringify(checks[0]).split(KEY)).toHaveLength(2);
+    expect(checks[0]).not.toHaveProperty('content-type');
+  });
+
+  it.each(['anthropic', 'gemini'])('is not made of the kind %s without a path', TEST, async (kind) => {
+    const checks = await hosted(kind, {});
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect([checks, ...backends.map(({ requests }) => requests)]).toEqual([[], [], []]);
+  });
 });

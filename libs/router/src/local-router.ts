@@ -21,6 +21,7 @@ import { RouterPorts } from './api/router-ports.js';
 import { ModelCalls } from './models/model-calls.js';
 import { ownMembers } from './models/own-members.js';
 import type { OwnChatMembers } from './dialects/dialect.js';
+import { dialectOf } from './dialects/dialects.js';
 import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
 import { LocalBackendStates } from './nodes/local-backend-states.js';
@@ -57,6 +58,7 @@ export class LocalRouter extends RouterPorts {
     this.nodeChecks = new NodeChecks(catalog, backends, settings);
     this.health = new HealthWatch(pool, backends.credentials, {
       models: () => catalog.backendsByModel,
+      apiOf: dialectOf,
       checkMs: settings.ROUTER_CHECK_MS,
       pauseMs: settings.ROUTER_COOL_DOWN_MS,
       log: settings.log,

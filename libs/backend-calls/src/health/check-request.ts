@@ -30,9 +30,21 @@ const ONE_BY_ONE: ReadonlySet<Backend['kind']> = new Set([
   'llama-cpp-python',
 ]);
 
-/** `undefined` for a backend that is not checked. Nodes of blockchains have checks of their own. */
-export function checkOf({ kind, healthPath }: Backend, basePath: string): CheckPlan | undefined {
-  if (healthPath === false || kind === 'json-rpc') return undefined;
+interface CheckedBackend {
+  readonly backend: Pick<Backend, 'kind' | 'healthPath'>;
+  /** The prefix of each call's path. */
+  readonly basePath: string;
+}
+
+/**
+ * `undefined` for a backend that is not checked. Nodes of blockchains have checks of their own, and those of
+ * providers, who count requests, are checked only if the operator names a path.
+ */
+export function checkOf(
+  { backend: { kind, healthPath }, basePath }: CheckedBackend,
+  isHosted = false,
+): CheckPlan | undefined {
+  if (healthPath === false || kind === 'json-rpc' || (isHosted && healthPath === undefined)) return undefined;
   const path = healthPath ?? (LISTING.has(kind) ? `${basePath}/models` : '/');
   return { path, isConcurrent: !ONE_BY_ONE.has(kind) };
 }

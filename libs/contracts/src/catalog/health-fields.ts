@@ -10,7 +10,7 @@ export const healthFields = {
   /**
    * What is requested to check whether it works: a path from the root of its host that costs it no more than
    * a moment, such as `/health` of vLLM; `false` for no checks. Default: its list of models, or for servers
-   * without one, its root.
+   * without one, its root; none for the API of a provider.
    */
   healthPath: z.union([z.literal(false), z.string().regex(/^\/[\x21-\x7e]*$/)]).optional(),
   /**

@@ -42,6 +42,7 @@ export const anthropic: Dialect = {
     'anthropic-version': VERSION,
     ...(key !== undefined && { 'x-api-key': key }),
   }),
+  isHosted: true,
   chat: {
     reader: () => new MessageReader(),
     request({ model, thinking = 'adaptive' }, body, isStream) {

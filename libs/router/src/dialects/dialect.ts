@@ -23,6 +23,8 @@ import type { PieceReader } from '../chat/piece-reader.js';
  */
 export interface Dialect {
   readonly headers: (head: CallHead) => Record<string, string>;
+  /** Whether it is that of a provider, who counts requests. Its health is seen from calls only. */
+  readonly isHosted?: true;
   readonly chat?: ChatDialect;
   readonly embeddings?: EmbeddingsDialect;
   readonly speech?: SpeechDialect;

@@ -36,7 +36,7 @@ it.each(Object.entries(ABILITIES))(
       Object.keys(record)
         .filter((name) => !others.includes(name))
         .toSorted();
-    const names = namesIn(dialect, ['headers']).map((name) =>
+    const names = namesIn(dialect, ['headers', 'isHosted']).map((name) =>
       name === 'images' ? `images(${namesIn(dialect.images ?? {}, ['read', 'isQueued']).join(' ')})` : name,
     );
     expect(names.join(' ')).toBe(can);

@@ -59,7 +59,9 @@ function openaiAt(url: string | undefined): Dialect {
   const known = hosted.get(url);
   if (known) return known;
   const differences = differencesAt(url);
-  const dialect = differences ? { ...openai, chat: hostedChat(differences) } : openai;
+  const dialect: Dialect = differences
+    ? { ...openai, isHosted: true, chat: hostedChat(differences) }
+    : openai;
   hosted.set(url, dialect);
   return dialect;
 }

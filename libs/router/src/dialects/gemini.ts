@@ -18,6 +18,7 @@ export const gemini: Dialect = {
     'content-type': 'application/json',
     ...(key !== undefined && { 'x-goog-api-key': key }),
   }),
+  isHosted: true,
   chat: {
     reader: () => new ContentReader(),
     request({ model, thinking = 'adaptive' }, body, isStream) {
