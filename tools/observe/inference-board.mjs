@@ -81,6 +81,19 @@ export const inference = {
       ],
     },
     {
+      title: 'Completions by a model to fall back to',
+      unit: 'reqps',
+      bad: 'A steady rate for one model: its backends fail, and clients pay the price of another model.',
+      todo: 'Look for the model among Completions by problem and Backends in rotation; mend or add a backend.',
+      queries: [
+        [
+          `${rate(m.inference.fallbacks, `${MODEL}, gen_ai_response_model`)} or vector(0)`,
+          `{{${MODEL}}} to {{gen_ai_response_model}}`,
+          '+',
+        ],
+      ],
+    },
+    {
       title: 'Attempts by outcome',
       unit: 'reqps',
       bad: '`failed` or `full` above a few percent.',

@@ -8,6 +8,10 @@ import { challengeOf, evmWallet } from '../wallets.js';
 export function troubledCatalog(): object {
   const simulator = { kind: 'simulator', model: 'test-model' };
   const nobody = { url: 'http://127.0.0.1:9', model: 'x' };
+  const slowlyFailing = (name: string): object => ({
+    ...simulator,
+    model: `${name};fault=slow-headers,cut-mid-stream;delay-ms=1500`,
+  });
   const model = (id: string, backends: readonly object[], tier = 'XS'): object => ({
     id,
     name: id,
@@ -31,6 +35,7 @@ export function troubledCatalog(): object {
       model('sound', [simulator]),
       model('gone', [nobody]),
       model('half-gone', [nobody, simulator]),
+      model('failing', ['a', 'b', 'c'].map(slowlyFailing)),
       model('rejected', [{ ...simulator, model: 'test-model;fault=400' }]),
       model('scarce', [simulator], 'S'),
       clip('clip', ';delay-ms=10000'),
@@ -48,6 +53,7 @@ interface Body {
   readonly model: string;
   readonly stream?: boolean;
   readonly max_tokens?: number;
+  readonly models?: readonly string[];
 }
 
 /** The addresses for clients and the operator. */
@@ -60,6 +66,8 @@ export interface PlatformAddresses {
 }
 
 const PAUSE_MS = 100;
+/** Enough at once for more retries than the router's budget allows. */
+const FAILING_AT_ONCE = 16;
 /** Between two jobs that make videos. */
 const JOB_PAUSE_MS = 4_000;
 const DEADLINE_MS = 30_000;
@@ -85,7 +93,11 @@ export class TroubledLoad {
       this.repeat(rich, { model: 'sound', max_tokens: 5 }),
       this.repeat(rich, { model: 'gone' }),
       this.repeat(rich, { model: 'half-gone', stream: true }),
+      this.repeat(rich, { model: 'gone', models: ['sound'] }),
       this.repeat(rich, { model: 'rejected' }),
+      ...Array.from({ length: FAILING_AT_ONCE }, () =>
+        this.repeat(rich, { model: 'failing', max_tokens: 5 }),
+      ),
       this.repeat(rich, { model: 'scarce' }),
       this.repeat(poor, { model: 'sound' }),
       this.repeat('wrong', { model: 'sound' }),

@@ -55,6 +55,12 @@ export const inference = {
     help: 'Implausible token counts of backends, too high or too low for the prompt or the delivered text, which were replaced by own counts.',
     labels: ['gen_ai.request.model', 'svc.backend', 'svc.doubt'],
   }),
+  fallbacks: new Counter({
+    name: 'svc.gateway.fallbacks',
+    unit: '{completion}',
+    help: 'Completions by another model than the one that was requested, as that could not respond.',
+    labels: ['gen_ai.request.model', 'gen_ai.response.model'],
+  }),
   unknownFinishes: new Counter({
     name: 'svc.gateway.unknown_finish_reasons',
     unit: '{completion}',

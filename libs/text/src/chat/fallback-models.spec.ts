@@ -5,6 +5,7 @@ import type { Caller } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { ChatRequest } from '@svc/api/chat';
 import { JsonText } from '@svc/runtime';
+import { scrapedMetrics } from '@svc/telemetry';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planChat } from '../request/chat-plan.js';
@@ -33,6 +34,7 @@ const models = [
   { ...model, id: 'dear', pricing: { input: 7, output: 3 }, maxCompletionTokens: 90_000 },
   { ...model, id: 'wordy', pricing: { input: 0.5, output: 90 }, maxCompletionTokens: 10 },
   { ...model, id: 'small', contextTokens: 500, maxCompletionTokens: 100 },
+  { ...model, id: 'off', offline: true },
   { ...enclave, id: 'enclave' },
   { ...enclave, id: 'other-enclave' },
 ];
@@ -175,4 +177,18 @@ describe('the next model', () => {
     for (const error of [new Problem('UNAVAILABLE'), new Problem('INSUFFICIENT_BALANCE'), new TypeError('x')])
       await expect(afterError(chosen({ models: ['dear'] }), error)).rejects.toBe(error);
   });
+});
+
+it.each([
+  ['plain', 'dear', 1],
+  ['off', 'dear', 1],
+  ['plain', 'plain', 0],
+])('a completion for %s by %s counts %d times as one by another model', (requested, served, times) => {
+  const line = `svc_gateway_fallbacks_total{gen_ai_request_model="${requested}",gen_ai_response_model="${served}"} `;
+  const counted = (): number => Number(scrapedMetrics().text.split(line)[1]?.split('\n')[0] ?? 0);
+  const before = counted();
+  const exchange = exchangeOf({ model: requested, models: ['dear'], messages: [HI] });
+  const plan = planChat(ChatRequest.parse({ ...exchange.chat, model: served }), exchange, catalog);
+  chosenFor(exchange).begun(plan, { backend: 'b', retries: 0 });
+  expect(counted() - before).toBe(times);
 });

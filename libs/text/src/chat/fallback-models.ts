@@ -3,6 +3,7 @@ import type { ChatResponse } from '@svc/contracts/inference';
 import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import { servedBy } from '@svc/paid/http';
 import type { PaidOperation, PaidOperations, Reservation } from '@svc/paid/paid';
+import { inference } from '@svc/telemetry';
 import { unlessFiltered } from '../output/unfiltered.js';
 import type { ChatPlan } from '../request/chat-plan.js';
 import { type FallbackPlans, namesFallbacks, planFallbacks } from '../request/fallback-plans.js';
@@ -111,11 +112,13 @@ export class FallbackModels {
 
   /** A model has begun to respond, so it is the last. */
   begun(
-    { sale, web, text }: ChatPlan,
+    { model, sale, web, text }: ChatPlan,
     { backend, retries }: Pick<ChatResponse, 'backend' | 'retries'>,
   ): void {
     const { headers } = this.exchange.client;
+    const { requested } = this.planned;
     this.hasBegun = true;
+    if (model.id !== requested) inference.fallbacks.add(1, requested, model.id);
     Object.assign(headers, sale.headers, servedBy(backend, retries + this.next - 1));
     this.planned = { ...this.planned, plans: [this.first] };
     // Only a follow-up call needs the text again.

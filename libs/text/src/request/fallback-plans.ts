@@ -4,6 +4,7 @@ import type { Caller, FallbackCause } from '@svc/contracts/ports';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { EncryptionHeaders } from '@svc/api/tee';
 import type { JsonText } from '@svc/runtime';
+import { textModelNamed } from '@svc/paid/models';
 import { type ChatPlan, fitsContext, planChat } from './chat-plan.js';
 import { RequestText } from './request-text.js';
 
@@ -18,6 +19,8 @@ interface FallbackRequest {
 /** A request's plans, one for each model in the order in which they are tried. */
 export interface FallbackPlans {
   readonly plans: readonly [ChatPlan, ...ChatPlan[]];
+  /** The id of the model that the request is for, which may be offline and so without a plan. */
+  readonly requested: string;
   /** What else than a failure of its servers makes the request go on to the next model. */
   readonly on: readonly FallbackCause[];
 }
@@ -57,7 +60,8 @@ export function planFallbacks(request: FallbackRequest, catalog: Catalog): Fallb
   }
   const [first, ...rest] = plans;
   if (!first) throw offline ?? new Problem('MODEL_OFFLINE');
-  return { plans: [first, ...rest], on: chat.fallback_on ?? caller.fallbacks?.on ?? [] };
+  const requested = offline ? textModelNamed(chat.model, catalog).model.id : first.model.id;
+  return { plans: [first, ...rest], requested, on: chat.fallback_on ?? caller.fallbacks?.on ?? [] };
 }
 
 function othersOf({ chat: { models, fallbacks }, caller }: FallbackRequest): readonly Named[] {
