@@ -121,15 +121,28 @@ const ofOneProcess = [
   'apps/all/test/e2e/audit.e2e.ts',
   // A backend is shared by the calls of one process, so that two routers need twice as many of them.
   'apps/all/test/e2e/token-shares.e2e.ts',
+  // Two instances call each other.
+  'apps/all/test/e2e/hosted-anthropic.e2e.ts',
   // The code of its process has one more rail, or another dialect.
   'apps/all/test/e2e/{third-rail,second-dialect}.e2e.ts',
 ];
 
-const clusteredEndToEnd = {
+/** The end-to-end tests that CI runs on clusters; all others run there nightly. */
+const ofReplicas = [
+  // What replicas share: keys, limits, money, jobs, and the state of servers.
+  'apps/all/test/e2e/{key-effects,key-restrictions,rate-limits,money-limits,money-key-limits}.e2e.ts',
+  'apps/all/test/e2e/{affinity,operator-drains,operator-jobs,operator-money,media-jobs,payments}.e2e.ts',
+  'apps/all/test/e2e/{chat-aborts,chat-delivery,chat-completions,reported-usage,traces,svcctl}.e2e.ts',
+  // What runs on clusters only, and nothing repeats.
+  'apps/all/test/e2e/{chat,message,responses,speech,transcription,crypto-rpc}-clients.e2e.ts',
+  'apps/all/test/e2e/{crypto-rpc-finalized,crypto-rpc-replays,bursts,chat-rounds}.e2e.ts',
+];
+
+const endToEndOnClusters = (isShort: boolean) => ({
   extends: true as const,
   test: {
     name: 'cluster e2e',
-    include: ['apps/all/test/e2e/**/*.e2e.ts'],
+    include: isShort ? ofReplicas : endToEnd,
     exclude: ofOneProcess,
     // In this order, so that the clusters are stopped before the folder with their servers is removed.
     globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/cluster-setup.ts'],
@@ -142,7 +155,7 @@ const clusteredEndToEnd = {
     // The first file of a worker waits for its cluster.
     hookTimeout: 300_000,
   },
-};
+});
 
 /**
  * End-to-end tests that repeat guarantees of others with further clients, dialects, chains and providers.
@@ -161,6 +174,7 @@ const onClustersOnly = [
 
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
+  const isOnClusters = mode === 'cluster' || mode === 'cluster-short';
   // A deliberate fault is put into a single process.
   const hasMutant = process.env['SVC_TEST_MUTANT'] !== undefined;
   return {
@@ -180,38 +194,37 @@ export default defineConfig(({ mode }) => {
       maxWorkers: PROCESSORS + 5,
       // What files import is much of their time, and their servers are what keeps them apart.
       isolate: false,
-      sequence: { sequencer: mode === 'cluster' ? SettingsLast : LongestFirst },
-      projects:
-        mode === 'cluster'
-          ? [clustered, clusteredEndToEnd]
-          : [
-              {
-                extends: true as const,
-                test: {
-                  name: 'pure',
-                  include: isLong ? repeating(pure) : pure,
-                  // These wait for nothing, and some compare durations: they come last, one for each
-                  // processor.
-                  maxWorkers: PROCESSORS,
-                  sequence: { groupOrder: 1 },
-                },
+      sequence: { sequencer: isOnClusters ? SettingsLast : LongestFirst },
+      projects: isOnClusters
+        ? [clustered, endToEndOnClusters(mode === 'cluster-short')]
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: 'pure',
+                include: isLong ? repeating(pure) : pure,
+                // These wait for nothing, and some compare durations: they come last, one for each
+                // processor.
+                maxWorkers: PROCESSORS,
+                sequence: { groupOrder: 1 },
               },
-              {
-                extends: true as const,
-                test: { name: 'real', include: isLong ? [...repeating(real), ...hostile] : real },
+            },
+            {
+              extends: true as const,
+              test: { name: 'real', include: isLong ? [...repeating(real), ...hostile] : real },
+            },
+            // Every answer is held against the published description.
+            {
+              extends: true as const,
+              test: {
+                name: 'e2e',
+                include: isLong ? repeating(endToEnd) : endToEnd,
+                exclude: isLong || hasMutant ? [] : onClustersOnly,
+                globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
+                setupFiles: 'apps/all/test/described-responses.ts',
               },
-              // Every answer is held against the published description.
-              {
-                extends: true as const,
-                test: {
-                  name: 'e2e',
-                  include: isLong ? repeating(endToEnd) : endToEnd,
-                  exclude: isLong || hasMutant ? [] : onClustersOnly,
-                  globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
-                  setupFiles: 'apps/all/test/described-responses.ts',
-                },
-              },
-            ],
+            },
+          ],
     },
   };
 });

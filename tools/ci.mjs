@@ -23,7 +23,7 @@ const STEPS = {
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
   clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
   console: (name) => steps.tests({ name, seconds: 600, script: 'test:console' }),
-  cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster' }),
+  cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster:short' }),
   helm: (name) => steps.tests({ name, seconds: 1_500, script: 'test:helm' }),
 };
 

@@ -12,6 +12,16 @@ const PARTS = {
     about: 'every test that repeats what chance decides, and the hostile clients and backends',
     script: 'test:long',
   },
+  cluster: {
+    about: 'every end-to-end test on clusters, of which CI runs those about what replicas share',
+    script: 'test:cluster',
+  },
+  schemathesis: {
+    about: 'the public and the operator’s API against its description, with each corner of each schema',
+    script: 'test:clients',
+    args: ['schemathesis'],
+    env: { SVC_TEST_FORM: 'long' },
+  },
   mutations: {
     about: 'the hostile tests against deliberate faults, each of which they must detect',
     script: 'test:mutations',
