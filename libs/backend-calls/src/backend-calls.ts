@@ -115,7 +115,7 @@ export class BackendCalls {
       const limitMs = limits.of(live, { leftMs, isLast: number === candidates.length });
       try {
         const request = {
-          ...this.requestOf(to, { call, step: attempt.step }),
+          ...(await this.requestOf(to, { call, step: attempt.step })),
           pauseMs: mode.pauseMs,
           deadlineMs: Math.max(1, limitMs),
         };
@@ -178,19 +178,19 @@ export class BackendCalls {
     return backend === undefined && this.pool.drains.of(model, name) !== undefined;
   }
 
-  private requestOf<Part>(
+  private async requestOf<Part>(
     { live, plan }: PlannedCall<Part>,
     { call: { requestId, encryption }, step }: CallStep,
-  ): Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
-    const headers = plan.headers({ requestId, key: this.credentials.keyOf(live), encryption });
+  ): Promise<Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'>> {
+    const key = this.credentials.keyOf(live);
+    const headers = plan.headers({ requestId, key, encryption });
     if (step) tracing.toBackend(step, headers);
-    const { path, headers: own, ...request } = plan.request();
-    return {
-      ...request,
-      origin: live.origin,
-      path: `${live.basePath}${path}` || '/',
-      headers: own ? { ...headers, ...own } : headers,
-    };
+    const { path: ofPlan, headers: own, ...request } = plan.request();
+    const { origin } = live;
+    const path = `${live.basePath}${ofPlan}` || '/';
+    const { method = 'POST', body = [] } = request;
+    const shown = await plan.authorization?.({ method, origin, path, body, key });
+    return { ...request, origin, path, headers: { ...headers, ...own, ...shown } };
   }
 
   /** What a backend got, for reading what it says about it. */

@@ -1,7 +1,7 @@
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import type { Exchange } from '@svc/runtime';
-import type { PlannedRequest, CallHead } from './planned-request.js';
+import type { CallHead, PlannedRequest, UnauthorizedCall } from './planned-request.js';
 import type { LiveBackend } from './backend-pool.js';
 
 /** A call of backends, of whatever kind. */
@@ -17,6 +17,8 @@ export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
 /** How a call is made at one backend. */
 export interface CallPlan<Part> {
   readonly headers: (head: CallHead) => Record<string, string>;
+  /** The headers by which the call shows who makes it, if they take more than a key. */
+  readonly authorization?: ((call: UnauthorizedCall) => Promise<Record<string, string>>) | undefined;
   /** Throws if the call cannot be made there. */
   readonly request: () => PlannedRequest;
   /** Reads the response. Throws errors that another backend might not produce. */

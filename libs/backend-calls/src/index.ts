@@ -4,10 +4,16 @@ export { BackendLoad } from './backend-load.js';
 export { BackendPool, LiveBackend, type PodSlots } from './backend-pool.js';
 export { refusalOf } from './backend-refusal.js';
 export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
-export { type CallHead, type PlannedRequest, jsonHeaders } from './planned-request.js';
+export {
+  type CallHead,
+  type PlannedRequest,
+  type UnauthorizedCall,
+  hasParts,
+  jsonHeaders,
+} from './planned-request.js';
 export { DrainBook } from './health/drain-book.js';
 export { HealthWatch } from './health-watch.js';
 export { PodAddresses } from './pod-addresses.js';
 export { refuseFailure } from './refuse-failure.js';
-export { ResponseBytes } from './response-bytes.js';
+export { type ByteSource, ResponseBytes } from './response-bytes.js';
 export { begins, errorStatus, readError } from './upstream-errors.js';

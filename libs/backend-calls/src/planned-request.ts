@@ -12,6 +12,17 @@ export interface PlannedRequest {
   readonly body?: readonly Uint8Array[];
 }
 
+/** A call of a backend before it shows who makes it. */
+export interface UnauthorizedCall {
+  readonly method: string;
+  readonly origin: string;
+  /** From the root of the host. */
+  readonly path: string;
+  readonly body: readonly Uint8Array[];
+  /** The operator's secret for the backend. */
+  readonly key: string | undefined;
+}
+
 /** The data of a call that goes into a backend's headers. */
 export interface CallHead {
   readonly requestId: string;

@@ -2,6 +2,9 @@ import { Problem } from '@svc/contracts/problems';
 import type { ResponseHeaders, Exchange } from '@svc/runtime';
 import { refusalOf } from './backend-refusal.js';
 
+/** Where the bytes of a response come from. */
+export type ByteSource = Pick<Exchange, 'read' | 'abort' | 'offerTo' | 'trailers'>;
+
 interface ResponseBytesOptions {
   /** Chunks that have been read already. */
   readonly first?: readonly Buffer[];
@@ -17,7 +20,7 @@ export class ResponseBytes implements AsyncIterable<readonly Buffer[]>, AsyncIte
   private readonly problemIn: ResponseBytesOptions['problemIn'];
 
   constructor(
-    private readonly exchange: Exchange,
+    private readonly exchange: ByteSource,
     { first, limitBytes, problemIn }: ResponseBytesOptions,
   ) {
     this.first = first;

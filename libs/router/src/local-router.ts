@@ -111,7 +111,7 @@ export class LocalRouter extends RouterPorts {
       const first = chat && beginning(chat, live);
       if (!first) return undefined;
       const request = (): PlannedRequest => chat.request(this.ownOf(live, call), call.body, true);
-      return { request, first, dialect: chat.reader && live.backend.kind };
+      return { request, first, events: chat.events, dialect: chat.reader && live.backend.kind };
     });
   }
 

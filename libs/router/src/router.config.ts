@@ -48,6 +48,12 @@ export const routerConfig = {
   ROUTER_CHECK_MS: durationMs
     .default(5_000)
     .describe('How often a backend that had no calls is checked, if its model has several'),
+  ROUTER_GOOGLE_METADATA_URL: z
+    .url({ protocol: /^https?$/ })
+    .default('http://metadata.google.internal')
+    .describe(
+      "The server that gives tokens to workloads on Google's machines, for backends of kind `vertex` without a key",
+    ),
   ROUTER_SECRETS_DIR: z
     .string()
     .optional()

@@ -66,6 +66,7 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
     ROUTER_CHECK_MS: 86_400_000,
     ROUTER_RESPONSE_LIMIT_BYTES: 16 * 1024 * 1024,
     ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
+    ROUTER_GOOGLE_METADATA_URL: 'http://127.0.0.1:9',
     secret: () => undefined,
     ...settings,
   };

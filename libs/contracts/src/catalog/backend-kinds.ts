@@ -6,8 +6,11 @@
  * proxy` is the proxy of NEAR AI and Phala before vLLM, in an enclave; `simulator` is the model simulator,
  * without a URL the one of this process. `llama-cpp-python` is the server of that name, which refuses
  * `content: null`. `anthropic` is Anthropic's Messages API, as
- * `https://api.anthropic.com/v1`, and `gemini` Google's Gemini API, as
- * `https://generativelanguage.googleapis.com/v1beta`.
+ * `https://api.anthropic.com/v1`, `gemini` Google's Gemini API, as
+ * `https://generativelanguage.googleapis.com/v1beta`, and `bedrock` the Converse API of Amazon Bedrock, as
+ * `https://bedrock-runtime.REGION.amazonaws.com`. `vertex` is the Gemini API on Vertex AI, as
+ * `https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/google`, and
+ * `azure` Azure OpenAI, as `https://NAME.openai.azure.com/openai/v1`.
  */
 export const BACKEND_KINDS = [
   'openai',
@@ -22,4 +25,7 @@ export const BACKEND_KINDS = [
   'llama-cpp-python',
   'anthropic',
   'gemini',
+  'bedrock',
+  'vertex',
+  'azure',
 ] as const;

@@ -10,6 +10,9 @@ const PositiveCount = z.int().positive();
 /** The name of an environment variable. */
 const EnvName = z.string().regex(/^[A-Z][A-Z0-9_]*$/);
 
+/** Kinds with a form of their own in which reasoning is asked for. */
+const THINKING_KINDS: ReadonlySet<string> = new Set(['anthropic', 'gemini', 'vertex', 'bedrock']);
+
 /** A server that runs a model. */
 export const Backend = z
   .strictObject({
@@ -80,9 +83,9 @@ export const Backend = z
     path: ['workflow'],
     message: 'is required for the kind comfyui, and only there',
   })
-  .refine(({ kind, thinking }) => thinking === undefined || kind === 'anthropic' || kind === 'gemini', {
+  .refine(({ kind, thinking }) => thinking === undefined || THINKING_KINDS.has(kind), {
     path: ['thinking'],
-    message: 'is only for the kinds anthropic and gemini',
+    message: `is only for the kinds ${[...THINKING_KINDS].join(', ')}`,
   })
   .superRefine(checkTee);
 

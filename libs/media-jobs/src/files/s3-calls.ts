@@ -1,15 +1,7 @@
-import { createHash, createHmac } from 'node:crypto';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { Exchange } from '@svc/runtime';
+import { type AwsKeys, AwsSigner } from '@svc/runtime/aws';
 import { mediaJobs } from '@svc/telemetry';
 import { Agent } from 'undici';
-
-/** Keys that sign calls; temporary ones have a token. */
-export interface S3Keys {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}
 
 /** A bucket of an S3-compatible server, and the keys to it. */
 export interface S3Bucket {
@@ -19,7 +11,7 @@ export interface S3Bucket {
   readonly region: string;
   /** What the names of all objects begin with. */
   readonly prefix: string;
-  readonly credentials: S3Keys | (() => Promise<S3Keys>);
+  readonly credentials: AwsKeys | (() => Promise<AwsKeys>);
 }
 
 /** What a call is for, in metrics. */
@@ -61,19 +53,13 @@ const REPLY_BYTES = 1_048_576;
 /** Signed calls of an S3-compatible server, with the bucket in the path. */
 export class S3Calls {
   private readonly agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: null });
-  private readonly signer: SignatureV4;
+  private readonly signer: AwsSigner;
   private readonly base: URL;
 
   constructor(private readonly bucket: S3Bucket) {
     const { credentials, region } = bucket;
     this.base = new URL(bucket.url);
-    this.signer = new SignatureV4({
-      service: 's3',
-      region,
-      credentials,
-      sha256: Sha256,
-      uriEscapePath: false,
-    });
+    this.signer = new AwsSigner({ service: 's3', region, credentials, isPathPlain: true });
   }
 
   /** The name of an object in the bucket. */
@@ -111,21 +97,15 @@ export class S3Calls {
   }
 
   private async signed({ method, object, query = {}, body, deadlineMs }: S3Call) {
-    const { origin, host, hostname, protocol, pathname } = this.base;
+    const { base } = this;
+    const { origin, pathname } = base;
     const path = [
       pathname.replace(/\/$/, ''),
       this.bucket.name,
       ...(object === undefined ? [] : [object]),
     ].join('/');
     const length = body?.reduce((sum, part) => sum + part.length, 0) ?? 0;
-    const { headers } = await this.signer.sign({
-      method,
-      protocol,
-      hostname,
-      path,
-      query: { ...query },
-      headers: { host, 'x-amz-content-sha256': sha256Of(body ?? []) },
-    });
+    const headers = await this.signer.headersOf({ method, base, path, query, body: body ?? [] });
     const text = new URLSearchParams(query).toString().replaceAll('+', '%20');
     return {
       method,
@@ -137,39 +117,6 @@ export class S3Calls {
       deadlineMs,
     };
   }
-}
-
-function sha256Of(parts: readonly Uint8Array[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
-}
-
-/** The hash that the signer needs. */
-class Sha256 {
-  private readonly hash;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
-  }
-
-  update(data: Uint8Array): void {
-    this.hash.update(data);
-  }
-
-  digest(): Promise<Uint8Array> {
-    return Promise.resolve(this.hash.digest());
-  }
-
-  reset(): void {
-    throw new TypeError('each hash is used once');
-  }
-}
-
-function bytesOf(secret: string | ArrayBuffer | ArrayBufferView): Buffer {
-  if (typeof secret === 'string') return Buffer.from(secret);
-  if (secret instanceof ArrayBuffer) return Buffer.from(secret);
-  return Buffer.from(secret.buffer, secret.byteOffset, secret.byteLength);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

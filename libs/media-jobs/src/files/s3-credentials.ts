@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { type Lent, StartFault, expiring, jsonOrUndefined, shortCall } from '@svc/runtime';
+import type { AwsKeys } from '@svc/runtime/aws';
 import { z } from 'zod';
 import type { MediaStoreConfig } from '../media-jobs.config.js';
-import { type S3Bucket, type S3Keys, elementsOf } from './s3-calls.js';
+import { type S3Bucket, elementsOf } from './s3-calls.js';
 
 /** The process gets no keys for its identity. */
 export class KeysRefusal extends Error {
@@ -52,7 +53,7 @@ interface Role {
 }
 
 /** Exchanges the token in the file for keys: `AssumeRoleWithWebIdentity` of AWS, MinIO, Ceph and others. */
-async function assumedRole({ role, tokenFile, url }: Role): Promise<Lent<S3Keys>> {
+async function assumedRole({ role, tokenFile, url }: Role): Promise<Lent<AwsKeys>> {
   const body = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
@@ -73,7 +74,7 @@ async function assumedRole({ role, tokenFile, url }: Role): Promise<Lent<S3Keys>
 }
 
 /** The keys that the agent of the node has for this pod. */
-async function agentKeys(url: string, tokenFile: string | undefined): Promise<Lent<S3Keys>> {
+async function agentKeys(url: string, tokenFile: string | undefined): Promise<Lent<AwsKeys>> {
   const setting = 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE';
   const headers: Record<string, string> =
     tokenFile === undefined ? {} : { authorization: await tokenIn(tokenFile, setting) };
@@ -98,7 +99,7 @@ const TemporaryKeys = z.object({
 });
 
 /** Throws an error without the response, which has a secret. */
-function lentKeys(response: unknown): Lent<S3Keys> {
+function lentKeys(response: unknown): Lent<AwsKeys> {
   const { success, data } = TemporaryKeys.safeParse(response);
   if (!success) throw new TypeError('the response to a request for keys has no keys');
   return {

@@ -46,7 +46,10 @@ export class MessageReader implements PieceReader {
 
   read(text: string): readonly Piece[] {
     this.received += text.length;
-    const event = parseBackendJson(text);
+    return this.take(parseBackendJson(text));
+  }
+
+  protected take(event: Fields): readonly Piece[] {
     switch (event['type']) {
       case 'message_start': {
         const { message } = event;

@@ -240,7 +240,10 @@ async function drain(bytes: AsyncIterator<readonly Uint8Array[]>): Promise<void>
  * before that, or never starts, another one can be called. Returns all bytes that arrived. Throws
  * BackendError, or Error if there is no response. A backend may also respond with a complete completion.
  */
-export async function firstEvent(exchange: Exchange, meaning: EventMeaning): Promise<readonly Buffer[]> {
+export async function firstEvent(
+  exchange: Pick<Exchange, 'read'>,
+  meaning: EventMeaning,
+): Promise<readonly Buffer[]> {
   const bytes: Buffer[] = [];
   const look = new FirstLook(meaning);
   let size = 0;

@@ -32,10 +32,17 @@ const MISTRAL = names(`
 `);
 const MISTRAL_MESSAGE = names('role content name prefix tool_calls tool_call_id');
 
+/** Azure OpenAI, whatever its host. */
+export const AZURE: Differences = {
+  limit: 'max_completion_tokens',
+  members: OPENAI,
+  messageMembers: OPENAI_MESSAGE,
+};
+
 /** By the end of the host of their URL. */
 const PROVIDERS: Readonly<Record<string, Differences>> = {
   'api.openai.com': { limit: 'max_completion_tokens', members: OPENAI, messageMembers: OPENAI_MESSAGE },
-  'openai.azure.com': { limit: 'max_completion_tokens', members: OPENAI, messageMembers: OPENAI_MESSAGE },
+  'openai.azure.com': AZURE,
   'api.mistral.ai': {
     limit: 'max_tokens',
     members: MISTRAL,

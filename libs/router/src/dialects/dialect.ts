@@ -14,7 +14,9 @@ import type {
 } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { MediaOrder } from '@svc/contracts/ports';
+import type { AuthorizationKind } from '../authorization/authorizations.js';
 import type { EventMeaning } from '../chat/backend-events.js';
+import type { EventMaker } from '../chat/made-events.js';
 import type { PieceReader } from '../chat/piece-reader.js';
 
 /**
@@ -25,6 +27,8 @@ export interface Dialect {
   readonly headers: (head: CallHead) => Record<string, string>;
   /** Whether it is that of a provider, who counts requests. Its health is seen from calls only. */
   readonly isHosted?: true;
+  /** How calls show who makes them, if the headers cannot. */
+  readonly authorization?: AuthorizationKind;
   readonly chat?: ChatDialect;
   readonly embeddings?: EmbeddingsDialect;
   readonly speech?: SpeechDialect;
@@ -58,6 +62,8 @@ export interface OwnChatMembers {
 export interface ChatDialect extends EventMeaning {
   /** Makes the reader of a response; default: that of OpenAI. */
   readonly reader?: (isEncrypted: boolean) => PieceReader;
+  /** Makes the server-sent events of a stream from bytes in another form; default: they are such events. */
+  readonly events?: () => EventMaker;
   /**
    * The request, with members of the backend's own, from one in the form of chat completions: the text of an
    * object with members.

@@ -4,10 +4,11 @@ import { unusable } from '@svc/contracts/inference';
 import { OpenAiReader } from '../chat/openai-reader.js';
 import type { PieceReader } from '../chat/piece-reader.js';
 import type { Dialect } from './dialect.js';
+import { bedrock } from './bedrock.js';
 import { comfyui } from './comfyui.js';
-import { gemini } from './gemini.js';
+import { gemini, vertex } from './gemini.js';
 import { kokoro } from './kokoro.js';
-import { differencesAt } from '../chat/hosted-members.js';
+import { AZURE, differencesAt } from '../chat/hosted-members.js';
 import { hostedChat } from './openai-chat.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
@@ -32,6 +33,15 @@ const simulator: Dialect = {
   },
 };
 
+/** OpenAI's API at Azure, with a key or a token of Entra. */
+const azure: Dialect = {
+  ...openai,
+  headers: ({ requestId }) => jsonHeaders({ requestId, key: undefined }),
+  authorization: 'entra',
+  isHosted: true,
+  chat: hostedChat(AZURE),
+};
+
 /** A blockchain node, which serves no model. */
 const node: Dialect = { headers: jsonHeaders };
 
@@ -41,6 +51,9 @@ export const DIALECTS: Record<Backend['kind'], Dialect> = {
   'llama-cpp-python': openai,
   anthropic,
   gemini,
+  bedrock,
+  vertex,
+  azure,
   simulator,
   'vllm-proxy': vllmProxy,
   comfyui,

@@ -37,3 +37,10 @@ export const gemini: Dialect = {
     begins: (event) => SAYS_SOMETHING.test(event),
   },
 };
+
+/** The same on Vertex AI, with a token. */
+export const vertex: Dialect = {
+  ...gemini,
+  headers: () => ({ 'content-type': 'application/json' }),
+  authorization: 'google',
+};

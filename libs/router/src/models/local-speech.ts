@@ -19,7 +19,7 @@ export class LocalSpeech extends Speech {
       ({ speech }, { backend }) =>
         speech && {
           request: () => speech.request(backend, { ...text, others: pass(text.others, speech) }),
-          first: (exchange) => firstAudio(exchange, text.format),
+          first: (_, exchange) => firstAudio(exchange, text.format),
         },
     );
     return { ...stream, contentType: SPEECH_MEDIA_TYPES[text.format] };

@@ -1,5 +1,6 @@
 import {
   type BackendCalls,
+  type ByteSource,
   type CallMode,
   type CallPlan,
   type LiveBackend,
@@ -8,7 +9,9 @@ import {
 } from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
 import type { ChunkStream, ServedBy } from '@svc/contracts/inference';
-import type { Exchange } from '@svc/runtime';
+import type { Exchange, Logger } from '@svc/runtime';
+import { Authorizations } from '../authorization/authorizations.js';
+import { type EventMaker, MadeEvents } from '../chat/made-events.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 import type { RouterConfig } from '../router.config.js';
@@ -20,24 +23,30 @@ export type ModelCall = Omit<RoutedCall, 'backends'>;
 type PlanAt<Plan> = (dialect: Dialect, live: LiveBackend) => Plan | undefined;
 
 export interface ModelMode<Part> extends Omit<CallMode<Part>, 'at' | 'order'> {
-  readonly at: PlanAt<Omit<CallPlan<Part>, 'headers'>>;
+  readonly at: PlanAt<Omit<CallPlan<Part>, 'headers' | 'authorization'>>;
 }
 
 /** How a stream is requested, and begins. */
 export interface StreamPlan extends Pick<CallPlan<never>, 'request'> {
   /** Reads the beginning of a response that is not an error, and returns all bytes that arrived. */
-  readonly first: (exchange: Exchange) => Promise<readonly Buffer[]>;
+  readonly first: (source: ByteSource, exchange: Exchange) => Promise<readonly Buffer[]>;
+  /** Makes the events of the response, if its bytes have another form. */
+  readonly events?: (() => EventMaker) | undefined;
   /** For chats: the kind of backend whose reader reads the response, unless it is that of OpenAI. */
   readonly dialect?: string | undefined;
 }
 
 /** Calls of the backends of models, each by its dialect. */
 export class ModelCalls {
+  private readonly authorizations: Authorizations;
+
   constructor(
     readonly catalog: Catalog,
     readonly backends: BackendCalls,
-    readonly settings: RouterConfig,
-  ) {}
+    readonly settings: RouterConfig & { readonly log: Logger },
+  ) {
+    this.authorizations = new Authorizations(settings);
+  }
 
   /** The mode for responses that are not streamed. */
   get whole(): Pick<CallMode<never>, 'deadlineMs' | 'pauseMs' | 'isStream'> {
@@ -62,9 +71,13 @@ export class ModelCalls {
       at: (live) => {
         const dialect = dialectOf(live.backend);
         const plan = at(dialect, live);
-        return plan && { ...plan, headers: dialect.headers };
+        return plan && { ...plan, headers: dialect.headers, authorization: this.authorizationOf(dialect) };
       },
     });
+  }
+
+  private authorizationOf({ authorization }: Dialect): CallPlan<never>['authorization'] {
+    return authorization && ((call) => this.authorizations.headersOf(authorization, call));
   }
 
   /** A response that is passed on as it arrives, from its beginning on. */
@@ -81,7 +94,11 @@ export class ModelCalls {
             request: plan.request,
             take: async (exchange) => {
               const limitBytes = settings.ROUTER_STREAM_LIMIT_BYTES;
-              const bytes = new ResponseBytes(exchange, { first: await plan.first(exchange), limitBytes });
+              const source = plan.events ? new MadeEvents(exchange, plan.events()) : exchange;
+              const bytes = new ResponseBytes(source, {
+                first: await plan.first(source, exchange),
+                limitBytes,
+              });
               exchange.endWithin(settings.ROUTER_STREAM_TIMEOUT_MS);
               return { bytes, ...(plan.dialect !== undefined && { dialect: plan.dialect }) };
             },

@@ -1,0 +1,62 @@
+import { BackendError } from '@svc/backend-calls';
+import { isFields } from '@svc/contracts/inference';
+import { messagesRequest } from '../anthropic/messages-request.js';
+import { ConverseEvents } from '../bedrock/converse-events.js';
+import { ConverseReader } from '../bedrock/converse-reader.js';
+import { converseRequest } from '../bedrock/converse-request.js';
+import { parseBackendJson } from '../chat/backend-json.js';
+import { requestIn } from '../chat/other-forms.js';
+import { jsonOrUndefined } from '@svc/runtime';
+import type { Dialect } from './dialect.js';
+
+/** HTTP statuses by the type of an exception in a stream. Source: the provider's reference of the API. */
+const STATUSES: Readonly<Record<string, number>> = {
+  throttlingException: 429,
+  validationException: 400,
+  serviceUnavailableException: 503,
+  modelTimeoutException: 408,
+  internalServerException: 500,
+  modelStreamErrorException: 500,
+};
+
+/** Events that only say that a response is being made. */
+const SAYS_NOTHING = /^\{"(?:messageStart|contentBlockStart)":/;
+
+const ERROR = '{"error":';
+
+function failureIn(data: string): number | undefined {
+  if (!data.startsWith(ERROR)) return undefined;
+  const body = jsonOrUndefined(data);
+  const error = isFields(body) && isFields(body['error']) ? body['error'] : {};
+  return STATUSES[String(error['type'])] ?? 500;
+}
+
+/** The Converse API of Amazon Bedrock. */
+export const bedrock: Dialect = {
+  headers: () => ({ 'content-type': 'application/json' }),
+  authorization: 'aws',
+  isHosted: true,
+  chat: {
+    reader: () => new ConverseReader(),
+    events: () => new ConverseEvents(),
+    request({ model, thinking }, body, isStream) {
+      // An inference profile of one's own does not say which model it is for.
+      const isClaude = thinking !== undefined || /claude/i.test(model);
+      const form = thinking ?? 'adaptive';
+      const messages = messagesRequest(requestIn(body), { model, form, isStream });
+      const converse = converseRequest(messages, isClaude);
+      return {
+        path: `/model/${encodeURIComponent(model)}/${isStream ? 'converse-stream' : 'converse'}`,
+        body: [Buffer.from(JSON.stringify(converse))],
+      };
+    },
+    checkCompletion(body) {
+      const { output, message } = parseBackendJson(body);
+      if (isFields(output)) return;
+      if (typeof message === 'string') throw new BackendError(500, body);
+      throw new Error('the response has no output');
+    },
+    failureIn,
+    begins: (event) => !SAYS_NOTHING.test(event),
+  },
+};
