@@ -1,9 +1,12 @@
 import type { ResponseHeaders, Exchange } from '@svc/runtime';
 import { BackendError } from './backend-error.js';
+import { resetOf } from './health/limit-resets.js';
 
 /** Limits for reading an error body; enough for any message. */
 const ERROR_LIMIT_BYTES = 64 * 1024;
 const ERROR_READ_MS = 5_000;
+
+const TOO_MANY = 429;
 
 /** The longest `Retry-After` of a backend that is passed on. */
 const RETRY_AFTER_LIMIT_SECONDS = 3_600;
@@ -21,7 +24,9 @@ export function refuseFailure(exchange: Exchange): Promise<never> | undefined {
 async function failureOf(exchange: Exchange): Promise<never> {
   exchange.endWithin(ERROR_READ_MS);
   const body = await exchange.beginning(ERROR_LIMIT_BYTES).catch(() => '');
-  throw new BackendError(exchange.status, body, retryAfterOf(exchange.headers));
+  const { status, headers } = exchange;
+  const waitSeconds = retryAfterOf(headers) ?? (status === TOO_MANY ? resetOf(headers) : undefined);
+  throw new BackendError(status, body, waitSeconds);
 }
 
 /** Seconds, or a date, or milliseconds in a header of their own, which is more exact. */

@@ -49,7 +49,10 @@ const isOverContextIn = (message = ''): boolean => OVER_CONTEXT_WORDS.some((word
 const MISCONFIGURED =
   /invalid_api_key|model_not_found|invalid_model|no_db_connection|prompt_(outputs_failed_validation|no_outputs)|missing_node_type/i;
 
-/** The same in the words of LiteLLM, Gemini, Anthropic and Bedrock, with 400; and an account that cannot pay. */
+/**
+ * The same in the words of LiteLLM, Gemini, Anthropic and Bedrock, with 400; and an account that cannot
+ * pay.
+ */
 const MISCONFIGURED_WORDS =
   /Invalid model name passed in|API key (?:not valid|expired)|credit balance is too low|model identifier is invalid|with on-demand throughput/;
 

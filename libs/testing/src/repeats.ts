@@ -44,6 +44,10 @@ const REPEATS = {
   RESPONSES: { short: 25, long: 1_000 },
   /** Requests that their clients leave at random moments. */
   ABORTS: { short: 1_000, long: 10_000 },
+  /** Responses of hosted providers with random usage. */
+  HOSTED_USAGES: { short: 20, long: 10_000 },
+  /** Random conversations to hosted providers. */
+  HOSTED_CONVERSATIONS: { short: 100, long: 1_000 },
   /** Requests with sizes at the limits of their schemas. */
   EXTREMES: { short: 150, long: 5_000 },
 } as const;

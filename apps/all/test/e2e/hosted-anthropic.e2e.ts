@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { parseUsd } from '@svc/contracts/money';
-import { TestServer } from '@svc/testing';
+import { TestServer, repeats } from '@svc/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RED_PNG } from '../message-requests.js';
@@ -10,6 +10,9 @@ import { Platform, type TestAccount } from '../platform.js';
  * Two instances: the near one has the far one as a backend of the kind `anthropic`, so what a client asks for
  * goes through both translations, and a server behind the far one sees what has become of it.
  */
+
+/** Of tests that repeat. */
+const LONG = { timeout: 3_600_000 };
 
 interface Message {
   readonly role: string;
@@ -68,14 +71,14 @@ beforeAll(async () => {
     hasOwnProcess: true,
     models: [{ id: 'far', ...model, backends: [{ url: server.url, model: 'x' }] }],
   });
-  const customer = await far.account('1000.00');
+  const customer = await far.account('10000.00');
   const backends = [{ kind: 'anthropic', url: far.apiUrl, model: 'far', apiKeyEnv: 'FAR_KEY' }];
   near = await Platform.start({
     hasOwnProcess: true,
     env: { FAR_KEY: customer.apiKey },
     models: [{ id: 'near', ...model, backends }],
   });
-  account = await near.account('1000.00');
+  account = await near.account('10000.00');
 });
 
 afterAll(async () => {
@@ -178,14 +181,14 @@ const tools = [
 ];
 
 describe('a backend of the kind anthropic, which is another instance', () => {
-  it('gets all that a conversation says, whatever it is', async () => {
+  it('gets all that a conversation says, whatever it is', LONG, async () => {
     usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
     const property = fc.asyncProperty(conversation, async (messages) => {
       seen.length = 0;
       await complete({ messages, tools });
       expect(sayings(seen[0]?.messages ?? [])).toEqual(sayings(messages));
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: repeats('HOSTED_CONVERSATIONS') });
   });
 
   it('answers with all that its model says, streamed or whole, and takes its reasoning back', async () => {
@@ -228,7 +231,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
     expect(seen[0]?.messages[1]).toMatchObject({ reasoning_content: 'Hm.', reasoning_details: [detail] });
   });
 
-  it('costs what its usage says at the prices of the catalogue, cached tokens once', async () => {
+  it('costs what its usage says at the prices of the catalogue, cached tokens once', LONG, async () => {
     reply = { content: 'Hello.' };
     const property = fc.asyncProperty(
       fc.record({ fresh: fc.nat(50_000), read: fc.nat(50_000), output: fc.integer({ min: 1, max: 200 }) }),
@@ -251,7 +254,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
         expect(before - after).toBe(BigInt(fresh) * 3_000n + BigInt(read) * 300n + BigInt(output) * 15_000n);
       },
     );
-    await fc.assert(property, { numRuns: 20 });
+    await fc.assert(property, { numRuns: repeats('HOSTED_USAGES') });
   });
 
   it.each(['/messages', '/responses'])('serves %s as well', async (path) => {

@@ -64,9 +64,12 @@ describe('a token of Google', () => {
   it('is granted for an assertion that the service account has signed', async () => {
     const headers = await authorizations.headersOf('google', call(serviceAccount()));
     expect(headers).toEqual({ authorization: 'Bearer token-1' });
-    const [{ url = '', form = new URLSearchParams() } = {}] = received;
-    expect([url, form.get('grant_type')]).toEqual(['/token', 'urn:ietf:params:oauth:grant-type:jwt-bearer']);
-    const [head, claims, signature = ''] = form.get('assertion')?.split('.') ?? [];
+    const [first] = received;
+    expect([first?.url, first?.form.get('grant_type')]).toEqual([
+      '/token',
+      'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    ]);
+    const [head, claims, signature = ''] = first?.form.get('assertion')?.split('.') ?? [];
     const verify = createVerify('RSA-SHA256').update(`${head}.${claims}`);
     expect(verify.verify(publicKey, signature, 'base64url')).toBe(true);
     expect(jsonIn(head)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' });

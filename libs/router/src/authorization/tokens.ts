@@ -8,7 +8,7 @@ import { z } from 'zod';
 const LIFETIME_SECONDS = 3_600;
 
 /** Characters that may be in a token, none of which ends it in a header. */
-const TokenAnswer = z.object({
+const TokenResponse = z.object({
   access_token: z.string().regex(/^[\w.~+/-]+=*$/),
   expires_in: z.coerce.number().positive().max(86_400).default(LIFETIME_SECONDS),
 });
@@ -99,16 +99,17 @@ async function tokenAt(url: string, form: Readonly<Record<string, string>>): Pro
 }
 
 function tokenIn({ status, text }: { readonly status: number; readonly text: string }): Lent<string> {
-  const answer = jsonOrUndefined(text);
-  if (status !== 200) throw new TypeError(`the issuer of tokens responded with ${status}${reasonIn(answer)}`);
-  const { success, data } = TokenAnswer.safeParse(answer);
+  const response = jsonOrUndefined(text);
+  if (status !== 200)
+    throw new TypeError(`the issuer of tokens responded with ${status}${reasonIn(response)}`);
+  const { success, data } = TokenResponse.safeParse(response);
   // Without the response, which may have a secret.
   if (!success) throw new TypeError('the issuer of tokens sent no token');
   return { value: data.access_token, lifetimeMs: 1_000 * data.expires_in };
 }
 
 /** The code of an error as RFC 6749 has it, such as `invalid_grant`. */
-function reasonIn(answer: unknown): string {
-  const { error }: Fields = isFields(answer) ? answer : {};
+function reasonIn(response: unknown): string {
+  const { error }: Fields = isFields(response) ? response : {};
   return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
 }

@@ -59,12 +59,12 @@ export class ConverseReader extends MessageReader {
 
   protected override take(body: Fields): readonly Piece[] {
     if (isFields(body['error'])) throw backendError(body['error']);
-    const [name, value] = Object.entries(body)[0] ?? [];
+    const [name = '', value] = Object.entries(body)[0] ?? [];
     if (isFields(body['output'])) return this.wholeOf(body);
     return isFields(value) ? this.event(name, value) : [];
   }
 
-  private event(name: string | undefined, event: Fields): readonly Piece[] {
+  private event(name: string, event: Fields): readonly Piece[] {
     const { contentBlockIndex: index } = event;
     switch (name) {
       case 'messageStart':

@@ -3,7 +3,7 @@ import { Catalog } from '@svc/catalog';
 import type { ChatResponse, Fields, Piece } from '@svc/contracts/inference';
 import { describe, expect, it } from 'vitest';
 import { isSignedBy } from '../../test/aws-signature.js';
-import { TestBackend, type Reply, replying } from '../../test/backend.js';
+import { type BackendRequest, type Reply, TestBackend, replying } from '../../test/backend.js';
 import { bedrockEvent, bedrockException } from '../../test/event-frames.js';
 import { RouterFixture } from '../../test/router-fixture.js';
 import { catalogFile, quickRouter } from '../../test/routing.js';
@@ -88,11 +88,11 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 function together(pieces: readonly Piece[]) {
   const calls: { id?: unknown; name: string; arguments: string }[] = [];
   const sum = { content: '', reasoning: '', details: [] as unknown[], calls, ends: [] as unknown[] };
-  for (const { delta: said, end } of pieces) {
-    sum.content += text(said['content']);
-    sum.reasoning += text(said['reasoning_content']);
-    sum.details.push(...((said['reasoning_details'] as Fields[] | undefined) ?? []));
-    for (const { index, id, function: called } of (said['tool_calls'] as Fields[] | undefined) ?? []) {
+  for (const { delta: part, end } of pieces) {
+    sum.content += text(part['content']);
+    sum.reasoning += text(part['reasoning_content']);
+    sum.details.push(...((part['reasoning_details'] as Fields[] | undefined) ?? []));
+    for (const { index, id, function: called } of (part['tool_calls'] as Fields[] | undefined) ?? []) {
       const call = (calls[Number(index)] ??= { id, name: '', arguments: '' });
       call.name += text((called as Fields)['name']);
       call.arguments += text((called as Fields)['arguments']);
@@ -184,8 +184,8 @@ describe('a backend of the kind bedrock', () => {
   it('gets requests that its access key has signed, with the token of its session', async () => {
     const backend = await fixture.givenOne(replying(WHOLE), settings);
     await fixture.router.chat.complete(CALL, signal);
-    const [{ url = '', headers = {}, body = '' } = {}] = backend.requests;
-    const signed = { method: 'POST', path: url, headers, body };
+    const { url: path = '', headers = {}, body = '' }: Partial<BackendRequest> = backend.requests[0] ?? {};
+    const signed = { method: 'POST', path, headers, body };
     expect(isSignedBy(SIGN_KEYS.secretAccessKey, signed)).toBe(true);
     expect(isSignedBy(SIGN_KEYS.secretAccessKey, { ...signed, body: `${body} ` })).toBe(false);
     expect(headers).toMatchObject({
@@ -273,7 +273,7 @@ describe('a backend of the kind bedrock', () => {
   });
 
   it('has a limited time to begin', async () => {
-    await fixture.givenOne((response) => void response.writeHead(200).flushHeaders(), settings);
+    await fixture.givenOne((response) => response.writeHead(200).flushHeaders(), settings);
     await expect(fixture.router.chat.stream(CALL, signal)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
   });
 });

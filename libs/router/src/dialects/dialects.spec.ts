@@ -11,6 +11,9 @@ const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   'llama-cpp-python': OPENAI,
   anthropic: 'chat',
   gemini: 'chat',
+  vertex: 'chat',
+  bedrock: 'chat',
+  azure: OPENAI,
   simulator: 'chat embeddings images(cutout edit make upscale) jobs speech transcriptions',
   'vllm-proxy': 'chat embeddings enclave images(edit make) jobs speech transcriptions',
   kokoro: 'speech',
@@ -36,7 +39,7 @@ it.each(Object.entries(ABILITIES))(
       Object.keys(record)
         .filter((name) => !others.includes(name))
         .toSorted();
-    const names = namesIn(dialect, ['headers', 'isHosted']).map((name) =>
+    const names = namesIn(dialect, ['headers', 'isHosted', 'authorization']).map((name) =>
       name === 'images' ? `images(${namesIn(dialect.images ?? {}, ['read', 'isQueued']).join(' ')})` : name,
     );
     expect(names.join(' ')).toBe(can);

@@ -1,0 +1,262 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { json, text } from 'node:stream/consumers';
+import { bedrockEvent } from '@svc/router/testing';
+import { parseUsd } from '@svc/contracts/money';
+import { TestServer, repeats } from '@svc/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Platform, type TestAccount } from '../platform.js';
+
+/*
+ * Providers whose calls need a token or a signature, behind one server: an issuer of tokens, and each API at
+ * a path of its own.
+ */
+
+/** Of tests that repeat. */
+const LONG = { timeout: 3_600_000 };
+
+const PRICING = { input: 3, cacheInput: 0.3, cacheWrite: 3.75, output: 15 };
+const capabilities = { supportsFunctionCalling: true, supportsReasoning: true };
+const BEDROCK = { kind: 'bedrock', model: 'eu.anthropic.claude-opus-4-6-v1:0', apiKeyEnv: 'AWS_KEYS' };
+const TOOL = {
+  name: 'weather',
+  description: 'The weather',
+  input_schema: { type: 'object', properties: {} },
+};
+
+interface Received {
+  readonly path: string;
+  readonly authorization: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const token = 'token-of-the-test';
+let usage: Record<string, number> = { inputTokens: 5, outputTokens: 2 };
+let content: readonly Record<string, unknown>[] = [{ text: 'Hello.' }];
+const received: Received[] = [];
+const grants: URLSearchParams[] = [];
+let server: TestServer;
+let platform: Platform;
+let account: TestAccount;
+
+function converse(path: string, response: ServerResponse): void {
+  if (!path.endsWith('-stream')) {
+    const output = { message: { role: 'assistant', content } };
+    response.end(JSON.stringify({ output, stopReason: 'end_turn', usage }));
+    return;
+  }
+  response.setHeader('content-type', 'application/vnd.amazon.eventstream');
+  response.write(bedrockEvent('messageStart', { role: 'assistant' }));
+  for (const [contentBlockIndex, block] of content.entries())
+    response.write(bedrockEvent('contentBlockDelta', { contentBlockIndex, delta: block }));
+  response.write(bedrockEvent('messageStop', { stopReason: 'end_turn' }));
+  response.end(bedrockEvent('metadata', { usage, metrics: { latencyMs: 3 } }));
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { url: path = '', headers } = request;
+  response.setHeader('content-type', 'application/json');
+  if (path.endsWith('/token')) {
+    grants.push(new URLSearchParams(await text(request)));
+    const granted = { access_token: token, expires_in: 3_600, token_type: 'Bearer' };
+    if (path.startsWith('/refusing')) response.writeHead(400).end('{"error":"invalid_grant"}');
+    else response.end(JSON.stringify(granted));
+    return;
+  }
+  if (request.method === 'GET') {
+    response.writeHead(404).end('{}');
+    return;
+  }
+  const body = (await json(request)) as Received['body'];
+  received.push({ path, authorization: headers.authorization ?? '', body });
+  if (path.includes('/model/')) {
+    converse(path, response);
+    return;
+  }
+  if (headers.authorization !== `Bearer ${token}`) {
+    response.writeHead(401).end('{"error":{"message":"No."}}');
+    return;
+  }
+  const parts = [{ text: 'Hello.' }];
+  const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 2 };
+  const candidates = [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }];
+  const message = { role: 'assistant', content: 'Hello.' };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  response.end(
+    JSON.stringify(
+      path.includes(':generateContent')
+        ? { candidates, usageMetadata }
+        : { choices, usage: { prompt_tokens: 5, completion_tokens: 2 } },
+    ),
+  );
+}
+
+beforeAll(async () => {
+  server = await TestServer.start((request, response) => void respond(request, response));
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const serviceAccount = {
+    type: 'service_account',
+    client_email: 'svc@shop.test',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  };
+  const accountAt = (path: string): string =>
+    JSON.stringify({ ...serviceAccount, token_uri: `${server.url}${path}/token` });
+  const client = { tenant_id: 't', client_id: 'c', client_secret: 'of-the-client', authority: server.url };
+  const vertex = {
+    kind: 'vertex',
+    url: `${server.url}/v1/projects/my-shop/locations/europe-west1/publishers/google`,
+    model: 'gemini-3-pro',
+  };
+  const modelOf = (id: string, ...backends: readonly object[]) => ({
+    id,
+    pricing: PRICING,
+    capabilities,
+    backends,
+  });
+  platform = await Platform.start({
+    hasOwnProcess: true,
+    env: {
+      AWS_KEYS: JSON.stringify({
+        accessKeyId: 'AKIDTEST',
+        secretAccessKey: 'aws-secret-1',
+        region: 'eu-west-1',
+      }),
+      GOOGLE_KEY: accountAt(''),
+      REFUSED_KEY: accountAt('/refusing'),
+      AZURE_KEY: JSON.stringify(client),
+    },
+    models: [
+      modelOf('on-bedrock', { ...BEDROCK, url: server.url }),
+      modelOf('on-vertex', { ...vertex, apiKeyEnv: 'GOOGLE_KEY' }),
+      modelOf('on-azure', {
+        kind: 'azure',
+        url: `${server.url}/openai/v1`,
+        model: 'gpt',
+        apiKeyEnv: 'AZURE_KEY',
+      }),
+      modelOf(
+        'on-two',
+        { ...vertex, apiKeyEnv: 'REFUSED_KEY', weight: 1_000_000 },
+        { ...BEDROCK, url: server.url, weight: 0.000_001 },
+      ),
+      modelOf('on-none', { ...vertex, apiKeyEnv: 'REFUSED_KEY' }),
+    ],
+  });
+  account = await platform.account('1000.00');
+});
+
+beforeEach(() => {
+  received.length = 0;
+  content = [{ text: 'Hello.' }];
+  usage = { inputTokens: 5, outputTokens: 2 };
+});
+
+afterAll(async () => {
+  await platform?.stop();
+  await server?.close();
+});
+
+const HI = [{ role: 'user', content: 'Hi' }];
+
+async function ask(path: string, body: object): Promise<[number, Record<string, unknown>]> {
+  const response = await fetch(`${platform.apiUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return [response.status, (await response.json()) as Record<string, unknown>];
+}
+
+const chat = (model: string) => ask('/chat/completions', { model, messages: HI });
+const HELLO = [200, { choices: [{ message: { content: 'Hello.' } }] }];
+
+describe('a hosted model', () => {
+  it('on Bedrock is called with a signature', async () => {
+    expect(await chat('on-bedrock')).toMatchObject(HELLO);
+    expect(received).toMatchObject([
+      {
+        path: '/model/eu.anthropic.claude-opus-4-6-v1%3A0/converse',
+        authorization: expect.stringMatching(
+          /^AWS4-HMAC-SHA256 Credential=AKIDTEST\/\d{8}\/eu-west-1\/bedrock\/aws4_request, /,
+        ) as string,
+      },
+    ]);
+  });
+
+  it('on Vertex AI and on Azure is called with a token, which is asked for once', async () => {
+    for (const model of ['on-vertex', 'on-azure', 'on-vertex', 'on-azure'])
+      expect(await chat(model)).toMatchObject(HELLO);
+    expect(grants.map((form) => form.get('grant_type'))).toEqual([
+      'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      'client_credentials',
+    ]);
+  });
+
+  it('without a token is called elsewhere, and if there is nowhere else, nothing is charged', async () => {
+    expect(await chat('on-two')).toMatchObject(HELLO);
+    expect(received.map(({ path }) => path)).toEqual(['/model/eu.anthropic.claude-opus-4-6-v1%3A0/converse']);
+    const before = await platform.balances(account.id);
+    const [status, body] = await chat('on-none');
+    expect(status).toBe(500);
+    expect(JSON.stringify(body)).not.toMatch(/token|my-shop|europe-west1|invalid_grant/);
+    expect(await platform.balances(account.id)).toEqual(before);
+    await expect.poll(() => platform.service.output).toContain('a backend gets no token');
+    expect(platform.service.output).not.toMatch(/PRIVATE KEY|aws-secret-1|of-the-client|token-of-the-test/);
+  });
+
+  it('on Bedrock gets signed reasoning back from a client of messages', async () => {
+    const thought = { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'EqoB==' } } };
+    const call = { toolUse: { toolUseId: 'tooluse_1', name: 'weather', input: { city: 'Oslo' } } };
+    content = [thought, { text: 'I look.' }, call];
+    const messages = [{ role: 'user', content: 'The weather in Oslo?' }];
+    const request = { model: 'on-bedrock', tools: [TOOL], max_tokens: 500, thinking: { type: 'adaptive' } };
+    const [, message] = await ask('/messages', { ...request, messages });
+    const result = { type: 'tool_result', tool_use_id: 'tooluse_1', content: 'sunny' };
+    content = [{ text: 'Sunny.' }];
+    await ask('/messages', {
+      ...request,
+      messages: [
+        ...messages,
+        { role: 'assistant', content: message['content'] },
+        { role: 'user', content: [result] },
+      ],
+    });
+    expect(received.at(-1)?.body['messages']).toEqual([
+      { role: 'user', content: [{ text: 'The weather in Oslo?' }] },
+      { role: 'assistant', content: [thought, { text: 'I look.' }, call] },
+      { role: 'user', content: [{ toolResult: { toolUseId: 'tooluse_1', content: [{ text: 'sunny' }] } }] },
+    ]);
+  });
+
+  it('on Bedrock costs what its usage says, with cached tokens beside its input', LONG, async () => {
+    const property = fc.asyncProperty(
+      fc.record({
+        input: fc.integer({ min: 1, max: 2_000 }),
+        read: fc.nat(2_000),
+        write: fc.nat(2_000),
+        output: fc.integer({ min: 1, max: 150 }),
+      }),
+      fc.boolean(),
+      async ({ input, read, write, output }, stream) => {
+        usage = {
+          inputTokens: input,
+          outputTokens: output,
+          totalTokens: input + read + write + output,
+          cacheReadInputTokens: read,
+          cacheWriteInputTokens: write,
+        };
+        const before = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+        const messages = [{ role: 'user', content: 'word '.repeat(input + read + write + 10) }];
+        await (
+          await platform.chat(account.apiKey, { model: 'on-bedrock', messages, stream, max_tokens: 2_000 })
+        ).text();
+        const after = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+        const expected =
+          BigInt(input) * 3_000n + BigInt(read) * 300n + BigInt(write) * 3_750n + BigInt(output) * 15_000n;
+        expect(before - after).toBe(expected);
+      },
+    );
+    await fc.assert(property, { numRuns: repeats('HOSTED_USAGES') });
+  });
+});
