@@ -68,6 +68,7 @@ it('a process has the addresses of the other services, which are Services of the
   for (const variable of ['LEDGER_URL', 'LIMITER_URL', 'ROUTER_URL', 'RETRIEVAL_URL', 'PAYMENTS_URL']) {
     const { hostname, port } = new URL(config[variable]);
     const service = release.get('Service', hostname.replace('svc-', ''));
+    expect(service.spec.clusterIP).toBe(variable === 'ROUTER_URL' ? 'None' : undefined);
     expect(service.spec.ports.map((one) => String(one.port))).toContain(port);
   }
 });
@@ -138,7 +139,7 @@ it('a process can read the tokens of its own callers and of the services that it
     const [{ env }] = release.pod(name).spec.containers;
     const urls = env.map(({ name: variable, value = '' }) => (variable === 'OPERATOR_URL' ? '' : value));
     const called = names.filter((other) =>
-      urls.some((url) => new RegExp(`^http://svc-${other}(-unready)?:`).test(url)),
+      urls.some((url) => new RegExp(`^http://svc-${other}(-unready|-pods)?:`).test(url)),
     );
     const own = [name, 'internal', 'metrics', ...(name === 'api-gateway' ? ['operator'] : [])];
     const expected = [

@@ -235,9 +235,9 @@ describe('the Service', () => {
     });
   });
 
-  it('without a type is the only one, beside that of gateways that are not ready', () => {
+  it('without a type is the only one, beside those of gateways that are not ready and of the pods of routers', () => {
     const names = release.all('Service').map(({ metadata }) => metadata.name);
-    const those = [...SERVICES, 'api-gateway-unready', 'browser', 'model-simulator'];
+    const those = [...SERVICES, 'api-gateway-unready', 'browser', 'inference-router-pods', 'model-simulator'];
     expect(names.toSorted()).toEqual(those.map((name) => `svc-${name}`).toSorted());
   });
 });

@@ -167,6 +167,23 @@ describe('a service', () => {
   });
 });
 
+it('callers of the router get the addresses of its pods that are ready, at their own port', async () => {
+  const given = await Release.of({ ...EXTERNAL, services: { 'inference-router': { replicas: 3 } } });
+  const { spec } = given.get('Service', 'inference-router-pods');
+  expect(spec).toMatchObject({
+    clusterIP: 'None',
+    selector: given.get('Service', 'inference-router').spec.selector,
+  });
+  expect(spec).not.toHaveProperty('publishNotReadyAddresses');
+  const [{ containerPort }] = given.pod('inference-router').spec.containers[0].ports;
+  expect(spec.ports).toEqual([
+    { name: 'http', port: containerPort, targetPort: 'http', appProtocol: 'http' },
+  ]);
+  expect(given.environment('api-gateway').ROUTER_URL).toBe(
+    `http://svc-inference-router-pods:${containerPort}`,
+  );
+});
+
 describe('a volume', () => {
   it('makes the gateway a StatefulSet whose journal outlives its pods', async () => {
     const services = { 'api-gateway': { persistence: { enabled: true } } };

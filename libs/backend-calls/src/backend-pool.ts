@@ -1,7 +1,14 @@
 import { isIPv6 } from 'node:net';
 import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
-import { type Connections, Exchange, type ExchangeRequest, connections, hashOf } from '@svc/runtime';
+import {
+  type Connections,
+  Exchange,
+  type ExchangeRequest,
+  type PodSlots,
+  connections,
+  hashOf,
+} from '@svc/runtime';
 import { BackendLoad, type GiveBack, type Waiter } from './backend-load.js';
 import { ordered } from './choice/server-choice.js';
 import { type CallWork, NO_WORK, type ServerWork } from './choice/server-work.js';
@@ -60,11 +67,6 @@ export class LiveBackend {
     return this.load.health;
   }
 }
-
-/**
- * The addresses of a name. Each has the same position as long as it exists; a position may be free.
- */
-export type PodSlots = readonly (string | undefined)[];
 
 const NO_SLOTS: PodSlots = [];
 

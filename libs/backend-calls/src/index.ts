@@ -1,7 +1,7 @@
 export { BackendCalls } from './backend-calls.js';
 export { BackendError } from './backend-error.js';
 export { BackendLoad } from './backend-load.js';
-export { BackendPool, LiveBackend, type PodSlots } from './backend-pool.js';
+export { BackendPool, LiveBackend } from './backend-pool.js';
 export { refusalOf } from './backend-refusal.js';
 export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 export {
@@ -13,7 +13,6 @@ export {
 } from './planned-request.js';
 export { DrainBook } from './health/drain-book.js';
 export { HealthWatch } from './health-watch.js';
-export { PodAddresses } from './pod-addresses.js';
 export { refuseFailure } from './refuse-failure.js';
 export { type ByteSource, ResponseBytes } from './response-bytes.js';
 export { begins, errorStatus, readError } from './upstream-errors.js';

@@ -1,5 +1,5 @@
-import { PodAddresses } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
+import { PodAddresses } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { catalogFile, eventually, quickRouter } from '../test/routing.js';

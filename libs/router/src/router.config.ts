@@ -76,7 +76,7 @@ export interface RouterSettings extends RouterConfig {
 /** The settings of a process that calls a router in another process. */
 export const routerClientConfig = {
   ROUTER_URL: neighbourUrl.describe(
-    'The URL of the router; those of several replicas are separated by commas',
+    'The URL of the router; those of several replicas are separated by commas, or the addresses of one name, such as that of a headless service',
   ),
   ...bounds,
 };

@@ -7,11 +7,11 @@ import {
   type OnApplicationShutdown,
   type Provider,
 } from '@nestjs/common';
-import { BackendPool, type LiveBackend, PodAddresses } from '@svc/backend-calls';
+import { BackendPool, type LiveBackend } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import type { Backend } from '@svc/contracts/catalog';
 import { Drains, nodesName } from '@svc/contracts/inference';
-import { RootLogger } from '@svc/runtime';
+import { PodAddresses, RootLogger } from '@svc/runtime';
 import { router } from '@svc/telemetry';
 import { LocalRouter } from './local-router.js';
 import { RouterPorts } from './api/router-ports.js';

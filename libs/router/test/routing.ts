@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { BackendPool, type PodSlots } from '@svc/backend-calls';
+import { BackendPool } from '@svc/backend-calls';
 import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
 import type { ChunkStream } from '@svc/contracts/inference';
-import { createLogger } from '@svc/runtime';
+import { type PodSlots, createLogger } from '@svc/runtime';
 import { expect } from 'vitest';
 import type { RouterSettings } from '../src/router.config.js';
 import { LocalRouter } from '../src/local-router.js';

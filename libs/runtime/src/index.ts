@@ -25,6 +25,7 @@ export { CONSOLE_HOME, isOfConsole } from './http/known-paths.js';
 export type { Incoming, Outgoing } from './http/incoming.js';
 export { RequestSteps } from './http/request-steps.js';
 export { sendProblem } from './http/send-problem.js';
+export { PodAddresses, type PodSlots } from './calls/pod-addresses.js';
 export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
 export { type RequestRecord } from './http/request-record.js';

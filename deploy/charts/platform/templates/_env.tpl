@@ -144,8 +144,9 @@ KAFKA_MIN_INSYNC_REPLICAS: { value: {{ quote .minInSyncReplicas }} }
 KAFKA_RETENTION_DAYS: { value: {{ quote .retentionDays }} }
 {{- end }}
 {{- range $variable, $neighbour := include "platform.neighbours" .root | fromYaml }}
-{{- /* Routers need the catalogue of gateways that are not ready for want of a router. */}}
-{{ $variable }}: { value: "http://{{ include "platform.fullname" $.root }}-{{ $neighbour }}{{ if eq $variable "GATEWAY_URL" }}-unready{{ end }}:{{ (index $values.services $neighbour).port }}" }
+{{- /* Routers need the catalogue of gateways that are not ready for want of a router. Callers of routers choose the pod. */}}
+{{- $end := get (dict "GATEWAY_URL" "-unready" "ROUTER_URL" "-pods") $variable }}
+{{ $variable }}: { value: "http://{{ include "platform.fullname" $.root }}-{{ $neighbour }}{{ $end }}:{{ (index $values.services $neighbour).port }}" }
 {{- end }}
 {{- if include "platform.configMap" (dict "root" .root "kind" "catalog") }}
 SVC_CATALOG: { value: /etc/svc/catalog/catalog.yaml }

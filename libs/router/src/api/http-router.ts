@@ -63,7 +63,7 @@ export class HttpRouter extends RouterPorts {
 
   constructor(private readonly settings: HttpRouterSettings) {
     super();
-    this.client = new InternalClient({ ...settings, url: settings.ROUTER_URL });
+    this.client = new InternalClient({ ...settings, url: settings.ROUTER_URL, eachAddress: true });
     const ports = remotePorts(
       (call, signal) => this.completed(call, signal),
       (call, signal) => this.streamed(call, signal),

@@ -1,8 +1,10 @@
+import { isIP, isIPv4 } from 'node:net';
 import { neighbours } from '@svc/telemetry';
 import { Pool } from 'undici';
 import { hashOf, mixed } from '../hashes.js';
 import type { Exchange } from './exchange.js';
 import { Heartbeat, TICK_MS } from './heartbeat.js';
+import { PodAddresses, type PodSlots } from './pod-addresses.js';
 
 /** The most concurrent requests to one address; further ones wait for a connection. */
 const CONNECTIONS = 128;
@@ -19,6 +21,9 @@ const CONNECTION_MS = 60_000;
 const MOST_SHARE = 1.5;
 const FEW_CALLS = 16;
 
+/** The most addresses of one name. */
+const MOST_ADDRESSES = 64;
+
 /** How long a failed address is skipped, doubled with each further failure. */
 const REST_MS = 250;
 const MAX_REST_MS = 5_000;
@@ -26,6 +31,13 @@ const MAX_REST_MS = 5_000;
 export interface ReplicaOptions {
   /** The most concurrent requests to one address; default: 128. */
   readonly connections?: number;
+  /**
+   * Whether a name with several addresses, such as that of a headless service, is as many replicas. Over HTTP
+   * only, since pods have no certificates for their addresses.
+   */
+  readonly eachAddress?: boolean;
+  /** Looks names up; default: DNS. */
+  readonly pods?: PodAddresses;
 }
 
 /** One address of a neighbour, with its recent failures. */
@@ -43,7 +55,7 @@ export class Replica {
   private restsUntilMs = 0;
   private isTried = false;
 
-  constructor(url: string, { connections = CONNECTIONS }: ReplicaOptions) {
+  constructor(url: string, { connections = CONNECTIONS }: Pick<ReplicaOptions, 'connections'>) {
     ({ origin: this.origin, host: this.address } = new URL(url));
     this.seed = hashOf(this.address);
     this.heartbeat = new Heartbeat(this.origin);
@@ -114,6 +126,13 @@ export class HeartbeatMissed extends Error {
   }
 }
 
+/** A URL of a neighbour, and its replicas: one, or one for each address of its name. */
+interface Origin {
+  readonly url: URL;
+  slots: PodSlots;
+  replicas: readonly Replica[];
+}
+
 /**
  * The addresses of a neighbour. The least busy one is called, and those that failed are skipped for a while.
  * If there are several, each gets heartbeats, and one that misses them is skipped until it responds to one. A
@@ -121,15 +140,28 @@ export class HeartbeatMissed extends Error {
  * another process than the calls.
  */
 export class Replicas {
-  private readonly all: readonly Replica[];
+  private readonly origins: readonly Origin[];
+  private readonly pods: PodAddresses | undefined;
+  private all: readonly Replica[];
+  /** Addresses that are gone, until their last calls have ended. */
+  private readonly leaving = new Set<Replica>();
   private turn = 0;
-  private readonly ticking: NodeJS.Timeout | undefined;
+  private ticking: NodeJS.Timeout | undefined;
   private readonly ends: readonly (() => void)[];
 
   /** @param urls URLs without a path, separated by commas. */
-  constructor(urls: string, options: ReplicaOptions = {}) {
-    this.all = urls.split(',').map((url) => new Replica(url.trim(), options));
-    if (this.all.length > 1) this.ticking = setInterval(() => this.tick(), TICK_MS).unref();
+  constructor(
+    urls: string,
+    private readonly options: ReplicaOptions = {},
+  ) {
+    this.origins = urls.split(',').map((url) => ({
+      url: new URL(url.trim()),
+      slots: [],
+      replicas: [new Replica(url.trim(), options)],
+    }));
+    this.all = this.origins.flatMap(({ replicas }) => replicas);
+    if (options.eachAddress === true && this.origins.some(hasAddresses))
+      this.pods = options.pods ?? new PodAddresses();
     this.ends = [
       neighbours.resting.observe(() => {
         const nowMs = performance.now();
@@ -142,9 +174,12 @@ export class Replicas {
         ]),
       ),
     ];
+    this.follow();
+    this.startTicking();
   }
 
   get every(): readonly Replica[] {
+    this.follow();
     return this.all;
   }
 
@@ -158,6 +193,7 @@ export class Replicas {
    * is much busier than the others.
    */
   next(tried: ReadonlySet<Replica>, key?: string): Replica | undefined {
+    this.follow();
     const nowMs = performance.now();
     const preferred =
       key === undefined || this.all.length < 2 ? undefined : this.preferred(hashOf(key), nowMs);
@@ -185,15 +221,81 @@ export class Replicas {
 
   async close(): Promise<void> {
     clearInterval(this.ticking);
+    this.pods?.close();
     for (const end of this.ends) end();
-    await Promise.all(this.all.map((one) => one.close()));
+    await Promise.all([...this.all, ...this.leaving].map((one) => one.close()));
+    this.leaving.clear();
+  }
+
+  /** Follows the addresses of names. A pod that comes or goes moves only its share of the keys. */
+  private follow(): void {
+    const { pods } = this;
+    if (!pods) return;
+    let hasChanged = false;
+    for (const origin of this.origins) {
+      if (!hasAddresses(origin)) continue;
+      const slots = pods.of(origin.url.hostname);
+      // Without any, which may be a fault of DNS, the known ones remain.
+      if (slots === origin.slots || slots.length === 0) continue;
+      origin.slots = slots;
+      this.replace(origin, originsOf(origin.url, slots));
+      hasChanged = true;
+    }
+    if (!hasChanged) return;
+    this.all = this.origins.flatMap(({ replicas }) => replicas);
+    this.startTicking();
+  }
+
+  private replace(origin: Origin, urls: readonly string[]): void {
+    const before = new Map(origin.replicas.map((one) => [one.origin, one]));
+    origin.replicas = urls.map((url) => {
+      const known = before.get(url);
+      before.delete(url);
+      return known ?? new Replica(url, this.options);
+    });
+    for (const gone of before.values()) this.leaving.add(gone);
+  }
+
+  private startTicking(): void {
+    if (this.all.length > 1 || this.leaving.size > 0)
+      this.ticking ??= setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   private tick(): void {
-    for (const { heartbeat } of this.all) heartbeat.tick();
+    this.follow();
+    for (const one of this.leaving) {
+      if (one.inFlight > 0) continue;
+      this.leaving.delete(one);
+      // It never rejects, since nothing is under way.
+      void one.close();
+    }
+    if (this.all.length < 2 && this.leaving.size === 0) {
+      clearInterval(this.ticking);
+      this.ticking = undefined;
+      return;
+    }
+    const watched = [...this.all, ...this.leaving];
+    for (const { heartbeat } of watched) heartbeat.tick();
     if (!this.all.some(({ isBeating }) => isBeating)) return;
-    for (const one of this.all) if (one.heartbeat.pulse === 'silent') one.failOver();
+    for (const one of watched) if (one.heartbeat.pulse === 'silent') one.failOver();
   }
+}
+
+/** Whether a URL may stand for several addresses. */
+const hasAddresses = ({ url }: Pick<Origin, 'url'>): boolean =>
+  url.protocol === 'http:' && isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0;
+
+/**
+ * The origins of the addresses of a name, in one order in every process; those of one family, since a pod may
+ * have one of each. A name with one address is called by its name.
+ */
+function originsOf({ origin, port }: URL, slots: PodSlots): string[] {
+  const all = slots.filter((address) => address !== undefined).toSorted();
+  const short = all.filter((address) => isIPv4(address));
+  const addresses = (short.length > 0 ? short : all).slice(0, MOST_ADDRESSES);
+  if (addresses.length < 2) return [origin];
+  const end = port === '' ? '' : `:${port}`;
+  return addresses.map((address) => `http://${isIPv4(address) ? address : `[${address}]`}${end}`);
 }
 
 function isBetter(one: Replica, other: Replica, nowMs: number): boolean {

@@ -1,5 +1,9 @@
 import { lookup } from 'node:dns/promises';
-import type { PodSlots } from './backend-pool.js';
+
+/**
+ * The addresses of a name. Each has the same position as long as it exists; a position may be free.
+ */
+export type PodSlots = readonly (string | undefined)[];
 
 const LOOKUP_MS = 5_000;
 
@@ -20,7 +24,10 @@ interface Host {
 const addressesOf = async (host: string): Promise<string[]> =>
   (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** The pods of headless services: the addresses of their names, looked up every five seconds. */
+/**
+ * The pods of headless services: the addresses of their names, looked up every five seconds. The resolver has
+ * a deadline of its own, and a name has one lookup at a time, since a lookup cannot be ended.
+ */
 export class PodAddresses {
   private readonly hosts = new Map<string, Host>();
   private timer: NodeJS.Timeout | undefined;
