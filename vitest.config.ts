@@ -123,6 +123,8 @@ const ofOneProcess = [
   'apps/all/test/e2e/token-shares.e2e.ts',
   // Two instances call each other.
   'apps/all/test/e2e/hosted-anthropic.e2e.ts',
+  // What its process reads from files, logs, and asks an issuer of tokens for once.
+  'apps/all/test/e2e/hosted-{clouds,secrets}.e2e.ts',
   // The code of its process has one more rail, or another dialect.
   'apps/all/test/e2e/{third-rail,second-dialect}.e2e.ts',
 ];
