@@ -55,6 +55,32 @@ export function windowSuite(started: () => LimiterSubject): void {
     expect(released?.tightest.tokens).toMatchObject({ limit: 100, remaining: 90 });
   });
 
+  it('are read by peek, which takes nothing', async () => {
+    let taken: number[][] = [];
+    let ends: number[] = [];
+    const [admission] = await inOneWindow(async () => {
+      const first = { ...admitRequest({ tokens: 50 }), limits: [...minute, day] };
+      const { accountId, keyId, resource } = first;
+      const ofKey = { ...day, scope: 'api_key' } as const;
+      const limits = [...first.limits, ofKey].map((limit) => ({ resource, limit }));
+      const peek = async (): Promise<number[]> => {
+        const { limits: read = [] } = await limiter.peek({ accountId, keyId, limits });
+        ends = read.map(({ resetAtMs }) => resetAtMs);
+        return read.map((one) => one.taken);
+      };
+      taken = [await peek()];
+      const admitted = await limiter.admit(first);
+      taken.push(await peek(), await peek());
+      await limiter.settle(first, admitted, { tokens: 7 });
+      taken.push(await peek());
+      return [admitted, await limiter.admit(admitRequest())];
+    });
+    const estimated = [1, 50, 50, 0];
+    expect(taken).toEqual([[0, 0, 0, 0], estimated, estimated, [1, 7, 7, 0]]);
+    expect([ends[0], ends[2]]).toEqual(admission?.endsAtMs);
+    expect([ends[1], ends[3]]).toEqual(admission?.endsAtMs);
+  });
+
   it('of a route and of a model with its name are separate, and no limit at all admits', async () => {
     const one = admitRequest({ model: '/same', limits: { user: { requestsPerMinute: 1 } } });
     const route = { ...one, requestId: randomUUID(), resource: { kind: 'route', name: '/same' } as const };

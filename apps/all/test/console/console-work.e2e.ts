@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { NANO_PER_USD, parseUsd } from '@svc/contracts/money';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { startTestDatabase } from '@svc/storage/testing';
@@ -163,6 +164,65 @@ describe.runIf(CHROMIUM !== undefined)('work in the console', () => {
     await opened.signIn(keys.adminKey);
     await opened.open('Media');
     expect(await page.locator('figure').count()).toBe(0);
+  });
+
+  it('shows what is used of the limits as requests are made, and says so when that is not known', async () => {
+    const owner = await AccountKeys.of(platform);
+    const limits = { models: [{ model: 'test-model', requestsPerMinute: 9, tokensPerMinute: 5_000_000 }] };
+    await platform.operator('PUT', `/accounts/${owner.account.id}/limits`, limits);
+    const opened = await openWindow();
+    const { page } = opened;
+    await opened.signIn(owner.adminKey);
+    await opened.open('Limits');
+    await page.getByRole('progressbar', { name: 'Requests per minute: 0 of 9' }).waitFor();
+    const leftMs = 60_000 - (Date.now() % 60_000);
+    if (leftMs < 20_000) await sleep(leftMs + 50);
+    const body = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
+    for (let time = 0; time < 2; time += 1) await (await platform.chat(owner.account.apiKey, body)).text();
+    await page.getByRole('progressbar', { name: 'Requests per minute: 2 of 9' }).waitFor();
+    expect(await opened.findings()).toEqual([]);
+    await page.route('**/rate_limits/usage', (route) =>
+      route.fulfill({ json: { data: { counted: false, models: [] } } }),
+    );
+    await page.getByText('What is used now is not known').waitFor();
+    await page
+      .getByRole('row', { name: /^test-model/ })
+      .getByText('9', { exact: true })
+      .waitFor();
+    expect(await opened.findings()).toEqual([]);
+  });
+
+  it('gives a key models to fall back to, and takes them away again', async () => {
+    const owner = await AccountKeys.of(platform);
+    const opened = await openWindow();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    const models = dialog.getByLabel('Models to fall back to');
+    const fallbacks = async (): Promise<(string[] | undefined)[]> => {
+      const { data } = (await owner.ask('GET')).body;
+      const key = data.find(({ description }) => description === 'With fallbacks');
+      const { fallbackModels, fallbackOn } = key as { fallbackModels?: string[]; fallbackOn?: string[] };
+      return [fallbackModels, fallbackOn];
+    };
+    await opened.signIn(owner.adminKey);
+    await opened.open('Keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByLabel('Description').fill('With fallbacks');
+    await dialog.getByText('Fallback models', { exact: true }).click();
+    await models.fill('second-model, third-model');
+    await dialog.getByText('Also when the prompt is too long for a model').click();
+    expect(await opened.findings()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByText('falls back to second-model, third-model').waitFor();
+    expect(await fallbacks()).toEqual([['second-model', 'third-model'], ['context_length_exceeded']]);
+    await page.getByRole('button', { name: 'Edit: With fallbacks' }).click();
+    expect(await models.inputValue()).toBe('second-model\nthird-model');
+    await models.fill('');
+    await dialog.getByText('Also when the prompt is too long for a model').click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('falls back to').waitFor({ state: 'detached' });
+    expect(await fallbacks()).toEqual([undefined, undefined]);
   });
 
   it('asks for the key again before an old session gives power away, and changes nothing without it', async () => {

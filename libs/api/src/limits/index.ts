@@ -1,1 +1,1 @@
-export { RateLimitLog, RateLimits } from './rate-limits.js';
+export { RateLimitLog, RateLimitUsage, RateLimits } from './rate-limits.js';

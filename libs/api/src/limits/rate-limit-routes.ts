@@ -1,5 +1,5 @@
 import { LimitsState } from '@svc/contracts/ports';
-import { RateLimitLog, RateLimits } from './rate-limits.js';
+import { RateLimitLog, RateLimitUsage, RateLimits } from './rate-limits.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
 const log = {
@@ -27,6 +27,20 @@ export const rateLimitRoutes = {
     reply: RateLimits,
     headers: ['balances'],
     refusals: ['UNAVAILABLE'],
+  },
+  rateLimitUsage: {
+    method: 'GET',
+    path: '/api/v1/api_keys/rate_limits/usage',
+    operationId: 'getRateLimitUsage',
+    tag: 'Rate limits',
+    summary: "Shows what is used of the limits of the caller's key in this minute or day",
+    description:
+      'Of several limits of one type, those of the account and of the key, the one with the least left. Takes nothing of any limit.',
+    access: 'key',
+    status: 200,
+    reply: RateLimitUsage,
+    headers: ['balances'],
+    refusals: [],
   },
   rateLimitLogs: {
     ...log,

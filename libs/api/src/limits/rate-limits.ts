@@ -23,6 +23,27 @@ export const RateLimits = z.object({
   }),
 });
 
+export const RateLimitUsage = z.object({
+  data: z.object({
+    /** Whether it is known what has been used; false while the count cannot be reached. */
+    counted: z.boolean(),
+    /** Each model that limits requests; empty while nothing is known. */
+    models: z.array(
+      z.object({
+        apiModelId: z.string(),
+        rateLimits: z.array(
+          RateLimit.extend({
+            /** Of requests that are running, what they may take. */
+            used: z.number().meta({ example: 42 }),
+            /** When the minute or day ends. */
+            resetsAt: Moment,
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+
 export const RateLimitLog = z.object({
   object: z.literal('list'),
   data: z.array(
@@ -37,4 +58,5 @@ export const RateLimitLog = z.object({
 });
 
 export type RateLimits = z.infer<typeof RateLimits>;
+export type RateLimitUsage = z.infer<typeof RateLimitUsage>;
 export type RateLimitLog = z.infer<typeof RateLimitLog>;

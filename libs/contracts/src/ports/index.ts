@@ -50,6 +50,11 @@ export {
 } from './ledger.js';
 export { LIMITS_WIRE, LimitsState, PLACES_PER_RENEWAL } from './limiter-wire.js';
 export {
+  type LimitsPeek,
+  PEEKED_LIMITS,
+  type ResourceLimit,
+  type TakenLimit,
+  type TakenLimits,
   type Admission,
   type AdmitRequest,
   type Amounts,

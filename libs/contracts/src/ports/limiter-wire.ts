@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT_SCOPES, LIMIT_UNITS, type Limits } from './limiter.js';
+import { LIMIT_SCOPES, LIMIT_UNITS, type Limits, PEEKED_LIMITS } from './limiter.js';
 import { Nothing, type PortWire } from './port-wire.js';
 
 const name = z.string().min(1).max(300);
@@ -15,11 +15,13 @@ const endsAtMs = z.array(count).max(MAX_LIMITS);
 
 const AmountsOnWire = z.partialRecord(unit, count);
 
+const ResourceOnWire = z.object({ kind: z.enum(['model', 'route']), name });
+
 const AdmitRequestOnWire = z.object({
   requestId: name,
   accountId: name,
   keyId: name,
-  resource: z.object({ kind: z.enum(['model', 'route']), name }),
+  resource: ResourceOnWire,
   limits: z.array(LimitOnWire).max(MAX_LIMITS),
   amounts: AmountsOnWire,
   subject: name,
@@ -43,6 +45,19 @@ const AdmissionOnWire = z.object({
   countedBy: name.optional(),
 });
 
+const PeekOnWire = z.object({
+  accountId: name,
+  keyId: name,
+  limits: z.array(z.object({ resource: ResourceOnWire, limit: LimitOnWire })).max(PEEKED_LIMITS),
+});
+
+const TakenLimitsOnWire = z.object({
+  limits: z
+    .array(z.object({ taken: count, resetAtMs: count }))
+    .max(PEEKED_LIMITS)
+    .optional(),
+});
+
 const UnderWayOnWire = z.object({ requestId: name, accountId: name, countedBy: name.optional() });
 
 const FailureBlockOnWire = z.object({ forMs: z.int().positive().optional() });
@@ -63,6 +78,7 @@ export const LIMITS_WIRE: PortWire<Limits> = {
     arguments: z.tuple([z.array(UnderWayOnWire).max(PLACES_PER_RENEWAL)]),
     result: Nothing,
   },
+  peek: { isPlain: true, arguments: z.tuple([PeekOnWire]), result: TakenLimitsOnWire },
   blocked: { isPlain: true, arguments: z.tuple([name]), result: FailureBlockOnWire },
   failed: { isPlain: true, arguments: z.tuple([name]), result: FailureBlockOnWire },
 };

@@ -102,6 +102,35 @@ export interface LimitState {
   readonly resetAtMs: number;
 }
 
+/** A limit of a caller, for one resource. */
+export interface ResourceLimit {
+  readonly resource: LimitedResource;
+  readonly limit: Limit;
+}
+
+/** The most limits of one `peek`. */
+export const PEEKED_LIMITS = 500;
+
+/** The limits of a caller whose counts are to be read. */
+export interface LimitsPeek {
+  readonly accountId: string;
+  readonly keyId: string;
+  /** At most `PEEKED_LIMITS`. */
+  readonly limits: readonly ResourceLimit[];
+}
+
+/** What requests have taken of a limit in its current window. */
+export interface TakenLimit {
+  readonly taken: number;
+  /** When the window ends, in Unix milliseconds. */
+  readonly resetAtMs: number;
+}
+
+export interface TakenLimits {
+  /** In the order of the limits asked about; absent while the shared count does not respond. */
+  readonly limits?: readonly TakenLimit[];
+}
+
 /** What rejected a request: a limit, the number of concurrent requests, or the caller's failures. */
 export type LimitRefusal =
   | { readonly of: 'limit'; readonly limit: Limit; readonly resetAtMs: number }
@@ -154,6 +183,9 @@ export abstract class Limiter {
 
   /** Undoes the admission of a request that something else rejected. */
   abstract release(request: AdmitRequest, admission: Admission): Promise<void> | undefined;
+
+  /** Reads what requests have taken of limits, and takes nothing. */
+  abstract peek(peek: LimitsPeek): Promise<TakenLimits>;
 
   /** Whether a subject (`key:<id>`, `wallet:<address>` or `ip:<address>`) is blocked for its failures. */
   abstract blocked(subject: string): Promise<FailureBlock>;

@@ -3,13 +3,14 @@ import { ApiKeys } from './api-keys.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 import { KeyCreationLimit } from './key-creation-limit.js';
+import { RateLimitUse } from './rate-limit-use.js';
 import { RateLimitsController } from './rate-limits.controller.js';
 import { RateLimitsView } from './rate-limits-view.js';
 
 /** The keys of an account and their limits. */
 @Module({
   controllers: [ApiKeysController, KeyChangesConsumer, RateLimitsController],
-  providers: [ApiKeys, KeyChanges, KeyCreationLimit, RateLimitsView],
+  providers: [ApiKeys, KeyChanges, KeyCreationLimit, RateLimitUse, RateLimitsView],
   exports: [ApiKeys, KeyChanges],
 })
 export class KeysModule {}

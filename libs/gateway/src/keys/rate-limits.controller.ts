@@ -1,10 +1,11 @@
 import { Controller } from '@nestjs/common';
 import type { Caller } from '@svc/contracts/ports';
 import { LimitLog } from '@svc/contracts/messages';
-import type { RateLimitLog, RateLimits } from '@svc/api/limits';
+import type { RateLimitLog, RateLimitUsage, RateLimits } from '@svc/api/limits';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
 import { CallerOf } from '@svc/identity/auth';
+import { RateLimitUse } from './rate-limit-use.js';
 import { RateLimitsView } from './rate-limits-view.js';
 
 /** Shows callers their limits, and the requests that were refused by them. */
@@ -12,12 +13,18 @@ import { RateLimitsView } from './rate-limits-view.js';
 export class RateLimitsController {
   constructor(
     private readonly view: RateLimitsView,
+    private readonly use: RateLimitUse,
     private readonly log: LimitLog,
   ) {}
 
   @Serves(routes.rateLimits)
   limits(@CallerOf() caller: Caller): Promise<RateLimits> {
     return this.view.of(caller);
+  }
+
+  @Serves(routes.rateLimitUsage)
+  usage(@CallerOf() caller: Caller): Promise<RateLimitUsage> {
+    return this.use.of(caller);
   }
 
   @Serves(routes.rateLimitLogs)

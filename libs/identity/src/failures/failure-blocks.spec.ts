@@ -1,4 +1,4 @@
-import { type Admission, type FailureBlock, Limiter } from '@svc/contracts/ports';
+import { type Admission, type FailureBlock, Limiter, type TakenLimits } from '@svc/contracts/ports';
 import { expect, it } from 'vitest';
 import { FailureBlocks } from './failure-blocks.js';
 
@@ -25,6 +25,10 @@ class BlockingLimiter extends Limiter {
 
   override settle(): Promise<void> {
     return Promise.resolve();
+  }
+
+  override peek(): Promise<TakenLimits> {
+    return Promise.resolve({});
   }
 
   override release(): Promise<void> {

@@ -4,11 +4,14 @@ import {
   type Amounts,
   type FailureBlock,
   type Limits,
+  type LimitsPeek,
   type RemotePort,
   LIMITS_WIRE,
   LimitsState,
+  type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { InternalClient, PortClient } from '@svc/runtime';
 import { SharedLimiter } from '../counting/leasing-limiter.js';
@@ -52,6 +55,16 @@ export class HttpLimiter extends SharedLimiter {
 
   override release(request: AdmitRequest, admission: Admission): Promise<void> {
     return this.limits.release(request, admission);
+  }
+
+  override async peek(peek: LimitsPeek): Promise<TakenLimits> {
+    try {
+      return await this.limits.peek(peek);
+    } catch (error) {
+      // A limiter of the previous version has no such method; that is no reason to count locally.
+      if (error instanceof Problem && error.code === 'INVALID_REQUEST') return {};
+      throw error;
+    }
   }
 
   override renew(live: readonly UnderWay[]): Promise<void> {

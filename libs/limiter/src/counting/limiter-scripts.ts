@@ -183,6 +183,28 @@ return 1
 `;
 
 /**
+ * Reads what has been taken in windows, and changes nothing.
+ *
+ * KEYS  the window of each limit.
+ * ARGV  for each limit: the length of its window, ms, and its unit.
+ * Result  for each limit the end of its current window, and the count of its unit.
+ */
+export const PEEK = `${NOW}
+local result = {}
+for i = 1, #KEYS do
+  local length = tonumber(ARGV[2 * i - 1])
+  local ends = now - now % length + length
+  local window = redis.call('HMGET', KEYS[i], 'ends', ARGV[2 * i])
+  local stored = tonumber(window[1] or 0)
+  -- After the clock was set back, the current window stays open.
+  if stored > ends and stored <= ends + length then ends = stored end
+  result[2 * i - 1] = ends
+  result[2 * i] = stored == ends and tonumber(window[2] or 0) or 0
+end
+return result
+`;
+
+/**
  * Restarts leases. A request that has ended or lapsed is not restored.
  *
  * KEYS  1: the account's running requests.

@@ -8,14 +8,16 @@ import {
   LIMIT_UNITS,
   type Limit,
   type LimitRefusal,
+  type LimitsPeek,
   type LimitsState,
+  type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
 import { PROVISIONAL_MS } from '@svc/contracts/problems';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './leasing-limiter.js';
 import { type OpenWindow, OpenWindows, type TimedCounts } from './open-windows.js';
-import { type Room, WHOLE, admissionOf, refusalOf, windowsOf } from './windows.js';
+import { type Room, WHOLE, admissionOf, refusalOf, windowKey, windowsOf } from './windows.js';
 
 /** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;
@@ -127,6 +129,16 @@ export class MemoryLimiter extends LeasingLimiter {
   override release(request: AdmitRequest, _admission: Admission): undefined {
     const taken = this.end(request.requestId);
     if (taken) correct(taken, NOTHING);
+  }
+
+  override peek({ accountId, keyId, limits }: LimitsPeek): Promise<TakenLimits> {
+    const nowMs = this.nowMs();
+    const taken = limits.map(({ resource, limit }) => {
+      const key = windowKey(limit, { accountId, keyId, resource });
+      const { counts, endsAtMs } = this.windows.read(key, limit.windowMs, nowMs);
+      return { taken: counts[limit.unit], resetAtMs: endsAtMs };
+    });
+    return Promise.resolve({ limits: taken });
   }
 
   override renew(live: readonly UnderWay[]): Promise<void> {

@@ -31,6 +31,12 @@ export class OpenWindows {
     return { window, counts, endsAtMs };
   }
 
+  /** The counts of a window by its key and length, without remembering it. */
+  read(key: string, windowMs: number, nowMs: number): Pick<CountedWindow, 'counts' | 'endsAtMs'> {
+    const { endsAtMs, counts } = this.generation(windowMs, nowMs);
+    return { counts: counts.get(key) ?? noCounts(), endsAtMs };
+  }
+
   private generation(windowMs: number, nowMs: number): Generation {
     let generation = this.generations.get(windowMs);
     if (!generation) {

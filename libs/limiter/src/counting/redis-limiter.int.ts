@@ -53,14 +53,18 @@ describe.skipIf(skipped)(`RedisLimiter${note}`, () => {
     await limiter.settle(request, await limiter.admit(request), { tokens: 2 });
     await limiter.failed('ip:::1');
     await limiter.blocked('ip:::1');
+    const { accountId, keyId, resource, limits } = request;
+    const peek = { accountId, keyId, limits: limits.map((limit) => ({ resource, limit })) };
+    await limiter.peek(peek);
     const before = await callsOf(client);
     const second = { ...request, requestId: 'second' };
     await limiter.settle(second, await limiter.admit(second), { tokens: 2 });
     await limiter.failed('ip:::1');
     await limiter.blocked('ip:::1');
+    await limiter.peek(peek);
     const after = await callsOf(client);
     const calls = { scripts: after.evalsha - before.evalsha, whole: after.eval - before.eval };
-    expect(calls).toEqual({ scripts: 4, whole: 0 });
+    expect(calls).toEqual({ scripts: 5, whole: 0 });
     await limiter.close();
   });
 

@@ -9,11 +9,13 @@ import {
   type Limit,
   type LimitRefusal,
   type LimitUnit,
+  type LimitsPeek,
+  type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
 import { type RedisConnection, RedisScript } from '@svc/storage';
 import { SharedLimiter } from './leasing-limiter.js';
-import { ADMIT, BLOCK, FAILED, RENEW, SETTLE } from './limiter-scripts.js';
+import { ADMIT, BLOCK, FAILED, PEEK, RENEW, SETTLE } from './limiter-scripts.js';
 import type { LimiterTimes } from './memory-limiter.js';
 import {
   type CountedWindow,
@@ -21,6 +23,7 @@ import {
   WHOLE,
   admissionOf,
   noCounts,
+  windowKey,
   windowsOf,
 } from './windows.js';
 
@@ -33,6 +36,7 @@ const TOO_LATE = -1;
 interface Scripts {
   readonly admit: RedisScript;
   readonly settle: RedisScript;
+  readonly peek: RedisScript;
   readonly renew: RedisScript;
   readonly blocked: RedisScript;
   readonly failed: RedisScript;
@@ -60,6 +64,7 @@ export class RedisLimiter extends SharedLimiter {
     this.scripts = {
       admit: new RedisScript(redis, ADMIT),
       settle: new RedisScript(redis, SETTLE),
+      peek: new RedisScript(redis, PEEK),
       renew: new RedisScript(redis, RENEW),
       blocked: new RedisScript(redis, BLOCK),
       failed: new RedisScript(redis, FAILED),
@@ -97,6 +102,19 @@ export class RedisLimiter extends SharedLimiter {
       if (add !== 0) more.push(unit, add);
     }
     return this.correct(request, admitted, more);
+  }
+
+  override async peek({ accountId, keyId, limits }: LimitsPeek): Promise<TakenLimits> {
+    const all = limits.map(({ resource, limit }) => ({
+      key: PREFIX + windowKey(limit, { accountId, keyId, resource }),
+      limit,
+    }));
+    if (all.length === 0) return { limits: [] };
+    const args = all.flatMap(({ limit: { windowMs, unit } }) => [windowMs, unit]);
+    const reply = numbers(await this.scripts.peek.run({ keys: all.map(({ key }) => key), args }));
+    return {
+      limits: all.map((_, at) => ({ resetAtMs: reply[2 * at] ?? 0, taken: reply[2 * at + 1] ?? 0 })),
+    };
   }
 
   override async renew(live: readonly UnderWay[]): Promise<void> {

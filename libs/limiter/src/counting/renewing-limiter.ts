@@ -5,7 +5,9 @@ import {
   type Amounts,
   type FailureBlock,
   Limiter,
+  type LimitsPeek,
   PLACES_PER_RENEWAL,
+  type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
 import type { LeasingLimiter, LimiterLog } from './leasing-limiter.js';
@@ -72,6 +74,10 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
   override release(request: AdmitRequest, admission: Admission): Promise<void> | undefined {
     this.live.delete(request.requestId);
     return this.limiter.release(request, admission);
+  }
+
+  override peek(peek: LimitsPeek): Promise<TakenLimits> {
+    return this.limiter.peek(peek);
   }
 
   override blocked(subject: string): Promise<FailureBlock> {

@@ -47,12 +47,16 @@ export function windowsOf(request: AdmitRequest): LimitedWindow[] {
         continue next;
       }
     const { scope, windowMs } = limit;
-    windows.push({ key: keyOf(limit, request), windowMs, scope, limits: [limit] });
+    windows.push({ key: windowKey(limit, request), windowMs, scope, limits: [limit] });
   }
   return windows;
 }
 
-function keyOf({ scope, windowMs }: Limit, { accountId, keyId, resource }: AdmitRequest): string {
+/** The key of the window of a limit. */
+export function windowKey(
+  { scope, windowMs }: Limit,
+  { accountId, keyId, resource }: Pick<AdmitRequest, 'accountId' | 'keyId' | 'resource'>,
+): string {
   const what = `${windowMs}:${resource.kind}:${resource.name}`;
   switch (scope) {
     case 'user':

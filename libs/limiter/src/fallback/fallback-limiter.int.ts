@@ -125,6 +125,21 @@ describe.skipIf(skipped)(`FallbackLimiter on Redis${note}`, () => {
     },
   );
 
+  it('reads what is taken only from the shared count, and not while that is lost', async () => {
+    const request = admitRequest({ windowMs: WINDOW_MS, limits: LIMITS });
+    expect(await admitted(request, 5)).toBe(5);
+    const { accountId, keyId, resource, limits } = request;
+    const read = () =>
+      limiter.peek({ accountId, keyId, limits: limits.map((limit) => ({ resource, limit })) });
+    expect((await read()).limits?.map(({ taken }) => taken)).toEqual([5, 5]);
+    await loseRedis('SIGSTOP');
+    expect(await admitted(request, 3)).toBe(3);
+    expect(await read()).toEqual({});
+    redis.signal('SIGCONT');
+    await until('shared');
+    expect((await read()).limits?.map(({ taken }) => taken)).toEqual([8, 8]);
+  });
+
   it('no call during an outage waits longer than the bound, and later calls do not wait', async () => {
     redis.signal('SIGSTOP');
     const startMs = performance.now();

@@ -5,7 +5,9 @@ import type {
   AdmitRequest,
   Amounts,
   FailureBlock,
+  LimitsPeek,
   LimitsState,
+  TakenLimits,
   UnderWay,
 } from '@svc/contracts/ports';
 import { within } from '@svc/runtime';
@@ -115,6 +117,12 @@ export class FallbackLimiter extends LeasingLimiter implements OnModuleInit, OnM
     if (!this.isMine(admission)) return releaseShared(admission);
     this.local.release(request, admission);
     return this.bookings.end(request.requestId, releaseShared);
+  }
+
+  /** What this process admitted alone is not counted yet, so its own counts would be wrong. */
+  override async peek(peek: LimitsPeek): Promise<TakenLimits> {
+    const response = await this.link.ask(() => this.shared.peek(peek));
+    return response ? response.value : {};
   }
 
   override async renew(live: readonly UnderWay[]): Promise<void> {
