@@ -295,6 +295,23 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     expect(await page.locator('main :is(img, svg, script)').count()).toBe(0);
   });
 
+  it('gives an account models to fall back to', async () => {
+    const { id } = await platform.account('10.00', { name: 'Falling back' });
+    const opened = await openDesk();
+    const { page } = opened;
+    await opened.heading('Accounts');
+    await go(opened, `/desk?id=${id}`);
+    await press(opened, 'Change the terms');
+    await page.getByText('Fallback models', { exact: true }).click();
+    await page.getByLabel('Models to fall back to').fill('test-model');
+    await page.getByText('Also when a content filter refuses').click();
+    await answer(opened, 'Save');
+    await closed(opened);
+    await page.getByText('Falls back to').waitFor();
+    const { body } = await platform.operator('GET', `/accounts/${id}`);
+    expect(body).toMatchObject({ fallbackModels: ['test-model'], fallbackOn: ['content_filter'] });
+  });
+
   it('can be used by the keyboard alone', async () => {
     const { id } = await platform.account('10.00', { name: 'Keyboard' });
     const opened = await openDesk('');
@@ -310,9 +327,10 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('reason');
     await page.keyboard.insertText('By keyboard');
     await page.keyboard.press('Enter');
-    await page.getByText('Refuse every request of Keyboard').waitFor();
-    // The key that sent the form confirms nothing.
+    // The key that sent the form confirms nothing, however soon it is pressed again.
     await page.keyboard.press('Enter');
+    await page.getByText('Refuse every request of Keyboard').waitFor();
+    expect((await platform.operator('GET', `/accounts/${id}`)).body).toMatchObject({ state: 'active' });
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

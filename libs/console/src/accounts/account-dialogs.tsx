@@ -7,6 +7,7 @@ import { ReasonField, ReferenceField, TextField, UsdField } from '../desk/text-f
 import { textIn } from '../text/form-text.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
+import { FallbackFields, fallbacksOf } from '../ui/fallback-fields.js';
 import { Field } from '../ui/fields.js';
 import type { ShownAccount } from './account-badges.js';
 import { CustomerKey } from './customer-key.js';
@@ -118,7 +119,7 @@ const Terms = ({ account, onDone }: ActionProps) => (
     action="Save"
     onSubmit={async (data) => {
       const tier = data.get('tier') === 'partner' ? ('partner' as const) : ('standard' as const);
-      const body = { tier, paid: data.get('paid') !== null };
+      const body = { tier, paid: data.get('paid') !== null, ...fallbacksOf(data) };
       await ask('PATCH', '/operator/v1/accounts/:id', { params: { id: account.id }, body });
       onDone('The terms are changed');
     }}
@@ -137,6 +138,10 @@ const Terms = ({ account, onDone }: ActionProps) => (
         <label class="check">
           <input type="checkbox" name="paid" defaultChecked={account.paid} /> May use models for paid accounts
         </label>
+        <FallbackFields
+          current={account}
+          hint="Ids, tried in this order when a model of a completion fails, unless the request or its key names others"
+        />
       </>
     )}
   </DeskForm>

@@ -37,6 +37,12 @@ const Facts = ({ account }: FactsProps) => (
     <dd>
       <AccountBadges account={account} />
     </dd>
+    {account.fallbackModels.length > 0 && (
+      <>
+        <dt>Falls back to</dt>
+        <dd class="mono">{account.fallbackModels.join(', ')}</dd>
+      </>
+    )}
     {account.createdAt !== null && (
       <>
         <dt>Opened</dt>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { faultsOf } from '../api/call-error.js';
 import { useAction } from '../ui/action.js';
 import { ErrorNote } from '../ui/states.js';
@@ -23,10 +23,13 @@ interface QuestionProps {
   readonly onBack: () => void;
 }
 
-/** The focus is on the text, so that the key that sent the form does not confirm it too. */
+/**
+ * The focus is on the text before the next key arrives, so that the key that sent the form, held or pressed
+ * twice, does not confirm it too.
+ */
 function Question({ text, action, isBusy, onBack }: QuestionProps) {
   const note = useRef<HTMLParagraphElement>(null);
-  useEffect(() => note.current?.focus(), []);
+  useLayoutEffect(() => note.current?.focus(), []);
   return (
     <>
       <p ref={note} class="note warn" tabIndex={-1}>

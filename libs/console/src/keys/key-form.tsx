@@ -5,6 +5,7 @@ import { utcDay } from '../text/format.js';
 import { PERIODS, PRIVACIES } from '../text/limits.js';
 import { useAction } from '../ui/action.js';
 import { Field, Segments, Select } from '../ui/fields.js';
+import { FallbackFields, type Fallbacks, fallbacksOf } from '../ui/fallback-fields.js';
 import { ErrorNote } from '../ui/states.js';
 import { type Restrictions, RestrictionFields, restrictionsOf } from './restrictions.js';
 
@@ -12,7 +13,8 @@ type KeyType = ApiKeyView['apiKeyType'];
 
 /** What the form has, as the API takes it; null means no limit. */
 export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod' | 'modelPrivacy'>> &
-  Restrictions & {
+  Restrictions &
+  Fallbacks & {
     readonly expiresAt?: string | null;
     readonly consumptionLimit: { usd: number | null; diem: number | null };
     readonly requestsPerMinute: number | null;
@@ -47,6 +49,7 @@ const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
   requestsPerMinute: numberIn(data, 'rpm'),
   tokensPerMinute: numberIn(data, 'tpm'),
   ...restrictionsOf(data, choices.type === 'ADMIN'),
+  ...fallbacksOf(data),
 });
 
 interface LimitFieldsProps {
@@ -177,6 +180,10 @@ export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
       <LimitFields current={current} />
       <Scope choices={choices} onChange={change} />
       <RestrictionFields current={current} isAdmin={choices.type === 'ADMIN'} />
+      <FallbackFields
+        current={current}
+        hint="Ids, tried in this order when a model of a completion fails. Empty: those of the account, if it has any"
+      />
       {error && <ErrorNote error={error} />}
       <div class="row end">
         <button class="primary" disabled={isBusy}>

@@ -52,13 +52,14 @@ function LimitView({ limited }: { readonly limited: ApiKeyView }) {
 }
 
 function Terms({ terms }: { readonly terms: ApiKeyView }) {
-  const { requestsPerMinute, tokensPerMinute, modelPrivacy } = terms;
+  const { requestsPerMinute, tokensPerMinute, modelPrivacy, fallbackModels } = terms;
   return (
     <small>
       {PRIVACIES[modelPrivacy]}
       {requestsPerMinute !== undefined && ` · ${count(requestsPerMinute)} requests/min`}
       {tokensPerMinute !== undefined && ` · ${count(tokensPerMinute)} tokens/min`}
       {restrictionTexts(terms).map((text) => ` · ${text}`)}
+      {fallbackModels && ` · falls back to ${fallbackModels.join(', ')}`}
     </small>
   );
 }

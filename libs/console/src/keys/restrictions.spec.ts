@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { entriesIn, restrictionTexts } from './restrictions.js';
+import { entriesIn } from '../text/form-text.js';
+import { restrictionTexts } from './restrictions.js';
 
 const KEY = {
   id: '01a21e72-ac88-7f0f-8a96-b40256def6c5',

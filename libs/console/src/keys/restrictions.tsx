@@ -1,5 +1,5 @@
 import type { ApiKeyView } from '@svc/api/keys';
-import { textIn } from '../text/form-text.js';
+import { entriesIn, textIn } from '../text/form-text.js';
 import { Field } from '../ui/fields.js';
 
 /** What a key may be used for, as the API takes it; null restricts nothing. */
@@ -16,12 +16,6 @@ const LISTS = [
   ['allowedEndpoints', 'Only these endpoints', 'Paths such as /chat/completions or /images/*. Empty: all'],
   ['allowedIps', 'Only from these addresses', 'IP addresses and networks such as 192.0.2.0/24. Empty: any'],
 ] as const;
-
-/** The entries of a list, between which are commas, spaces or lines. */
-export function entriesIn(text: string): string[] | null {
-  const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  return entries.length === 0 ? null : entries;
-}
 
 export const restrictionsOf = (data: FormData, isAdmin: boolean): Restrictions => ({
   allowedModels: entriesIn(textIn(data, 'allowedModels')),

@@ -3,3 +3,9 @@ export function textIn(data: FormData, name: string): string {
   const value = data.get(name);
   return typeof value === 'string' ? value.trim() : '';
 }
+
+/** The entries of a list, between which are commas, spaces or lines. */
+export function entriesIn(text: string): string[] | null {
+  const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
+  return entries.length === 0 ? null : entries;
+}
