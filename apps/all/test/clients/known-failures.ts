@@ -101,6 +101,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     refused(operation, /The model rejected the request/, OF_MODEL),
     refused(operation, /is not available on this deployment/, OF_DEPLOYMENT),
   ]),
+  ...[...COMPLETIONS, 'POST /messages/count_tokens'].map((operation) =>
+    refused(
+      operation,
+      /must contain at most \d+ \w+ parts/,
+      'A schema counts all items of a list, and not those of one kind.',
+    ),
+  ),
   ...['POST /messages', 'POST /messages/count_tokens'].map((operation) =>
     refused(
       operation,

@@ -13,7 +13,7 @@ import { KNOWN_FAILURES, type KnownFailure } from './known-failures.js';
 const here = fileURLToPath(new URL('.', import.meta.url));
 
 /** In the short form, corners of schemas are left out, which take minutes. */
-const CASES = isLong ? 50 : 20;
+const CASES = isLong ? 50 : 10;
 const PHASES = isLong ? 'examples,coverage,fuzzing,stateful' : 'examples,fuzzing';
 const RUN_MS = 540_000;
 
@@ -107,7 +107,7 @@ describe.skipIf(!python)(`Schemathesis, all checks, ${CASES} cases for each oper
       );
       const { failures, cases: count, errors } = await read(report, stdout + stderr);
       expect(errors).toEqual([]);
-      expect(count).toBeGreaterThan(CASES);
+      expect(count).toBeGreaterThanOrEqual(CASES);
       expect(failures.filter((failure) => !KNOWN_FAILURES.some((known) => covers(known, failure)))).toEqual(
         [],
       );
