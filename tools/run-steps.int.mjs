@@ -252,6 +252,6 @@ else process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit'
     const { stdout, stderr, status } = spawnSync(process.execPath, [nightly, 'lang'], { encoding: 'utf8' });
     expect(status).toBe(2);
     expect(stderr).toBe('Unknown part lang. The parts are:\n');
-    expect(stdout).toMatch(/^long +\S.*\nmutations +\S/);
+    expect(stdout).toMatch(/^long +\S.*\ncluster +\S/);
   });
 });

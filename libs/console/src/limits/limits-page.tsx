@@ -163,9 +163,9 @@ export function LimitsPage() {
           <section class="card" aria-labelledby="by-model">
             <h2 id="by-model">By model</h2>
             <p class="hint">
-              For the whole account, whichever key makes the requests. Minutes begin at full minutes; each
-              response says what is left of its minute in <code>x-ratelimit-remaining-requests</code> and{' '}
-              <code>-tokens</code>.
+              For the whole account, whichever key makes the requests, unless the key that signed in has a
+              tighter limit of its own. Minutes begin at full minutes; each response says what is left of its
+              minute in <code>x-ratelimit-remaining-requests</code> and <code>-tokens</code>.
             </p>
             <UseNote use={use} />
             <Models limits={value} use={use?.counted === true ? use : undefined} />

@@ -117,10 +117,10 @@ export function converseRequest(request: Fields, isClaude: boolean): Fields {
     content: writer.contentOf(content),
   }));
   const hasCalls = messages.some(({ content }) => content.some((block) => 'toolUse' in block));
-  const { thinking, top_k: mostTokens } = request;
+  const { thinking, top_k: topK } = request;
   const own = {
     ...(thinking !== undefined && { thinking }),
-    ...(mostTokens !== undefined && { top_k: mostTokens }),
+    ...(topK !== undefined && { top_k: topK }),
   };
   return {
     ...(system.length > 0 && { system }),

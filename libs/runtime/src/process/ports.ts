@@ -1,7 +1,7 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { SERVER_OPTIONS } from '../server/http-adapter.js';
 import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import type { Logger } from '../logging/logging.js';
@@ -16,6 +16,9 @@ const SWEEP_MS = 50;
  * takes a reset for a failure; on a connection that it has kept, it would send the request again.
  */
 const FIRST_REQUEST_MS = 1_000;
+
+/** How long connections that were opened before a place was closed are accepted at most. */
+const ACCEPT_MS = 1_000;
 
 /** A connection that may still carry work. */
 interface Connection {
@@ -41,6 +44,8 @@ export class Ports {
   private readonly working = new Map<Socket, Connection>();
   private readonly late = new WeakSet<Socket>();
   private isDraining = false;
+  /** The number of connections so far. */
+  private accepted = 0;
 
   /** Of clients, on the ports of the public API. */
   private readonly bound: ConnectionBound;
@@ -118,6 +123,7 @@ export class Ports {
   }
 
   private readonly accept = (socket: Socket): void => {
+    this.accepted += 1;
     if (this.isDraining) {
       this.late.add(socket);
       return;
@@ -132,9 +138,19 @@ export class Ports {
     const path = this.proxied?.address();
     if (typeof path === 'string') {
       await unlink(path).catch(() => undefined);
-      await sleep(LOOK_MS);
+      await this.acceptWaiting();
     }
     this.proxied?.close();
+  }
+
+  /** Resolves when no connection waits to be accepted. A turn of the event loop accepts only one. */
+  private async acceptWaiting(): Promise<void> {
+    const endMs = performance.now() + ACCEPT_MS;
+    for (let before = -1; before < this.accepted && performance.now() < endMs;) {
+      before = this.accepted;
+      await turn();
+      await turn();
+    }
   }
 
   private count(socket: Socket, response: ServerResponse): void {
