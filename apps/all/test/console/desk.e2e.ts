@@ -342,6 +342,12 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     await page.keyboard.press('Escape');
     await closed(opened);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Credit');
+    // A browser closes a dialog by itself if Escape is pressed without anything between.
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await closed(opened);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Credit');
   });
 
   it.each(SCHEMES)(

@@ -17,8 +17,11 @@ export function Dialog({ title, onClose, atSide = false, mustStay = false, child
   const titleId = useId();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
+      // Nothing outside of an open dialog can have the focus.
+      element?.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
       else document.querySelector<HTMLElement>('h1')?.focus();
     };
@@ -31,6 +34,13 @@ export function Dialog({ title, onClose, atSide = false, mustStay = false, child
       onCancel={(event) => {
         event.preventDefault();
         if (!mustStay) onClose();
+      }}
+      // A browser may close it without asking.
+      onClose={() => {
+        // It is no longer rendered.
+        if (!dialog.current) return;
+        if (mustStay) dialog.current.showModal();
+        else onClose();
       }}
     >
       <div class="dialog-head">
