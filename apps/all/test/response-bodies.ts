@@ -39,7 +39,7 @@ export async function chunksOf(
 
 /** Waits until a condition holds; fails after a time that no machine needs. */
 export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 50_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
