@@ -34,6 +34,8 @@ interface PlannedCall<Part> extends Candidate {
   readonly plan: CallPlan<Part>;
 }
 
+type BuiltRequest = Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'>;
+
 /** Whose call it is at a backend, and its step in the trace. */
 interface CallStep {
   readonly call: RoutedCall;
@@ -106,16 +108,16 @@ export class BackendCalls {
         giveBack();
         continue;
       }
-      const { isStream } = mode;
       const number = retries + 1;
       const slot = { live, giveBack, isShared, isQueued: plan.isQueued === true, accountId };
-      const attempt = new Attempt(slot, { kind, model, isStream, number, work });
+      const attempt = new Attempt(slot, { kind, model, isStream: mode.isStream, number, work });
       if (retries > 0) router.retries.add(1, model);
       const leftMs = endMs - performance.now();
       const limitMs = limits.of(live, { leftMs, isLast: number === candidates.length });
       try {
+        const target = this.requestOf(to, { call, step: attempt.step });
         const request = {
-          ...(await this.requestOf(to, { call, step: attempt.step })),
+          ...(target instanceof Promise ? await target : target),
           pauseMs: mode.pauseMs,
           deadlineMs: Math.max(1, limitMs),
         };
@@ -178,19 +180,22 @@ export class BackendCalls {
     return backend === undefined && this.pool.drains.of(model, name) !== undefined;
   }
 
-  private async requestOf<Part>(
+  /** A promise only for a call that shows who makes it by more than a key. */
+  private requestOf<Part>(
     { live, plan }: PlannedCall<Part>,
     { call: { requestId, encryption }, step }: CallStep,
-  ): Promise<Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'>> {
+  ): BuiltRequest | Promise<BuiltRequest> {
     const key = this.credentials.keyOf(live);
     const headers = plan.headers({ requestId, key, encryption });
     if (step) tracing.toBackend(step, headers);
     const { path: ofPlan, headers: own, ...request } = plan.request();
     const { origin } = live;
     const path = `${live.basePath}${ofPlan}` || '/';
+    const built = { ...request, origin, path, headers: own ? { ...headers, ...own } : headers };
+    if (!plan.authorization) return built;
     const { method = 'POST', body = [] } = request;
-    const shown = await plan.authorization?.({ method, origin, path, body, key });
-    return { ...request, origin, path, headers: { ...headers, ...own, ...shown } };
+    const shown = plan.authorization({ method, origin, path, body, key });
+    return shown.then((more) => ({ ...built, headers: { ...built.headers, ...more } }));
   }
 
   /** What a backend got, for reading what it says about it. */
