@@ -17,9 +17,6 @@ const SWEEP_MS = 50;
  */
 const FIRST_REQUEST_MS = 1_000;
 
-/** How long connections that were opened before a place was closed are accepted at most. */
-const ACCEPT_MS = 1_000;
-
 /** A connection that may still carry work. */
 interface Connection {
   /** Whose responses have not reached the client yet. */
@@ -93,7 +90,7 @@ export class Ports {
    * Balancers that send a PROXY header send no probes, and try another process at once if none listens.
    */
   async drain(deadlineMs: number): Promise<void> {
-    await this.closeProxied();
+    await this.closeProxied(deadlineMs);
     this.isDraining = true;
     const sweep = setInterval(() => this.closeIdle(), SWEEP_MS);
     await this.linger(deadlineMs);
@@ -134,18 +131,18 @@ export class Ports {
   };
 
   /** Closing a socket resets what waits to be accepted, so a Unix socket loses its name first. */
-  private async closeProxied(): Promise<void> {
+  private async closeProxied(deadlineMs: number): Promise<void> {
     const path = this.proxied?.address();
     if (typeof path === 'string') {
       await unlink(path).catch(() => undefined);
-      await this.acceptWaiting();
+      await this.acceptWaiting(deadlineMs);
     }
     this.proxied?.close();
   }
 
   /** Resolves when no connection waits to be accepted. A turn of the event loop accepts only one. */
-  private async acceptWaiting(): Promise<void> {
-    const endMs = performance.now() + ACCEPT_MS;
+  private async acceptWaiting(deadlineMs: number): Promise<void> {
+    const endMs = performance.now() + deadlineMs;
     for (let before = -1; before < this.accepted && performance.now() < endMs;) {
       before = this.accepted;
       await turn();
