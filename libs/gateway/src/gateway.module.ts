@@ -12,7 +12,6 @@ import { DocsController } from './docs/docs.controller.js';
 import { OpenApiController } from './docs/openapi.controller.js';
 import { KeysModule } from './keys/keys.module.js';
 import { OperatorModule } from './operator/operator.module.js';
-import { NetworkLimit } from './tee/network-limit.js';
 import { TeeController } from './tee/tee.controller.js';
 
 /** The API for clients and operators. `PaidModule` says what the imported modules must provide. */
@@ -34,7 +33,6 @@ export class GatewayModule {
         ConsoleModule,
       ],
       controllers: [AugmentController, DocsController, OpenApiController, TeeController],
-      providers: [NetworkLimit],
     };
   }
 }

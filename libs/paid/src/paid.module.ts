@@ -8,6 +8,7 @@ import { GatewaySettings } from './gateway.config.js';
 import { BackgroundWork } from './http/background-work.js';
 import { BalanceHeaders } from './http/balance-headers.js';
 import { LimitGate } from './limits/limit-gate.js';
+import { NetworkLimit } from './limits/network-limit.js';
 import { CharactersController } from './models/characters.controller.js';
 import { ModelsController } from './models/models.controller.js';
 import { PaidOperations } from './paid/paid-operations.js';
@@ -18,7 +19,7 @@ import { TopUpController } from './credit/top-up.controller.js';
 import { WalletHistory } from './credit/wallet-transactions.js';
 
 /** What the modules of products, keys, billing and operators inject. */
-const SHARED = [Attachments, BackgroundWork, LimitGate, PaidOperations, WalletHistory];
+const SHARED = [Attachments, BackgroundWork, LimitGate, NetworkLimit, PaidOperations, WalletHistory];
 
 /**
  * Limits and money, for every module of the process. The imported neighbours must provide `Ledger`,

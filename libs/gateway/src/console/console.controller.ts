@@ -13,9 +13,9 @@ import { routes } from '@svc/api';
 import { MINUTE_MS } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { NO_SESSION_COOKIE, type StoredSession, sessionCookie, tokenOf } from '@svc/identity/console';
+import { NetworkLimit } from '@svc/paid/limits';
 import { Serves, networkOf } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NetworkLimit } from '../tee/network-limit.js';
 import { SessionOf } from './session-of.js';
 import { SignIns } from './sign-ins.js';
 

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { NetworkLimit } from '../tee/network-limit.js';
 import { ConsoleController } from './console.controller.js';
 import { ConsolePagesController } from './console-pages.controller.js';
 import { SignIns } from './sign-ins.js';
@@ -7,6 +6,6 @@ import { SignIns } from './sign-ins.js';
 /** The console in a browser. */
 @Module({
   controllers: [ConsoleController, ConsolePagesController],
-  providers: [NetworkLimit, SignIns],
+  providers: [SignIns],
 })
 export class ConsoleModule {}

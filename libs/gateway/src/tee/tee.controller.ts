@@ -9,8 +9,8 @@ import { routes } from '@svc/api';
 import { Serves, whileConnected } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { findTextModel } from '@svc/paid/models';
+import { NetworkLimit } from '@svc/paid/limits';
 import { attestationView } from './attestation-view.js';
-import { NetworkLimit } from './network-limit.js';
 
 const ROUTES = '/api/v1/tee';
 /** Source: the public interface. */
