@@ -115,7 +115,7 @@ export const rooms = {
     drains: [],
     operator: ['keys', 'actions', 'drains'],
     docs: [],
-    console: ['tee'],
+    console: [],
   },
   media: {
     'audio-codecs': [],

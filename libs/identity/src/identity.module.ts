@@ -45,6 +45,7 @@ const SHARED = [
   Proofs,
   PublicOrigin,
   SessionStore,
+  Signatures,
   TicketStore,
 ];
 
@@ -73,7 +74,6 @@ export class IdentityModule {
         KeyUses,
         PaymentOffers,
         Sessions,
-        Signatures,
         WalletStore,
         Wallets,
       ],

@@ -47,6 +47,31 @@ export const KEY_EXAMPLES = {
       },
     }),
   },
+  walletKeyToken: {
+    reply: only('A token', { success: true, data: { token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.…' } }),
+  },
+  createWalletKey: {
+    request: only('A key with a limit by day', {
+      apiKeyType: 'INFERENCE',
+      address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.…',
+      signature: '0x…',
+      consumptionLimit: { usd: 5 },
+    }),
+    reply: only('The key', {
+      success: true,
+      data: {
+        id: KEY_ID,
+        apiKey: 'SVC_INFERENCE_KEY_…',
+        apiKeyType: 'INFERENCE',
+        description: 'Web3 API Key',
+        expiresAt: null,
+        consumptionLimit: { usd: 5, diem: null, vcu: null },
+        limitPeriod: 'EPOCH',
+        modelPrivacy: 'ALL',
+      },
+    }),
+  },
   changeApiKey: {
     request: only('Another limit', { id: KEY_ID, consumptionLimit: { usd: 50 } }),
     reply: only('The key', {

@@ -128,6 +128,25 @@ export const NewApiKey = z.strictObject({
   ...ownLimits,
 });
 
+/** The key that a wallet asks for with a signed token. */
+export const WalletApiKey = NewApiKey.extend({
+  address: z.string().min(1).max(64).describe('The address of the wallet, on Base or Solana.'),
+  token: z.string().min(1).max(1_024).describe('The token that was signed. It counts once.'),
+  signature: z
+    .string()
+    .min(1)
+    .max(8_192)
+    .describe('The signature of the exact token: `personal_sign` on Base, base58 or base64 on Solana.'),
+  description: Description.default('Web3 API Key'),
+});
+
+export const WalletKeyToken = z.object({
+  success: z.literal(true),
+  data: z.object({
+    token: z.string().describe('A JSON Web Token, valid for 15 minutes. Its content needs no reading.'),
+  }),
+});
+
 const KeyId = z.string().min(1).max(64);
 
 /** Absent fields stay unchanged. */
@@ -231,6 +250,8 @@ export const NewApiKeyReply = z.object({
 });
 
 export type NewApiKey = z.infer<typeof NewApiKey>;
+export type WalletApiKey = z.infer<typeof WalletApiKey>;
+export type WalletKeyToken = z.infer<typeof WalletKeyToken>;
 export type ApiKeyChange = z.infer<typeof ApiKeyChange>;
 export type ApiKeyRotation = z.infer<typeof ApiKeyRotation>;
 export type ApiKeyQuery = z.infer<typeof ApiKeyQuery>;

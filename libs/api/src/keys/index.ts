@@ -11,4 +11,6 @@ export {
   NewApiKeyReply,
   PlainApiKeyView,
   RevokedApiKeyReply,
+  WalletApiKey,
+  WalletKeyToken,
 } from './api-keys.js';

@@ -11,6 +11,8 @@ import {
   NewApiKey,
   NewApiKeyReply,
   RevokedApiKeyReply,
+  WalletApiKey,
+  WalletKeyToken,
 } from './api-keys.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
@@ -46,6 +48,32 @@ The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An
     reply: NewApiKeyReply,
     headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'RATE_LIMIT_EXCEEDED'],
+  },
+  walletKeyToken: {
+    method: 'GET',
+    path: '/api/v1/api_keys/generate_web3_key',
+    operationId: 'getWalletKeyToken',
+    tag: 'API keys',
+    summary: 'Returns a token that a wallet signs to get a key',
+    description: 'Needs no key. Counts towards a limit for the network of the client.',
+    access: 'public',
+    status: 200,
+    reply: WalletKeyToken,
+    refusals: ['RATE_LIMIT_EXCEEDED', 'X402_NOT_CONFIGURED'],
+  },
+  createWalletKey: {
+    method: 'POST',
+    path: '/api/v1/api_keys/generate_web3_key',
+    operationId: 'createWalletKey',
+    tag: 'API keys',
+    summary: "Creates a key for a wallet's account and shows its secret once",
+    description: `Needs no key, but a signature of the wallet: it signs the exact text of a token. The account of a wallet exists from
+its first use; it pays from its credit.`,
+    access: 'public',
+    status: 200,
+    body: WalletApiKey,
+    reply: NewApiKeyReply,
+    refusals: ['INVALID_REQUEST', 'ACCOUNT_SUSPENDED', 'RATE_LIMIT_EXCEEDED', 'X402_NOT_CONFIGURED'],
   },
   changeApiKey: {
     method: 'PATCH',

@@ -6,11 +6,13 @@ import { KeyCreationLimit } from './key-creation-limit.js';
 import { RateLimitUse } from './rate-limit-use.js';
 import { RateLimitsController } from './rate-limits.controller.js';
 import { RateLimitsView } from './rate-limits-view.js';
+import { WalletKeys } from './wallet-keys.js';
+import { WalletKeysController } from './wallet-keys.controller.js';
 
 /** The keys of an account and their limits. */
 @Module({
-  controllers: [ApiKeysController, KeyChangesConsumer, RateLimitsController],
-  providers: [ApiKeys, KeyChanges, KeyCreationLimit, RateLimitUse, RateLimitsView],
+  controllers: [ApiKeysController, KeyChangesConsumer, RateLimitsController, WalletKeysController],
+  providers: [ApiKeys, KeyChanges, KeyCreationLimit, RateLimitUse, RateLimitsView, WalletKeys],
   exports: [ApiKeys, KeyChanges],
 })
 export class KeysModule {}

@@ -3,7 +3,7 @@ import { Payments, type SignedText, walletName } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import pLimit from 'p-limit';
 import { evmSigner } from './evm-signer.js';
-import type { SignIn } from './sign-in-header.js';
+import type { SignInMessage } from './sign-in-message.js';
 import { isSignedBySolana, solanaKey } from './solana-signature.js';
 
 export const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
@@ -17,8 +17,15 @@ const CALLS = 16;
 const SUSPECT_CALLS = 2;
 const MAX_WAITING = 100;
 
+/** A text that a wallet is said to have signed. */
+export interface WalletSigned {
+  readonly text: string;
+  readonly message: Pick<SignInMessage, 'kind' | 'address'>;
+  readonly signature: string;
+}
+
 /**
- * Verifies the signatures of sign-ins. Takes a fraction of a millisecond, plus calls of a node for contract
+ * Verifies the signatures of wallets. Takes a fraction of a millisecond, plus calls of a node for contract
  * wallets.
  */
 @Injectable()
@@ -32,7 +39,7 @@ export class Signatures {
    * The address of the wallet that signed; lower-case on Base, where case has no meaning. Refuses:
    * X402_SIGN_IN_INVALID_WALLET, X402_SIGN_IN_INVALID_SIGNATURE, UNAVAILABLE.
    */
-  async signer({ text, message, signature }: SignIn, isSuspect: boolean): Promise<string> {
+  async signer({ text, message, signature }: WalletSigned, isSuspect: boolean): Promise<string> {
     const { kind, address } = message;
     if (kind === 'solana') {
       const key = solanaKey(address);
