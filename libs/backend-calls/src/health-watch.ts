@@ -125,8 +125,6 @@ export class HealthWatch {
 
   private lookAt(model: string, live: LiveBackend, everyMs: number): void {
     const { health } = live;
-    const plan = checkOf(live, this.settings.apiOf(live.backend).isHosted);
-    if (!plan) return;
     const nowMs = performance.now();
     // The first check is some time after the start, not at the same time as those of others.
     const state = this.checks.get(health) ?? {
@@ -139,7 +137,8 @@ export class HealthWatch {
     this.checks.set(health, state);
     if (live.backend.loadPath !== undefined && nowMs - health.calledMs < LOAD_WANTED_MS)
       this.readLoad(live, live.backend.loadPath, state);
-    if (state.isUnderWay) return;
+    const plan = checkOf(live, this.settings.apiOf(live.backend).isHosted);
+    if (!plan || state.isUnderWay) return;
     const [oldest] = health.waiting;
     const isWaiting =
       plan.isConcurrent &&

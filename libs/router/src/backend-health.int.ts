@@ -201,7 +201,12 @@ describe('a backend that pauses', () => {
   });
 });
 
-it('a backend whose own metrics say that it is full is called after the others', TEST, async () => {
+const CHECKS = [
+  ['with', {}],
+  ['without', { healthPath: false }],
+] as const;
+
+it.each(CHECKS)('a full backend %s checks of its health is called last', TEST, async (_with, checks) => {
   let waiting = 5;
   const metrics = await TestServer.start((request, response) => {
     if (request.url === '/metrics') response.end(`vllm:num_requests_waiting{engine="0"} ${waiting}\n`);
@@ -209,7 +214,7 @@ it('a backend whose own metrics say that it is full is called after the others',
   });
   backends = [await TestBackend.start(works)];
   const entries = [
-    { url: `${metrics.url}/v1`, model: 'x', loadPath: '/metrics' },
+    { url: `${metrics.url}/v1`, model: 'x', loadPath: '/metrics', ...checks },
     { url: backends[0]?.url, model: 'x', weight: 1e-9 },
   ];
   ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: entries }))));
