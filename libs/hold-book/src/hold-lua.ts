@@ -187,11 +187,26 @@ local function close()
 end
 `;
 
+/** The number of a day's week, which begins on a Monday. The days are counted from March of the year 0. */
+const WEEKS = `
+local function weekOf(day)
+  local year, month, date = string.match(day, '(%d+)-(%d+)-(%d+)')
+  year, month = tonumber(year), tonumber(month) - 3
+  if month < 0 then year, month = year - 1, month + 12 end
+  local leaps = math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+  return math.floor((365 * year + leaps + math.floor((153 * month + 2) / 5) + tonumber(date) + 1) / 7)
+end
+`;
+
 const LIMITS = `
 local function later(start, spent, since) if since > start then return ZERO end return nano(spent) end
 
 local function spentOf(of, period)
   if period == 'EPOCH' then return later(of.day, of.eu, today), later(of.day, of.ed, today) end
+  if period == 'WEEK' then
+    local week = weekOf(today)
+    return later(of.week, of.wu, week), later(of.week, of.wd, week)
+  end
   if period == 'MONTH' then
     local month = string.sub(today, 1, 7)
     return later(of.month, of.mu, month), later(of.month, of.md, month)
@@ -221,7 +236,7 @@ end
 local function isStale(keyId, limit)
   if limit == '' then return false end
   local budget = budgetOf(keyId)
-  return not budget or budget.of.stale
+  return not budget or budget.of.stale or not budget.of.week
 end
 
 -- DIEM first. Nil if there is too little.
@@ -281,4 +296,4 @@ end
 `;
 
 /** The prelude of every step. */
-export const STEP = AMOUNTS + ACCOUNT + LIMITS;
+export const STEP = AMOUNTS + WEEKS + ACCOUNT + LIMITS;

@@ -176,6 +176,9 @@ end
 
 local function spend(of, day, moreUsd, moreDiem)
   of.lu, of.ld = text(plus(nano(of.lu), moreUsd)), text(plus(nano(of.ld), moreDiem))
+  local week = weekOf(day)
+  if of.week and week > of.week then of.week, of.wu, of.wd = week, text(moreUsd), text(moreDiem)
+  elseif week == of.week then of.wu, of.wd = text(plus(nano(of.wu), moreUsd)), text(plus(nano(of.wd), moreDiem)) end
   local month = string.sub(day, 1, 7)
   if month > of.month then of.month, of.mu, of.md = month, text(moreUsd), text(moreDiem)
   elseif month == of.month then of.mu, of.md = text(plus(nano(of.mu), moreUsd)), text(plus(nano(of.md), moreDiem)) end
@@ -242,7 +245,8 @@ return { 'done' }
 /**
  * Loads a key's spending from the books.
  *
- * ARGV  4: key. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the month. 11, 12: of all time.
+ * ARGV  4: key. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the week. 11, 12: of the month.
+ *       13, 14: of all time.
  * Result  { done }, { miss }, or { old } if the account has a newer version
  */
 export const BUDGET = `${STEP}
@@ -250,8 +254,9 @@ if not open() then return { 'miss' } end
 if tonumber(ARGV[5]) < version then return { 'old' } end
 local budget = budgetOf(ARGV[4])
 local of = {
-  v = tonumber(ARGV[5]), stale = false, day = ARGV[6], eu = ARGV[7], ed = ARGV[8], month = string.sub(ARGV[6], 1, 7),
-  mu = ARGV[9], md = ARGV[10], lu = ARGV[11], ld = ARGV[12], hu = '0', hd = '0',
+  v = tonumber(ARGV[5]), stale = false, day = ARGV[6], eu = ARGV[7], ed = ARGV[8], week = weekOf(ARGV[6]),
+  wu = ARGV[9], wd = ARGV[10], month = string.sub(ARGV[6], 1, 7), mu = ARGV[11], md = ARGV[12], lu = ARGV[13],
+  ld = ARGV[14], hu = '0', hd = '0',
 }
 if budget then of.hu, of.hd, of.t = budget.of.hu, budget.of.hd, budget.of.t end
 known[ARGV[4]] = { of = of, isChanged = true }

@@ -1,5 +1,5 @@
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
-import type { LimitPeriod, SpendingLimit } from '@svc/contracts/ports';
+import { type LimitPeriod, type SpendingLimit, weekOf } from '@svc/contracts/ports';
 import { least, remaining } from './spendable.js';
 import type { AccountPosting } from './hold-book.js';
 
@@ -9,6 +9,7 @@ export interface KeySpent {
   /** The UTC day read, such as `2026-11-21`. */
   readonly day: string;
   readonly epoch: Balances;
+  readonly week: Balances;
   readonly month: Balances;
   readonly lifetime: Balances;
 }
@@ -37,6 +38,7 @@ export class KeyBudget {
   /** Later versions already counted: postings of several ledgers arrive in any order. */
   private readonly ahead = new Set<bigint>();
   private epoch: Period = { start: '', spent: NO_MONEY };
+  private week: Period = { start: '', spent: NO_MONEY };
   private month: Period = { start: '', spent: NO_MONEY };
   private lifetime = NO_MONEY;
 
@@ -47,6 +49,7 @@ export class KeyBudget {
     // A read includes every posting reported before it.
     this.ahead.clear();
     this.epoch = { start: spent.day, spent: spent.epoch };
+    this.week = { start: weekOf(spent.day), spent: spent.week };
     this.month = { start: monthOf(spent.day), spent: spent.month };
     this.lifetime = spent.lifetime;
     this.isStale = false;
@@ -69,6 +72,7 @@ export class KeyBudget {
     for (const spending of spends) {
       if (spending.keyId !== this.keyId) continue;
       this.lifetime = plus(this.lifetime, spending);
+      this.week = later(this.week, { start: weekOf(spending.day), spent: spending });
       this.month = later(this.month, { start: monthOf(spending.day), spent: spending });
       this.epoch = later(this.epoch, { start: spending.day, spent: spending });
     }
@@ -90,6 +94,8 @@ export class KeyBudget {
     switch (period) {
       case 'EPOCH':
         return today > this.epoch.start ? NO_MONEY : this.epoch.spent;
+      case 'WEEK':
+        return weekOf(today) > this.week.start ? NO_MONEY : this.week.spent;
       case 'MONTH':
         return monthOf(today) > this.month.start ? NO_MONEY : this.month.spent;
       case 'LIFETIME':

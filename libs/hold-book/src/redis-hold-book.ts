@@ -216,11 +216,11 @@ export class RedisHoldBook extends HoldBook {
     return once(this.budgetLoads, `${accountId} ${keyId}`, async () => {
       for (let read = 1; read <= KEY_READS; read += 1) {
         const day = this.today();
-        const { version, epoch, month, lifetime } = await this.read(
+        const { version, epoch, week, month, lifetime } = await this.read(
           this.parts.reads.keySpent(accountId, keyId, day),
         );
         if (this.today() !== day) continue;
-        const spent = [epoch, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
+        const spent = [epoch, week, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
         const args = [keyId, String(version), day, ...spent.map(String)];
         const [outcome] = await this.ask('budget', accountId, args);
         // The read misses what was posted since.

@@ -26,4 +26,10 @@ export function readsOf(
   return { balances, keySpent };
 }
 
-const NOTHING_SPENT = { version: 2n ** 62n, epoch: NO_MONEY, month: NO_MONEY, lifetime: NO_MONEY };
+const NOTHING_SPENT = {
+  version: 2n ** 62n,
+  epoch: NO_MONEY,
+  week: NO_MONEY,
+  month: NO_MONEY,
+  lifetime: NO_MONEY,
+};

@@ -24,7 +24,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
 
   beforeEach(() => {
     posted = { accountId: ACCOUNT, balances: { usdNano: 1_000n, diemNano: 100n }, version: 7n };
-    spent = { version: 7n, day: '2026-11-21', epoch: NONE, month: NONE, lifetime: NONE };
+    spent = { version: 7n, day: '2026-11-21', epoch: NONE, week: NONE, month: NONE, lifetime: NONE };
     today = '2026-11-21';
     keyReads = 0;
     beforeArrival = () => Promise.resolve();
@@ -227,6 +227,9 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
 
     it.each([
       ['EPOCH', '2026-11-22', 100n],
+      // 21 November 2026 is a Saturday.
+      ['WEEK', '2026-11-22', 25n],
+      ['WEEK', '2026-11-23', 100n],
       ['MONTH', '2026-11-22', 20n],
       ['MONTH', '2026-12-01', 100n],
       ['LIFETIME', '2027-01-01', 10n],
@@ -234,6 +237,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       spent = {
         ...spent,
         epoch: { usdNano: 70n, diemNano: 0n },
+        week: { usdNano: 75n, diemNano: 0n },
         month: { usdNano: 80n, diemNano: 0n },
         lifetime: { usdNano: 90n, diemNano: 0n },
       };

@@ -1,5 +1,5 @@
 import type { Balances } from '@svc/contracts/money';
-import type { LimitPeriod } from '@svc/contracts/ports';
+import { type LimitPeriod, weekOf } from '@svc/contracts/ports';
 
 export const NONE: Balances = { usdNano: 0n, diemNano: 0n };
 
@@ -37,6 +37,8 @@ export function inPeriod(period: LimitPeriod, day: string, today: string): boole
   switch (period) {
     case 'EPOCH':
       return day === today;
+    case 'WEEK':
+      return weekOf(day) === weekOf(today);
     case 'MONTH':
       return day.slice(0, 7) === today.slice(0, 7);
     case 'LIFETIME':

@@ -326,10 +326,10 @@ export function usageHistoryConformance(
     });
 
     describe('keys', () => {
-      it('report spending of today, seven days, the month and all time', async () => {
+      it('report spending of today, seven days, the week, the month and all time', async () => {
         const accountId = await accountWith(usd(1), usd(1));
         const daysAgo = (days: number): string => new Date(NOON.getTime() - days * 86_400_000).toISOString();
-        const spending = [0, 6, 7, 70].map((days, index) => {
+        const spending = [0, 5, 6, 7, 70].map((days, index) => {
           const cost = { usdNano: 10n ** BigInt(index), diemNano: 2n * 10n ** BigInt(index) };
           const lines = [line('output', 1, cost.usdNano + cost.diemNano)];
           return chargeOf(accountId, 0n, { at: daysAgo(days), keyId: 'a', cost, lines });
@@ -339,15 +339,18 @@ export function usageHistoryConformance(
         const both = (nano: bigint) => ({ usdNano: nano, diemNano: 2n * nano });
         expect(a).toEqual({
           keyId: 'a',
-          trailingSevenDays: both(11n),
+          trailingSevenDays: both(111n),
           epoch: both(1n),
-          month: both(111n),
-          lifetime: both(1_111n),
+          // Since the Monday five days ago.
+          week: both(11n),
+          month: both(1_111n),
+          lifetime: both(11_111n),
         });
         expect(none).toEqual({
           keyId: 'none',
           trailingSevenDays: both(0n),
           epoch: both(0n),
+          week: both(0n),
           month: both(0n),
           lifetime: both(0n),
         });

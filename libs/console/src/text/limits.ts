@@ -3,6 +3,7 @@ import { diem, nanoOf, usd } from './format.js';
 
 export const PERIODS = {
   EPOCH: { each: 'a day', label: 'Day (UTC)' },
+  WEEK: { each: 'a week', label: 'Week from Monday (UTC)' },
   MONTH: { each: 'a month', label: 'Month (UTC)' },
   LIFETIME: { each: 'in all', label: 'Life of the key' },
 } as const;
@@ -18,6 +19,8 @@ export function resetOf(period: keyof typeof PERIODS, nowMs = Date.now()): strin
   const now = new Date(nowMs);
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   if (period === 'EPOCH') return new Date(Date.UTC(year, month, day + 1)).toISOString();
+  if (period === 'WEEK')
+    return new Date(Date.UTC(year, month, day + 7 - ((now.getUTCDay() + 6) % 7))).toISOString();
   if (period === 'MONTH') return new Date(Date.UTC(year, month + 1, 1)).toISOString();
   return undefined;
 }

@@ -37,6 +37,7 @@ export {
   HOLDS_PER_RENEWAL,
   Ledger,
   LIMIT_PERIODS,
+  weekOf,
   type LimitPeriod,
   type PostedCharge,
   type Refund,

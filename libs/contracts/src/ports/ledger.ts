@@ -1,9 +1,19 @@
 import type { Balances, Currency } from '../money/money.js';
 import type { Charge, ChargeLine } from '../messages/usage.js';
 
-/** EPOCH is a UTC day, MONTH a UTC month, LIFETIME never resets. */
-export const LIMIT_PERIODS = ['EPOCH', 'MONTH', 'LIFETIME'] as const;
+/** EPOCH is a UTC day, WEEK seven of them from a Monday on, MONTH a UTC month, LIFETIME never resets. */
+export const LIMIT_PERIODS = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+
+const DAY_MS = 86_400_000;
+/** Days from the Monday before Unix time began. */
+const MONDAY = 3;
+
+/** The Monday on or before a UTC day; both such as `2026-11-21`. */
+export function weekOf(day: string): string {
+  const days = Date.parse(day) / DAY_MS;
+  return new Date((days - ((days + MONDAY) % 7)) * DAY_MS).toISOString().slice(0, 10);
+}
 
 /** What a key may spend in a period, by currency. An absent currency has no limit. */
 export interface SpendingLimit {

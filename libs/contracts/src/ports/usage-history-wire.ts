@@ -77,6 +77,7 @@ export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
         keyId: Name,
         trailingSevenDays: BalancesOnWire,
         epoch: BalancesOnWire,
+        week: BalancesOnWire,
         month: BalancesOnWire,
         lifetime: BalancesOnWire,
       }),

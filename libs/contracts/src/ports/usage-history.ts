@@ -74,6 +74,8 @@ export interface KeySpend {
   readonly trailingSevenDays: Balances;
   /** Since the beginning of the UTC day. */
   readonly epoch: Balances;
+  /** Since Monday (UTC). */
+  readonly week: Balances;
   /** Since the beginning of the UTC month. */
   readonly month: Balances;
   readonly lifetime: Balances;

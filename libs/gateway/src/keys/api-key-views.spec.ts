@@ -33,6 +33,7 @@ const SPEND: KeySpend = {
   keyId: KEY.id,
   trailingSevenDays: spent(70_000_000n),
   epoch: spent(10_000_000n),
+  week: spent(20_000_000n),
   month: spent(30_000_000n),
   lifetime: spent(90_000_000n),
 };
@@ -49,6 +50,7 @@ describe('the view of a key', () => {
 
   it.each([
     ['EPOCH', '0.0100'],
+    ['WEEK', '0.0200'],
     ['MONTH', '0.0300'],
     ['LIFETIME', '0.0900'],
   ] as const)('includes the spend of its period %s if the key has a limit', (limitPeriod, usd) => {

@@ -62,7 +62,9 @@ export class RateLimitsView {
   }
 }
 
-const PERIODS = { EPOCH: 'epoch', MONTH: 'month', LIFETIME: 'lifetime' } as const satisfies Record<
-  SpendingLimit['period'],
-  string
->;
+const PERIODS = {
+  EPOCH: 'epoch',
+  WEEK: 'week',
+  MONTH: 'month',
+  LIFETIME: 'lifetime',
+} as const satisfies Record<SpendingLimit['period'], string>;

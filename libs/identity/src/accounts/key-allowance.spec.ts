@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KeyLimits, givenUp, refuseOwnRaise } from './key-allowance.js';
 
-const PERIODS: readonly LimitPeriod[] = ['EPOCH', 'MONTH', 'LIFETIME'];
+const PERIODS: readonly LimitPeriod[] = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'];
 const NONE: KeyLimits = {
   usdLimitNano: null,
   diemLimitNano: null,
@@ -41,9 +41,17 @@ const RATES = ['requestsPerMinute', 'tokensPerMinute'] as const;
 /** More than any limit. */
 const ENDLESS = 1_000_000n;
 
-/** The most that a key may spend in a day, a month and its lifetime. */
+/** Limits whose period contains the whole of each period of this kind. A week may be in two months. */
+const CONTAINING: Readonly<Record<LimitPeriod, string>> = {
+  EPOCH: 'EPOCH WEEK MONTH LIFETIME',
+  WEEK: 'WEEK LIFETIME',
+  MONTH: 'MONTH LIFETIME',
+  LIFETIME: 'LIFETIME',
+};
+
+/** The most that a key may spend in a day, a week, a month and its lifetime. */
 function most({ usdLimitNano, diemLimitNano, limitPeriod }: KeyLimits, period: LimitPeriod) {
-  const isBound = PERIODS.indexOf(limitPeriod) >= PERIODS.indexOf(period);
+  const isBound = CONTAINING[period].split(' ').includes(limitPeriod);
   return {
     usdNano: isBound ? (usdLimitNano ?? ENDLESS) : usdLimitNano === 0n ? 0n : ENDLESS,
     diemNano: isBound ? (diemLimitNano ?? ENDLESS) : diemLimitNano === 0n ? 0n : ENDLESS,

@@ -18,8 +18,20 @@ export interface LimitChange {
   readonly after: KeyLimits;
 }
 
-/** An amount in a longer period bounds the spending of each shorter one within it. */
-const LENGTH: Readonly<Record<LimitPeriod, number>> = { EPOCH: 0, MONTH: 1, LIFETIME: 2 };
+/**
+ * The periods whose amount also bounds what is spent within one of this kind. Weeks and months overlap, so
+ * neither bounds the other.
+ */
+const BOUND_BY: Readonly<Record<LimitPeriod, readonly LimitPeriod[]>> = {
+  EPOCH: ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'],
+  WEEK: ['WEEK', 'LIFETIME'],
+  MONTH: ['MONTH', 'LIFETIME'],
+  LIFETIME: ['LIFETIME'],
+};
+
+/** Whether an amount in the period of some limits bounds what is spent within the period of others. */
+const bounds = (limits: KeyLimits, within: KeyLimits): boolean =>
+  BOUND_BY[within.limitPeriod].includes(limits.limitPeriod);
 
 const RATES = ['requestsPerMinute', 'tokensPerMinute'] as const;
 
@@ -34,8 +46,7 @@ export function raisesLimits({ before, after }: { before: KeyLimits; after: KeyL
     RATES.some((rate) => isAbove(after[rate], before[rate])) ||
     MONEY.some(
       ({ limit }) =>
-        before[limit] !== null &&
-        (isAbove(after[limit], before[limit]) || LENGTH[after.limitPeriod] < LENGTH[before.limitPeriod]),
+        before[limit] !== null && (isAbove(after[limit], before[limit]) || !bounds(after, before)),
     )
   );
 }
@@ -64,8 +75,7 @@ export function givenUp(giver: KeyLimits, { before, after }: LimitChange, spent:
   for (const { limit, currency, path } of MONEY) {
     const own = giver[limit];
     if (own === null || (before && before[limit] === null)) continue;
-    const had =
-      before && LENGTH[after.limitPeriod] >= LENGTH[before.limitPeriod] ? (before[limit] ?? 0n) : 0n;
+    const had = before && bounds(after, before) ? (before[limit] ?? 0n) : 0n;
     const wanted = after[limit];
     if (wanted !== null && wanted <= had) continue;
     const spentNano = spent[currency];
@@ -137,8 +147,11 @@ export function refuseUseless(keyType: KeyType, { canInfer }: Partial<KeyUse>): 
 const SHOWN = 5;
 
 function refuseShorter(after: KeyLimits, bound: KeyLimits): void {
-  if (LENGTH[after.limitPeriod] < LENGTH[bound.limitPeriod])
-    throw refusal(['limitPeriod'], `${bound.limitPeriod} or longer, as for your API key`);
+  if (!bounds(after, bound))
+    throw refusal(
+      ['limitPeriod'],
+      `${BOUND_BY[bound.limitPeriod].join(' or ')}, because your API key has a limit for each ${bound.limitPeriod}`,
+    );
 }
 
 /** Whether a limit allows more than another; null allows everything. */

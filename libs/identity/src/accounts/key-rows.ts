@@ -155,6 +155,8 @@ export function inPeriod(spend: KeySpend, { limitPeriod }: Pick<KeyTerms, 'limit
   switch (limitPeriod) {
     case 'EPOCH':
       return spend.epoch;
+    case 'WEEK':
+      return spend.week;
     case 'MONTH':
       return spend.month;
     case 'LIFETIME':

@@ -9,11 +9,20 @@ interface SpentRow {
   readonly version: bigint;
   readonly epoch_usd: string;
   readonly epoch_diem: string;
+  readonly week_usd: string;
+  readonly week_diem: string;
   readonly month_usd: string;
   readonly month_diem: string;
   readonly lifetime_usd: string;
   readonly lifetime_diem: string;
 }
+
+const spent = (name: string, where: string): string =>
+  ['usd', 'diem']
+    .map(
+      (currency) => `coalesce(sum(${currency}_nano) FILTER (WHERE ${where}), 0)::text AS ${name}_${currency}`,
+    )
+    .join(', ');
 
 /** One snapshot, so that the sums belong to the version. */
 const KEY_SPENT = `
@@ -21,10 +30,9 @@ const KEY_SPENT = `
     SELECT day, usd_nano, diem_nano FROM ${USAGE_DAYS} WHERE key_id = $2
   )
   SELECT coalesce((SELECT version FROM ledger.accounts WHERE id = $1), 0) AS version,
-    coalesce(sum(usd_nano) FILTER (WHERE day = $3::date), 0)::text AS epoch_usd,
-    coalesce(sum(diem_nano) FILTER (WHERE day = $3::date), 0)::text AS epoch_diem,
-    coalesce(sum(usd_nano) FILTER (WHERE date_trunc('month', day) = date_trunc('month', $3::date)), 0)::text AS month_usd,
-    coalesce(sum(diem_nano) FILTER (WHERE date_trunc('month', day) = date_trunc('month', $3::date)), 0)::text AS month_diem,
+    ${spent('epoch', 'day = $3::date')},
+    ${spent('week', "date_trunc('week', day) = date_trunc('week', $3::date)")},
+    ${spent('month', "date_trunc('month', day) = date_trunc('month', $3::date)")},
     coalesce(sum(usd_nano), 0)::text AS lifetime_usd, coalesce(sum(diem_nano), 0)::text AS lifetime_diem
   FROM spent`;
 
@@ -39,16 +47,17 @@ export class HoldReadsStore implements BookReads {
 
   async keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
     const [row] = await this.database.query<SpentRow>(KEY_SPENT, [accountId, keyId, day]);
-    const spent = (usd: string | undefined, diem: string | undefined): Balances => ({
+    const both = (usd: string | undefined, diem: string | undefined): Balances => ({
       usdNano: BigInt(usd ?? 0),
       diemNano: BigInt(diem ?? 0),
     });
     return {
       version: row?.version ?? 0n,
       day,
-      epoch: spent(row?.epoch_usd, row?.epoch_diem),
-      month: spent(row?.month_usd, row?.month_diem),
-      lifetime: spent(row?.lifetime_usd, row?.lifetime_diem),
+      epoch: both(row?.epoch_usd, row?.epoch_diem),
+      week: both(row?.week_usd, row?.week_diem),
+      month: both(row?.month_usd, row?.month_diem),
+      lifetime: both(row?.lifetime_usd, row?.lifetime_diem),
     };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { KeySpend, UsageDay } from '@svc/contracts/ports';
+import { type KeySpend, type UsageDay, weekOf } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { unitOf } from '@svc/contracts/money';
+import { NO_MONEY, unitOf } from '@svc/contracts/money';
 import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
@@ -21,17 +21,9 @@ interface DayRow {
   readonly diem_nano: bigint;
 }
 
-interface SpendRow {
-  readonly key_id: string;
-  readonly week_usd: bigint;
-  readonly week_diem: bigint;
-  readonly epoch_usd: bigint;
-  readonly epoch_diem: bigint;
-  readonly month_usd: bigint;
-  readonly month_diem: bigint;
-  readonly lifetime_usd: bigint;
-  readonly lifetime_diem: bigint;
-}
+type SpendRow = { readonly key_id: string } & Readonly<
+  Record<`${'recent' | 'epoch' | 'week' | 'month' | 'lifetime'}_${'usd' | 'diem'}`, bigint>
+>;
 
 /** The daily sums. */
 @Injectable()
@@ -75,6 +67,7 @@ export class UsageDaysStore {
         utcDay(new Date(now.getTime() - 6 * DAY_MS)),
         today,
         `${today.slice(0, 7)}-01`,
+        weekOf(today),
       ]),
     );
     const byKey = new Map(rows.map((row) => [row.key_id, row]));
@@ -91,16 +84,22 @@ const spent = (name: string, where: string): string =>
     )
     .join(', ');
 
-const KEYS = `SELECT key_id, ${spent('week', 'day BETWEEN $3::date AND $4::date')}, ${spent('epoch', 'day = $4::date')},
-    ${spent('month', 'day BETWEEN $5::date AND $4::date')}, ${spent('lifetime', 'true')}
+const KEYS = `SELECT key_id, ${spent('recent', 'day BETWEEN $3::date AND $4::date')}, ${spent('epoch', 'day = $4::date')},
+    ${spent('week', 'day BETWEEN $6::date AND $4::date')}, ${spent('month', 'day BETWEEN $5::date AND $4::date')},
+    ${spent('lifetime', 'true')}
   FROM ${USAGE_DAYS} WHERE key_id = ANY($2::text[]) GROUP BY key_id`;
 
 function keySpend(keyId: string, row: SpendRow | undefined): KeySpend {
+  if (!row) {
+    const none = NO_MONEY;
+    return { keyId, trailingSevenDays: none, epoch: none, week: none, month: none, lifetime: none };
+  }
   return {
     keyId,
-    trailingSevenDays: { usdNano: row?.week_usd ?? 0n, diemNano: row?.week_diem ?? 0n },
-    epoch: { usdNano: row?.epoch_usd ?? 0n, diemNano: row?.epoch_diem ?? 0n },
-    month: { usdNano: row?.month_usd ?? 0n, diemNano: row?.month_diem ?? 0n },
-    lifetime: { usdNano: row?.lifetime_usd ?? 0n, diemNano: row?.lifetime_diem ?? 0n },
+    trailingSevenDays: { usdNano: row.recent_usd, diemNano: row.recent_diem },
+    epoch: { usdNano: row.epoch_usd, diemNano: row.epoch_diem },
+    week: { usdNano: row.week_usd, diemNano: row.week_diem },
+    month: { usdNano: row.month_usd, diemNano: row.month_diem },
+    lifetime: { usdNano: row.lifetime_usd, diemNano: row.lifetime_diem },
   };
 }
