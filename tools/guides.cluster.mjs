@@ -62,7 +62,7 @@ const GUIDES = [
         "    embeddings: ['route', 'chat'],",
         "    embeddings: ['route', 'chat'],\n    stills: ['route'],",
       ],
-      [ROOMS, "    embeddings: ['tokens'],", "    embeddings: ['tokens'],\n    stills: [],"],
+      [ROOMS, "    embeddings: ['inputs'],", "    embeddings: ['inputs'],\n    stills: [],"],
       [PAID, '  augmentSearch: {', '  stills: { body: () => ({ count: 1 }) },\n  augmentSearch: {'],
       [UNITS, '  track: {', "  still: { shownAs: 'still', size: 1 },\n  track: {"],
       [CATALOG, '  webSearch: ExtraUsd,', '  still: ExtraUsd,\n  webSearch: ExtraUsd,'],

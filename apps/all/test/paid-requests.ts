@@ -4,7 +4,8 @@ import sharp from 'sharp';
 import { silentWav } from './silent-wav.js';
 
 /** A type of models, for which the platform of the tests has models named after it. */
-type ModelType = 'text' | 'embedding' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
+type ModelType =
+  'text' | 'embedding' | 'rerank' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
 
 /** What is sold by a route, with a request that works. */
 export interface PaidRoute {
@@ -41,6 +42,7 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   messages: { type: 'text', body: (model) => ({ model, messages, max_tokens: 16 }) },
   countTokens: { type: 'text', body: (model) => ({ model, messages }), isFree: true },
   embeddings: { type: 'embedding', body: (model) => ({ model, input: 'hi' }) },
+  rerank: { type: 'rerank', body: (model) => ({ model, query: 'hi', documents: ['hi'] }) },
   speech: { type: 'tts', body: (model) => ({ model, input: 'hi' }) },
   transcription: { type: 'asr', body: spoken },
   translation: { type: 'asr', body: spoken },
@@ -109,6 +111,7 @@ export function modelsFor(url: string, ending: string, more: object): object[] {
       { embeddingDimensions: 8, pricing: { input: 100 } },
       { url: `${url}/v1`, model: 'embed;dimensions=8' },
     ),
+    model('rerank', { pricing: { input: 100 } }),
     model('tts', {
       voices: ['v'],
       defaultVoice: 'v',

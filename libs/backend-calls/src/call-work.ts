@@ -19,8 +19,8 @@ export function workOf(
   if (!haveChoice(backends)) return undefined;
   const account = sharesPrompts === true ? 0 : hashOf(accountId);
   const key = cacheKey === undefined ? undefined : hashOf(cacheKey, account);
-  // Vectors of two builds of a model may differ slightly, so those of a request come from one backend.
-  const isKeyed = kind === 'embeddings';
+  // Numbers of two builds of a model may differ slightly, so those of a request come from one backend.
+  const isKeyed = kind === 'embeddings' || kind === 'rerank';
   if (kind !== 'chat' || typeof body === 'function') return { ...NO_WORK, key, isKeyed };
   const prompt = promptOf(body, account ^ SECRET);
   // The same text is encrypted differently each time.

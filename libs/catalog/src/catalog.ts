@@ -270,6 +270,7 @@ const LIMIT_OF_TYPE: Readonly<Record<Exclude<CatalogEntry['type'], 'text'>, Othe
   tts: 'audio',
   music: 'videoQueue',
   embedding: 'embedding',
+  rerank: 'embedding',
   video: 'videoQueue',
 };
 

@@ -37,6 +37,7 @@ export interface PriceMove {
 const UNITS: Readonly<Record<CatalogEntry['type'], string>> = {
   text: 'USD per million tokens',
   embedding: 'USD per million tokens',
+  rerank: 'USD per million tokens, or per search',
   tts: 'USD per million characters',
   asr: 'USD per second of audio',
   image: 'USD per image',
@@ -59,6 +60,7 @@ function modelPrices(model: CatalogEntry, tiers = tiersOf(model)): Prices {
       return { ...usual, ...pricesInTiers(usual, model.serviceTiers ?? {}, tiers) };
     }
     case 'embedding':
+    case 'rerank':
     case 'tts':
     case 'asr':
       return model.pricing;

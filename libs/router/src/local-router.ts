@@ -14,6 +14,7 @@ import type {
   ImageOrders,
   ChatCall,
   Nodes,
+  Scores,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
@@ -28,6 +29,7 @@ import { LocalBackendStates } from './nodes/local-backend-states.js';
 import { LocalBackendJobs } from './models/local-backend-jobs.js';
 import { LocalEmbeddings } from './models/local-embeddings.js';
 import { LocalImageOrders } from './models/local-image-orders.js';
+import { LocalScores } from './models/local-scores.js';
 import { LocalSpeech } from './models/local-speech.js';
 import { LocalTranscriptions } from './models/local-transcriptions.js';
 import { LocalNodes } from './nodes/local-nodes.js';
@@ -41,6 +43,7 @@ export class LocalRouter extends RouterPorts {
   override readonly enclaves: EncryptedCalls;
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
+  override readonly scores: Scores;
   override readonly speech: Speech;
   override readonly states: LocalBackendStates;
   override readonly transcriptions: Transcriptions;
@@ -77,6 +80,7 @@ export class LocalRouter extends RouterPorts {
     this.speech = new LocalSpeech(this.calls);
     this.transcriptions = new LocalTranscriptions(this.calls);
     this.embeddings = new LocalEmbeddings(this.calls);
+    this.scores = new LocalScores(this.calls);
     this.images = new LocalImageOrders(this.calls);
     this.enclaves = new EncryptedCalls(this.calls, (call, signal, beginning) =>
       this.chatStream(call, signal, beginning),

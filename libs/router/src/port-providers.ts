@@ -7,6 +7,7 @@ import {
   EnclaveReports,
   ImageOrders,
   Nodes,
+  Scores,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
@@ -21,6 +22,7 @@ export const PORTS = [
   EnclaveReports,
   ImageOrders,
   Nodes,
+  Scores,
   Speech,
   Transcriptions,
 ];
@@ -43,6 +45,7 @@ export const portProviders: FactoryProvider[] = [
   portOf(EnclaveReports, ({ enclaves }) => enclaves),
   portOf(ImageOrders, ({ images }) => images),
   portOf(Nodes, ({ nodes }) => nodes),
+  portOf(Scores, ({ scores }) => scores),
   portOf(Speech, ({ speech }) => speech),
   portOf(Transcriptions, ({ transcriptions }) => transcriptions),
 ];

@@ -7,6 +7,7 @@ import {
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  type Scores,
   type Speech,
   type Transcriptions,
   type WireCall,
@@ -42,6 +43,7 @@ export class SerialisedRouter extends RouterPorts {
   override readonly enclaves: EnclaveReports;
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
+  override readonly scores: Scores;
   override readonly speech: Speech;
   override readonly states: BackendStates;
   override readonly transcriptions: Transcriptions;
@@ -57,6 +59,7 @@ export class SerialisedRouter extends RouterPorts {
     this.enclaves = ports.enclaves;
     this.jobs = ports.jobs;
     this.nodes = ports.nodes;
+    this.scores = ports.scores;
     this.speech = ports.speech;
     this.states = router.states;
     this.transcriptions = ports.transcriptions;

@@ -6,6 +6,7 @@ import { isObject } from './request/chat-request.js';
 import { overridesOfJson } from './request/overrides.js';
 import { addEnclaveRoutes } from './enclave/serve-enclave.js';
 import { addEmbeddingRoutes } from './embeddings/serve-embeddings.js';
+import { addScoreRoutes } from './scores/serve-scores.js';
 import { addSpeechRoutes } from './speech/serve-speech.js';
 import { addTranscriptionRoutes } from './transcriptions/serve-transcriptions.js';
 import { addImageRoutes } from './images/serve-images.js';
@@ -51,6 +52,7 @@ export function buildServer(simulation: Simulation): FastifyInstance {
   addModelRoutes(app, simulation);
   addOwnRoutes(app, simulation);
   addEmbeddingRoutes(app, () => simulation.takeDefaults());
+  addScoreRoutes(app, () => simulation.takeDefaults());
   addSpeechRoutes(app, simulation);
   addTranscriptionRoutes(app, simulation);
   addImageRoutes(app, () => simulation.takeDefaults());

@@ -5,22 +5,23 @@ import { Completions } from './chat/completions.js';
 import { FollowUpCall } from './chat/follow-up-call.js';
 import { Inference } from './chat/inference.js';
 import { PromptMaking } from './chat/prompt-making.js';
-import { Embedder } from './embeddings/embedder.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
+import { InputSales } from './inputs/input-sales.js';
+import { RerankController } from './rerank/rerank.controller.js';
 import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
 import { Tokenizers } from './tokens/tokenizers.js';
 import { WebResearch } from './web/web-research.js';
 
-/** Chat completions and embeddings. Needs the global modules of `paid`, the catalogue and the characters. */
+/** Chat completions and what else is made of texts. Needs `paid`, the catalogue and the characters. */
 @Module({
-  controllers: [ChatController, EmbeddingsController],
+  controllers: [ChatController, RerankController, EmbeddingsController],
   providers: [
     ChatPipeline,
     Completions,
-    Embedder,
     FollowUpCall,
     Inference,
+    InputSales,
     Preparation,
     PromptMaking,
     Prompts,

@@ -4,6 +4,7 @@ import { usd } from '../text/format.js';
 const UNITS: Readonly<Record<ModelView['type'], string>> = {
   text: 'per 1M tokens',
   embedding: 'per 1M tokens',
+  rerank: 'per 1M tokens, or per search',
   tts: 'per 1M characters',
   asr: 'per second of audio',
   image: 'per image',

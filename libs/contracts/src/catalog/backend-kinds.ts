@@ -10,7 +10,8 @@
  * `https://generativelanguage.googleapis.com/v1beta`, and `bedrock` the Converse API of Amazon Bedrock, as
  * `https://bedrock-runtime.REGION.amazonaws.com`. `vertex` is the Gemini API on Vertex AI, as
  * `https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION/publishers/google`, and
- * `azure` Azure OpenAI, as `https://NAME.openai.azure.com/openai/v1`.
+ * `azure` Azure OpenAI, as `https://NAME.openai.azure.com/openai/v1`. `tei` is Text Embeddings Inference as a
+ * server of rerankers, whose URL has no path, and `cohere` Cohere's API, as `https://api.cohere.com/v2`.
  */
 export const BACKEND_KINDS = [
   'openai',
@@ -28,4 +29,6 @@ export const BACKEND_KINDS = [
   'bedrock',
   'vertex',
   'azure',
+  'tei',
+  'cohere',
 ] as const;

@@ -70,6 +70,7 @@ export const MODEL_TYPES = [
   'embedding',
   'image',
   'music',
+  'rerank',
   'text',
   'tts',
   'upscale',
@@ -174,6 +175,23 @@ export const CatalogEmbeddingModel = z.strictObject({
   pricing: z.strictObject({ input: Usd, output: Usd.optional() }),
 });
 
+/** A model that ranks documents for a query. */
+export const CatalogRerankModel = z.strictObject({
+  ...offer,
+  type: z.literal('rerank'),
+  /** The most tokens of the query and one document together. */
+  maxInputTokens: PositiveCount.default(8_192),
+  /**
+   * USD per million tokens, where the query counts with each document, or per search: of a query in up to 100
+   * documents, or in as many parts of long ones.
+   */
+  pricing: z
+    .strictObject({ input: Usd.optional(), perSearch: ExtraUsd.optional() })
+    .refine(({ input, perSearch }) => (input === undefined) !== (perSearch === undefined), {
+      message: 'must have either `input` or `perSearch`',
+    }),
+});
+
 /** A model that makes videos. */
 export const CatalogVideoModel = z
   .strictObject({ ...offer, ...videoFields })
@@ -207,6 +225,7 @@ export const CatalogEntry = z.preprocess(
   z.discriminatedUnion('type', [
     CatalogModel,
     CatalogEmbeddingModel,
+    CatalogRerankModel,
     CatalogSpeechModel,
     CatalogTranscriptionModel,
     CatalogImageModel,
@@ -298,6 +317,7 @@ export const CatalogFile = z
 export type CatalogModel = z.infer<typeof CatalogModel>;
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
+export type CatalogRerankModel = z.infer<typeof CatalogRerankModel>;
 export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
 export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;

@@ -11,6 +11,7 @@ export {
   Capabilities,
   CatalogEditModel,
   CatalogEmbeddingModel,
+  CatalogRerankModel,
   CatalogEntry,
   CatalogFile,
   CatalogImageModel,

@@ -4,6 +4,7 @@ import type { Band } from '../catalog/price-tiers.js';
 export const CALL_KINDS = [
   'chat',
   'embeddings',
+  'rerank',
   'speech',
   'transcription',
   'translation',

@@ -9,6 +9,7 @@ interface UnitView {
 const UNITS = {
   token: { shownAs: 'mtoken', size: 1_000_000 },
   character: { shownAs: 'mchar', size: 1_000_000 },
+  search: { shownAs: 'search', size: 1 },
   request: { shownAs: 'request', size: 1 },
   page: { shownAs: 'page', size: 1 },
   millisecond: { shownAs: 'second', size: 1_000 },

@@ -79,6 +79,7 @@ function modelNamed<Offered extends CatalogEntry>(
 const ROUTE_OF_TYPE: Readonly<Record<CatalogEntry['type'], RouteDefinition>> = {
   text: routes.chatCompletions,
   embedding: routes.embeddings,
+  rerank: routes.rerank,
   tts: routes.speech,
   asr: routes.transcription,
   image: routes.generateImage,

@@ -5,6 +5,7 @@ import {
   type CatalogEditModel,
   type CatalogImageModel,
   type CatalogMusicModel,
+  type CatalogRerankModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
   type CatalogTranscriptionModel,
@@ -33,7 +34,7 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'image') return imageModelView(entry);
   if (entry.type === 'inpaint') return editModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
-  return entry.type === 'music' ? musicModelView(entry) : upscaleModelView(entry);
+  return entry.type === 'music' ? musicModelView(entry) : pricedModelView(entry);
 }
 
 function textModelView(model: CatalogModel): TextModelView {
@@ -212,7 +213,7 @@ function transcriptionModelView(model: CatalogTranscriptionModel): Transcription
   };
 }
 
-function upscaleModelView(model: CatalogUpscaleModel): OtherModelView {
+function pricedModelView(model: CatalogUpscaleModel | CatalogRerankModel): OtherModelView {
   return {
     ...identity(model),
     type: model.type,

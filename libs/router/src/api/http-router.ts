@@ -8,6 +8,7 @@ import {
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  type Scores,
   type Speech,
   type Transcriptions,
   type WireCall,
@@ -56,6 +57,7 @@ export class HttpRouter extends RouterPorts {
   override readonly enclaves: EnclaveReports;
   override readonly jobs: BackendJobs;
   override readonly nodes: Nodes;
+  override readonly scores: Scores;
   override readonly speech: Speech;
   override readonly states: BackendStates;
   override readonly transcriptions: Transcriptions;
@@ -73,6 +75,7 @@ export class HttpRouter extends RouterPorts {
     this.enclaves = ports.enclaves;
     this.jobs = ports.jobs;
     this.nodes = ports.nodes;
+    this.scores = ports.scores;
     this.speech = ports.speech;
     this.states = new RemoteBackendStates(this.client);
     this.transcriptions = ports.transcriptions;
@@ -116,6 +119,7 @@ export class HttpRouter extends RouterPorts {
     const limitMs = settings.ROUTER_COMPLETE_TIMEOUT_MS;
     switch (kind) {
       case 'chat':
+      case 'rerank':
       case 'speech':
       case 'job-submit':
       case 'job-status':

@@ -13,6 +13,7 @@ const [file] = files as [(typeof files)[0]];
 const order = { prompt: 'a', count: 1, width: 64, height: 64, others: {} };
 const edit = { ...order, masked: false };
 const texts = { inputs: ['a'], dimensions: 2, isCustom: false, others: {} };
+const ranked = { query: 'q', documents: ['a'], others: {} };
 const text = { input: 'a', voice: 'v', format: 'mp3', isStreamed: false, others: {} } as const;
 const video = { prompt: 'a', seconds: 4, fields: {}, others: {} };
 const audio = { timestamps: ['word' as const], others: {} };
@@ -23,7 +24,7 @@ const rpc = [Buffer.from('{"id":0,"method":"x"}')];
 /** Any ports, of this process or another one. */
 type Ports = Pick<
   RouterPorts,
-  'embeddings' | 'enclaves' | 'images' | 'jobs' | 'nodes' | 'speech' | 'transcriptions'
+  'embeddings' | 'enclaves' | 'images' | 'jobs' | 'nodes' | 'scores' | 'speech' | 'transcriptions'
 >;
 
 type PortCall = (ports: Ports) => Promise<unknown>;
@@ -51,6 +52,7 @@ const CALLS: readonly (readonly [string, PortCall, head: object, body: object])[
     { ...origin, files },
     { count: 1 },
   ],
+  ['rerank', (ports) => ports.scores.rank({ ...origin, order: ranked }, signal), origin, ranked],
   ['speech', (ports) => ports.speech.speak({ ...origin, text }, signal), origin, text],
   [
     'transcription',

@@ -16,10 +16,13 @@ import {
   type NetworkCall,
   Nodes,
   nodesName,
+  type RankCall,
+  Ranks,
   type ReportCall,
   type Served,
   type ServedBy,
   type SignedCall,
+  Scores,
   Speech,
   type SpeechCall,
   Transcript,
@@ -100,6 +103,16 @@ class RemoteTranscriptions extends Transcriptions {
   }
 }
 
+class RemoteScores extends Scores {
+  constructor(private readonly calls: RemoteCalls) {
+    super();
+  }
+
+  override async rank({ order, ...origin }: RankCall, signal: AbortSignal) {
+    return read(await this.calls({ ...origin, kind: 'rerank', body: bytesOf(order) }, signal), Ranks);
+  }
+}
+
 class RemoteSpeech extends Speech {
   constructor(private readonly streams: RemoteStreams) {
     super();
@@ -144,6 +157,7 @@ export const remotePorts = (calls: RemoteCalls, streams: RemoteStreams) => ({
   enclaves: new RemoteEnclaveReports(calls),
   jobs: new RemoteBackendJobs(calls, streams),
   nodes: new RemoteNodes(calls),
+  scores: new RemoteScores(calls),
   speech: new RemoteSpeech(streams),
   transcriptions: new RemoteTranscriptions(calls),
 });

@@ -9,6 +9,7 @@ import type {
   EnclaveReports,
   ImageOrders,
   Nodes,
+  Scores,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
@@ -23,6 +24,7 @@ export abstract class RouterPorts {
   abstract readonly images: ImageOrders;
   abstract readonly jobs: BackendJobs;
   abstract readonly nodes: Nodes;
+  abstract readonly scores: Scores;
   abstract readonly speech: Speech;
   abstract readonly states: BackendStates;
   abstract readonly transcriptions: Transcriptions;

@@ -12,6 +12,7 @@ import {
   type JobCall,
   type NetworkCall,
   networkOfNodes,
+  RankOrder,
   ImageChange,
   type Served,
   SpokenText,
@@ -65,6 +66,9 @@ const SERVINGS: Readonly<Record<CallKind, Serving>> = {
   },
   embeddings: json(({ embeddings }, call, signal) =>
     embeddings.vectors({ ...originOf(call), texts: readCallBody(EmbeddingTexts, call.body) }, signal),
+  ),
+  rerank: json(({ scores }, call, signal) =>
+    scores.rank({ ...originOf(call), order: readCallBody(RankOrder, call.body) }, signal),
   ),
   speech: {
     stream: async ({ speech }, call, signal) =>

@@ -18,6 +18,7 @@ import type { AuthorizationKind } from '../authorization/authorizations.js';
 import type { EventMeaning } from '../chat/backend-events.js';
 import type { EventMaker } from '../chat/made-events.js';
 import type { PieceReader } from '../chat/piece-reader.js';
+import type { RerankDialect } from '../scores/rerank-forms.js';
 
 /**
  * How to call one kind of backend: what it can, a member each. A backend is called only for what its dialect
@@ -31,6 +32,7 @@ export interface Dialect {
   readonly authorization?: AuthorizationKind;
   readonly chat?: ChatDialect;
   readonly embeddings?: EmbeddingsDialect;
+  readonly rerank?: RerankDialect;
   readonly speech?: SpeechDialect;
   readonly transcriptions?: TranscriptionsDialect;
   readonly images?: ImagesDialect;

@@ -3,7 +3,7 @@ import { COMFY_WORKFLOW } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { dialectOf } from './dialects.js';
 
-const OPENAI = 'chat embeddings images(edit make) jobs speech transcriptions';
+const OPENAI = 'chat embeddings images(edit make) jobs rerank speech transcriptions';
 
 /** What each kind can do. Its backends are not called for anything else. */
 const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
@@ -14,13 +14,15 @@ const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   vertex: 'chat',
   bedrock: 'chat',
   azure: OPENAI,
-  simulator: 'chat embeddings images(cutout edit make upscale) jobs speech transcriptions',
-  'vllm-proxy': 'chat embeddings enclave images(edit make) jobs speech transcriptions',
+  simulator: 'chat embeddings images(cutout edit make upscale) jobs rerank speech transcriptions',
+  'vllm-proxy': 'chat embeddings enclave images(edit make) jobs rerank speech transcriptions',
   kokoro: 'speech',
   'whisper-cpp': 'transcriptions',
   sdapi: 'images(make upscale)',
   rembg: 'images(cutout)',
   comfyui: 'images(make)',
+  tei: 'rerank',
+  cohere: 'rerank',
   'json-rpc': '',
 };
 

@@ -10,6 +10,7 @@ import { gemini, vertex } from './gemini.js';
 import { kokoro } from './kokoro.js';
 import { AZURE, differencesAt } from '../chat/hosted-members.js';
 import { hostedChat } from './openai-chat.js';
+import { rerankOf } from '../scores/rerank-forms.js';
 import { openai } from './openai.js';
 import { rembg } from './rembg.js';
 import { sdapi } from './sdapi.js';
@@ -54,6 +55,8 @@ export const DIALECTS: Record<Backend['kind'], Dialect> = {
   bedrock,
   vertex,
   azure,
+  tei: { headers: jsonHeaders, rerank: rerankOf('tei') },
+  cohere: { headers: jsonHeaders, isHosted: true, rerank: rerankOf('cohere') },
   simulator,
   'vllm-proxy': vllmProxy,
   comfyui,

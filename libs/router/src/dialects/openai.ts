@@ -1,4 +1,5 @@
 import { jsonHeaders } from '@svc/backend-calls';
+import { rerankOf } from '../scores/rerank-forms.js';
 import type { Dialect } from './dialect.js';
 import { chat } from './openai-chat.js';
 import { embeddings } from './openai-embeddings.js';
@@ -14,6 +15,7 @@ export const openai = {
   embeddings,
   images,
   jobs,
+  rerank: rerankOf('openai'),
   speech,
   transcriptions,
 } satisfies Dialect;

@@ -11,7 +11,8 @@ export interface RequestRecord {
   keyId?: string;
   model?: string;
   /** The model's operation. Default: chat. */
-  operation?: 'embeddings' | 'speech' | 'transcription' | 'translation' | 'image' | 'generate_content';
+  operation?:
+    'embeddings' | 'rerank' | 'speech' | 'transcription' | 'translation' | 'image' | 'generate_content';
   backend?: string;
   stream?: boolean;
   promptTokens?: number;

@@ -14,6 +14,7 @@ export interface SpanAttributes {
   'gen_ai.operation.name'?:
     | 'chat'
     | 'embeddings'
+    | 'rerank'
     | 'speech'
     | 'transcription'
     | 'translation'

@@ -1,31 +1,18 @@
 import type { Catalog, EmbeddingModel } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
+import type { EmbeddingTexts } from '@svc/contracts/inference';
 import { EmbeddingRequest } from '@svc/api/embeddings';
-import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { type Problem, invalidRequest } from '@svc/contracts/problems';
 import { withoutSteering, unknownFieldsOf } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
+import { inputBounds, measured } from '../inputs/input-tokens.js';
+import type { InputSale } from '../inputs/input-sales.js';
 
 /** The plan for an embeddings request. */
-export interface EmbeddingPlan {
+export interface EmbeddingPlan extends Pick<InputSale<never>, 'bounds'> {
   readonly sale: ModelSale<EmbeddingModel>;
-  readonly texts: readonly string[];
-  /** The length of each vector. */
-  readonly dimensions: number;
-  readonly format: 'float' | 'base64';
-  /** The fields for the backend. */
-  readonly others: Record<string, unknown>;
-  /** Estimated tokens of all texts. */
-  readonly tokens: number;
-  /** Upper bound for a backend's token count. */
-  readonly tokensAtMost: number;
+  readonly texts: EmbeddingTexts;
 }
-
-/** Source of both: the public interface. */
-const CHARACTERS_PER_TOKEN = 3.2;
-const ESTIMATE_SHARE = 0.95;
-
-/** The most tokens that a tokenizer adds to a text. */
-const SPECIAL_TOKENS_AT_MOST = 8;
 
 /** Names under which servers take texts or images, which are not counted. */
 const OTHER_INPUTS = ['messages', 'prompt', 'prompts', 'inputs', 'text', 'texts', 'image', 'images'];
@@ -44,23 +31,16 @@ function othersOf(request: EmbeddingRequest, model: EmbeddingModel): Record<stri
 export function planEmbeddings(request: EmbeddingRequest, caller: Caller, catalog: Catalog): EmbeddingPlan {
   const sale = sellModel(request.model, catalog.ofType('embedding'), { caller, catalog });
   const { model } = sale;
-  const texts = typeof request.input === 'string' ? [request.input] : request.input;
-  let tokens = 0;
-  let tokensAtMost = 0;
-  for (const [index, text] of texts.entries()) {
-    const estimate = Math.ceil((text.length / CHARACTERS_PER_TOKEN) * ESTIMATE_SHARE);
-    if (estimate > model.maxInputTokens) throw tooLong(model, request, index);
-    tokens += estimate;
-    tokensAtMost += Math.min(Buffer.byteLength(text) + SPECIAL_TOKENS_AT_MOST, model.maxInputTokens);
-  }
+  const inputs = typeof request.input === 'string' ? [request.input] : request.input;
+  const texts = inputs.map(measured);
+  const long = texts.findIndex(({ tokens }) => tokens > model.maxInputTokens);
+  if (long >= 0) throw tooLong(model, request, long);
+  const dimensions = dimensionsOf(request, model);
+  const isCustom = dimensions !== model.embeddingDimensions;
   return {
     sale,
-    texts,
-    dimensions: dimensionsOf(request, model),
-    format: request.encoding_format ?? 'float',
-    others: othersOf(request, model),
-    tokens,
-    tokensAtMost,
+    texts: { inputs, dimensions, isCustom, others: othersOf(request, model) },
+    bounds: inputBounds(texts, model.maxInputTokens),
   };
 }
 

@@ -3,20 +3,20 @@ import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import type { EmbeddingRequest } from '@svc/api/embeddings';
 import { routes } from '@svc/api';
-import { usdNumber } from '@svc/contracts/money';
+import { Embeddings } from '@svc/contracts/inference';
+import { chargeLine } from '@svc/contracts/messages';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding, encode } from '@svc/paid/http';
-import { PaidOperations } from '@svc/paid/paid';
-import { Embedder, lineOf } from './embedder.js';
+import { InputSales } from '../inputs/input-sales.js';
 import { embeddingJson } from './embedding-body.js';
 import { planEmbeddings } from './embedding-plan.js';
 
 @Controller()
 export class EmbeddingsController {
   constructor(
-    private readonly paid: PaidOperations,
-    private readonly embedder: Embedder,
+    private readonly sales: InputSales,
+    private readonly embeddings: Embeddings,
     private readonly catalog: Catalog,
   ) {}
 
@@ -26,27 +26,26 @@ export class EmbeddingsController {
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: EmbeddingRequest,
   ): Promise<string | Buffer> {
-    const { record, caller, id: requestId } = request;
+    const { caller } = request;
     assert(caller, 'the route requires a key or a wallet');
-    const plan = planEmbeddings(body, caller, this.catalog);
-    const { sale, format } = plan;
-    record.operation = 'embeddings';
-    const { result, cost } = await this.paid.run(
+    const { sale, texts, bounds } = planEmbeddings(body, caller, this.catalog);
+    const { id, inputNano } = sale.model;
+    const price = {
+      sku: `${id}-embedding-input-mtoken`,
+      unit: 'token',
+      priceNanoPerMillion: inputNano,
+    } as const;
+    const { made, model, usage, cost } = await this.sales.run(
       {
+        operation: 'embeddings',
         sale,
-        amounts: { tokens: plan.tokens },
-        hold: { amountNano: lineOf(plan, plan.tokensAtMost).amountNano },
-        perform: ({ accountId }, signal) => this.embedder.embed(plan, { requestId, accountId }, signal),
+        bounds,
+        line: (tokens) => chargeLine(price, tokens),
+        call: (origin, signal) => this.embeddings.vectors({ ...origin, texts }, signal),
       },
       { request, reply },
     );
-    const { vectors, promptTokens } = result;
-    record.promptTokens = promptTokens;
-    const json = await embeddingJson(vectors, format, {
-      model: sale.name,
-      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-      cost: { usd: usdNumber(cost.usdNano), diem: usdNumber(cost.diemNano) },
-    });
+    const json = await embeddingJson(made.vectors, body.encoding_format ?? 'float', { model, usage, cost });
     reply.header('content-type', 'application/json; charset=utf-8');
     const encoding = chooseEncoding(request.headers['accept-encoding']);
     if (encoding === undefined) return json;

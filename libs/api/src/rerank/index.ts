@@ -1,0 +1,1 @@
+export { type RerankReply, RerankRequest } from './rerank.js';
