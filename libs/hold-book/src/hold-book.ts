@@ -1,5 +1,5 @@
 import type { Balances } from '@svc/contracts/money';
-import { type Extension, type Hold, type HoldRequest, Holds } from '@svc/contracts/ports';
+import { type Extension, type Hold, type HoldRequest, Holds, type OpenHold } from '@svc/contracts/ports';
 
 /** An account's balances in the database. Each change of an account increments its version, starting at 1. */
 export interface PostedBalances {
@@ -46,6 +46,9 @@ export abstract class HoldBook extends Holds {
 
   /** What an account can spend now. Rejects: UNAVAILABLE. */
   abstract override available(accountId: string): Promise<Balances>;
+
+  /** The holds of requests under way: not settled, the latest renewed first, at most `limit`. */
+  abstract open(accountId: string, limit: number): Promise<readonly OpenHold[]>;
 
   /**
    * Sets aside all DIEM that no request holds, under the caller's request id, and returns the amount. Other

@@ -48,6 +48,28 @@ return closed({ 'available', text(leftUsd), text(leftDiem) })
 `;
 
 /**
+ * ARGV  4: the most holds.
+ * Result  { open, then for each hold that is not settled, the latest renewed first: request, key, usd, diem,
+ *       ms until it lapses }. An account that is not loaded has none.
+ */
+export const OPEN_HOLDS = `${STEP}
+local result = { 'open' }
+if not open() then return result end
+sweep()
+local leased = redis.call('ZREVRANGE', leasesKey, 0, ARGV[4] - 1, 'WITHSCORES')
+for i = 1, #leased, 2 do
+  local record = recordOf(leased[i])
+  if record and not record.settled and record.key ~= '' then
+    local leftMs = string.format('%.0f', leased[i + 1] - now)
+    for _, value in ipairs({ leased[i], record.key, record.au, record.ad, leftMs }) do
+      result[#result + 1] = value
+    end
+  end
+end
+return closed(result)
+`;
+
+/**
  * ARGV  4: request.
  * Result  { rest, diem } or { miss }
  */

@@ -9,6 +9,7 @@ import {
   LOAD,
   MAKE_MARK,
   MARK_OF,
+  OPEN_HOLDS,
   POST,
   RELEASE,
   RENEW,
@@ -18,6 +19,7 @@ import {
 const SCRIPTS = {
   hold: HOLD,
   available: AVAILABLE,
+  openHolds: OPEN_HOLDS,
   holdRest: HOLD_REST,
   extend: EXTEND,
   settle: SETTLE,

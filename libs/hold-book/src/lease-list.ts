@@ -6,7 +6,7 @@ export interface Leased {
   newer: Leased | undefined;
 }
 
-/** Leases of one duration, in the order in which they lapse. Every operation takes constant time. */
+/** Leases of one duration, in the order in which they lapse. Every change takes constant time. */
 export class LeaseList<Item extends Leased> {
   private oldest: Leased | undefined;
   private newest: Leased | undefined;
@@ -31,6 +31,10 @@ export class LeaseList<Item extends Leased> {
     else if (this.newest === item) this.newest = item.older;
     item.older = undefined;
     item.newer = undefined;
+  }
+
+  *latestFirst(): Generator<Item, void> {
+    for (let item = this.newest; item; item = item.older) yield item as Item;
   }
 
   /** The item whose lease ended first, if any has ended. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Balances, NO_MONEY, minus, plus } from '@svc/contracts/money';
-import type { Extension, Hold, HoldRequest } from '@svc/contracts/ports';
+import type { Extension, Hold, HoldRequest, OpenHold } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
@@ -111,6 +111,18 @@ export class MemoryHoldBook extends HoldBook {
     if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
     this.sweep();
     return this.accounts.get(accountId).available;
+  }
+
+  override async open(accountId: string, limit: number): Promise<readonly OpenHold[]> {
+    const now = this.sweep();
+    const found: OpenHold[] = [];
+    for (const { account, hold, amount, settled, lapsesAtMs } of this.leases.latestFirst()) {
+      if (found.length >= limit) break;
+      const { requestId, keyId } = hold;
+      if (account.id !== accountId || settled || keyId === DIEM_CHANGE_KEY) continue;
+      found.push({ requestId, keyId, amount, leftMs: Math.ceil(lapsesAtMs - now) });
+    }
+    return found;
   }
 
   override async holdRest(accountId: string, requestId: string): Promise<bigint> {

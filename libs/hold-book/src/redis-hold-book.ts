@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Balances, totalNano, usdNumber } from '@svc/contracts/money';
-import type { Extension, Hold, HoldRequest, SpendingLimit } from '@svc/contracts/ports';
+import type { Extension, Hold, HoldRequest, OpenHold, SpendingLimit } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { DeadlineExceeded, type RootLogger, within } from '@svc/runtime';
 import { money } from '@svc/telemetry';
@@ -80,6 +80,15 @@ export class RedisHoldBook extends HoldBook {
   override async available(accountId: string): Promise<Balances> {
     const [, usd, diem] = await this.whenReady('available', { accountId, keyId: '' }, []);
     return balances(usd, diem);
+  }
+
+  override async open(accountId: string, limit: number): Promise<readonly OpenHold[]> {
+    const [, ...values] = await this.ask('openHolds', accountId, [limit]);
+    return Array.from({ length: values.length / OPEN_HOLD_VALUES }, (_, index) => {
+      const at = index * OPEN_HOLD_VALUES;
+      const [requestId = '', keyId = '', usd, diem, leftMs] = values.slice(at, at + OPEN_HOLD_VALUES);
+      return { requestId, keyId, amount: balances(usd, diem), leftMs: Number(leftMs) };
+    });
   }
 
   override async holdRest(accountId: string, requestId: string): Promise<bigint> {
@@ -255,6 +264,9 @@ export class RedisHoldBook extends HoldBook {
     }
   }
 }
+
+/** What the script returns for each open hold. */
+const OPEN_HOLD_VALUES = 5;
 
 type Asker = Pick<HoldRequest, 'accountId' | 'keyId'>;
 

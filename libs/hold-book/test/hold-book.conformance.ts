@@ -305,6 +305,40 @@ export function holdBookConformance(subject: HoldBookSubject): void {
       });
     });
 
+    describe('open', () => {
+      it('lists the holds of requests under way, the latest renewed first', async () => {
+        const book = createBook();
+        const first = await book.hold(request('r1', 10n));
+        now += 100;
+        const second = await book.hold(request('r2', 40n));
+        now += 100;
+        await book.extend(first, { moreNano: 5n });
+        await book.settle(await book.hold(request('r3', 9n)), { usdNano: 9n, diemNano: 0n });
+        await book.release(await book.hold(request('r4', 9n)));
+        await book.holdRest(ACCOUNT, 'a reset of DIEM');
+        now += 100;
+        const held = [
+          { requestId: 'r1', keyId: 'k', amount: { diemNano: 10n, usdNano: 5n }, leftMs: LEASE_MS - 100 },
+          { requestId: 'r2', keyId: 'k', amount: { diemNano: 20n, usdNano: 20n }, leftMs: LEASE_MS - 200 },
+        ];
+        expect(await book.open(ACCOUNT, 10)).toEqual(held);
+        expect(await book.open('b', 10)).toEqual([]);
+        await book.settle(second, second.amount);
+        expect(await book.open(ACCOUNT, 10)).toEqual(held.slice(0, 1));
+        now += LEASE_MS;
+        expect(await book.open(ACCOUNT, 10)).toEqual([]);
+      });
+
+      it('lists no more than are asked for', async () => {
+        const book = createBook();
+        for (const id of ['r1', 'r2', 'r3']) {
+          now += 1;
+          await book.hold(request(id, 1n));
+        }
+        expect((await book.open(ACCOUNT, 2)).map(({ requestId }) => requestId)).toEqual(['r3', 'r2']);
+      });
+    });
+
     keyLimitsConformance(subject);
   });
 }

@@ -7,6 +7,8 @@ import {
   type Credit,
   type Debit,
   type DepositsWanted,
+  OPEN_HOLDS_SHOWN,
+  type OpenHold,
   type PostedCharge,
   type Refund,
   type Reversal,
@@ -95,6 +97,10 @@ export class LocalBooks extends Books {
   override async charge(requestId: string): Promise<PostedCharge> {
     await this.progress.beforeRead();
     return this.books.charge(requestId);
+  }
+
+  override openHolds(accountId: string): Promise<readonly OpenHold[]> {
+    return this.holdBook.open(accountId, OPEN_HOLDS_SHOWN);
   }
 
   override stake(accountId: string): Promise<Stake> {

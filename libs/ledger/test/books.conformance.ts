@@ -28,6 +28,17 @@ export function booksConformance(
 
     const refused = (code: string) => expect.objectContaining({ code });
 
+    it('shows what a request under way holds, until it is released', async () => {
+      const accountId = randomUUID();
+      await books.credit({ accountId, usdNano: usd(5), reference: 'r' });
+      const hold = await running.ledger.hold(requestOf(accountId, usd(3)));
+      const { requestId, keyId, amount } = hold;
+      const left = { leftMs: expect.any(Number) };
+      expect(await books.openHolds(accountId)).toEqual([{ requestId, keyId, amount, ...left }]);
+      await running.ledger.release(hold);
+      expect(await books.openHolds(accountId)).toEqual([]);
+    });
+
     describe('credit', () => {
       it('is a transfer from the operator to the customer', async () => {
         const accountId = randomUUID();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Balances } from '@svc/contracts/money';
-import type { Hold } from '@svc/contracts/ports';
+import type { Hold, OpenHold } from '@svc/contracts/ports';
 import { type AccountPosting, HoldBook } from '@svc/hold-book';
 import { Died } from './history-crashes.store.js';
 import type { History } from './history.js';
@@ -52,6 +52,10 @@ export class RoutingBook extends HoldBook {
 
   override available(): Promise<Balances> {
     assert.fail('looks go to the book of their history');
+  }
+
+  override open(): Promise<readonly OpenHold[]> {
+    assert.fail('no history reads the open holds');
   }
 
   private historyOf(accountId: string): History {

@@ -324,6 +324,19 @@ export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   listTransfers: {
     reply: only('One transfer', { object: 'list', data: [transfer], nextBefore: null }),
   },
+  listHolds: {
+    reply: only('One request under way', {
+      object: 'list',
+      data: [
+        {
+          requestId: 'chatcmpl-0199f3a1c2d37b8e',
+          keyId: '1b1f4c3e-3a9f-4e0c-8c7f-6f0e2f1d9a55',
+          amount: { usd: '0.0000384', diem: '0.00' },
+          until: '2026-11-21T10:16:00.000Z',
+        },
+      ],
+    }),
+  },
   ...PAYMENT_EXAMPLES,
   getStake: { reply: only('A stake', stakeOfAccount) },
   setStake: { request: only('A stake', { tokens: '12.5' }), reply: only('The stake', stakeOfAccount) },

@@ -3,7 +3,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN } from '../deployment.js';
 import { Platform } from '../platform.js';
-import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
+import { type BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
+import { answer, closed, deskAt, giveToken, go, press } from './desk-window.js';
 
 const READER = 'operator-token-of-a-reader-in-a-test';
 const TOKENS = [{ name: 'reader', scopes: ['read'], sha256: hash('sha256', READER) }];
@@ -23,35 +24,11 @@ async function openDesk(
   token = OPERATOR_TOKEN,
   options?: Parameters<typeof BrowserWindow.at>[2],
 ): Promise<BrowserWindow> {
-  const home = platform.operatorUrl.replace('/operator/v1', '/desk');
-  const opened = await BrowserWindow.at(browser, home, options);
+  const opened = await deskAt(browser, platform, options);
   windows.push(opened);
-  await opened.visit();
   await giveToken(opened, token);
   return opened;
 }
-
-async function giveToken({ page }: BrowserWindow, token: string): Promise<void> {
-  await page.getByLabel('Token').fill(token);
-  await page.getByRole('button', { name: 'Continue' }).click();
-}
-
-/** Opens an address of the desk without loading the page again, which would forget the token. */
-const go = ({ page }: BrowserWindow, path: string): Promise<void> =>
-  page.evaluate((to) => {
-    history.pushState(null, '', to);
-    dispatchEvent(new PopStateEvent('popstate'));
-  }, path);
-
-const press = ({ page }: BrowserWindow, name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click();
-
-/** In the open dialog. */
-const answer = ({ page }: BrowserWindow, name: string): Promise<void> =>
-  page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-
-const closed = ({ page }: BrowserWindow): Promise<void> =>
-  page.getByRole('dialog').waitFor({ state: 'detached' });
 
 describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
   beforeAll(async () => {

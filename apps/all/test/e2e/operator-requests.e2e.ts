@@ -74,6 +74,22 @@ describe('an operator finds by its id', () => {
     });
   });
 
+  it('a request under way, by what it holds, until it is charged', async () => {
+    const { id, apiKey } = await platform.account('1.00');
+    const holds = async (): Promise<unknown> =>
+      (await platform.operator('GET', `/accounts/${id}/holds`)).body;
+    expect(await holds()).toEqual({ object: 'list', data: [] });
+    const messages = [{ role: 'user', content: 'go [[sim tokens=200 itl-ms=10]]' }];
+    const response = await platform.chat(apiKey, { ...HELLO, messages, stream: true });
+    const requestId = idOf(response);
+    const held = { requestId, amount: { usd: expect.stringMatching(/^0\.0*[1-9]/), diem: '0.00' } };
+    expect(await holds()).toMatchObject({ data: [held] });
+    expect((await platform.operator('GET', `/requests/${requestId}`)).status).toBe(404);
+    await response.text();
+    await shown(requestId, 'charged');
+    expect(await holds()).toEqual({ object: 'list', data: [] });
+  });
+
   it('none that never was', async () => {
     const { status, body } = await platform.operator('GET', '/requests/chatcmpl-none');
     expect([status, body['code']]).toEqual([404, 'REQUEST_NOT_FOUND']);

@@ -9,7 +9,7 @@ export {
 } from './operator-accounts.js';
 export { ActionList, ActionQuery, ActionView } from './operator-actions.js';
 export { BackendList, BackendStateView, NewBackendState } from './operator-backends.js';
-export { ChargeView, RequestView } from './operator-charges.js';
+export { ChargeView, HoldList, RequestView } from './operator-charges.js';
 export { NewCreditReversal, NewDebit } from './operator-debits.js';
 export { CatalogCheck, CatalogToCheck, FileInForce, OperatorFileView } from './operator-files.js';
 export { JobList, JobQuery, JobView } from './operator-jobs.js';

@@ -74,7 +74,36 @@ export const RequestView = z.object({
 });
 export type RequestView = z.infer<typeof RequestView>;
 
+export const HoldList = z.object({
+  object: z.literal('list'),
+  data: z.array(
+    z.object({
+      requestId: z.string(),
+      keyId: z.string().describe('The id of the API key, or `wallet:` and the address.'),
+      amount: Amounts.describe('What is set aside now. A stream extends it ahead of its output.'),
+      until: z.iso.datetime().describe('When it lapses, unless the request renews it.'),
+    }),
+  ),
+});
+export type HoldList = z.infer<typeof HoldList>;
+
+const accountParams = z.object({ id: z.uuid() });
+
 export const chargeRoutes = {
+  listHolds: {
+    method: 'GET',
+    path: '/operator/v1/accounts/:id/holds',
+    operationId: 'listHolds',
+    tag: 'Ledger',
+    summary: 'Lists what requests under way hold of an account',
+    description: `The 100 whose hold was made, extended or renewed last, latest first. The holds of a crashed process are listed until
+they lapse. A request that has ended has none: \`GET /operator/v1/requests/ID\` shows its charge.`,
+    access: 'operator',
+    status: 200,
+    params: accountParams,
+    reply: HoldList,
+    refusals: ['INVALID_REQUEST', 'ACCOUNT_NOT_FOUND', 'UNAVAILABLE'],
+  },
   getRequest: {
     method: 'GET',
     path: '/operator/v1/requests/:requestId',

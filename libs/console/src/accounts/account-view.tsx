@@ -12,6 +12,7 @@ import { type ShownAccount, AccountBadges } from './account-badges.js';
 import { AccountDialog, type AccountAction } from './account-dialogs.js';
 import { AccountKeys } from './account-keys.js';
 import { Movements } from './movements.js';
+import { OpenHolds } from './open-holds.js';
 
 interface FactsProps {
   readonly account: ShownAccount;
@@ -123,6 +124,7 @@ export function AccountView({ id }: AccountViewProps) {
                 content: () => <Movements accountId={value.id} changes={changes} onChange={changed} />,
               },
               { title: 'Keys', content: () => <AccountKeys accountId={value.id} changes={changes} /> },
+              { title: 'Under way', content: () => <OpenHolds accountId={value.id} changes={changes} /> },
             ]}
           />
           {open && (

@@ -9,6 +9,7 @@ import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
 import { ChargeView } from './charge-view.js';
+import { HoldView, type RequestHold } from './hold-view.js';
 
 export type SoughtRequest = ReplyAt<'GET', '/operator/v1/requests/:requestId'>;
 type Failure = NonNullable<SoughtRequest['failure']>;
@@ -19,7 +20,8 @@ const Search = () => (
     role="search"
     onSubmit={(event) => {
       event.preventDefault();
-      choose({ id: textIn(new FormData(event.currentTarget), 'id') });
+      const data = new FormData(event.currentTarget);
+      choose({ id: textIn(data, 'id'), account: textIn(data, 'account') });
     }}
   >
     <label class="field wide">
@@ -31,6 +33,15 @@ const Search = () => (
         defaultValue={choices.value.get('id') ?? ''}
         placeholder="chatcmpl-…"
         required
+      />
+    </label>
+    <label class="field wide">
+      <span>Account, if it is under way</span>
+      <input
+        name="account"
+        type="search"
+        key={choices.value.get('account')}
+        defaultValue={choices.value.get('account') ?? ''}
       />
     </label>
     <button class="primary">Find</button>
@@ -96,8 +107,8 @@ function Found({ found, onChange }: FoundProps) {
   );
 }
 
-/** A request; null for an id that no known request has. */
-async function find(requestId: string, signal: AbortSignal): Promise<SoughtRequest | null> {
+/** A request that has ended; null for an id that no known request has. */
+async function findEnded(requestId: string, signal: AbortSignal): Promise<SoughtRequest | null> {
   try {
     return await ask('GET', '/operator/v1/requests/:requestId', { params: { requestId }, signal });
   } catch (error) {
@@ -106,21 +117,48 @@ async function find(requestId: string, signal: AbortSignal): Promise<SoughtReque
   }
 }
 
-function Result({ id }: { readonly id: string }) {
+interface Sought {
+  readonly id: string;
+  /** Empty if it is not known. Requests under way are found by their account. */
+  readonly account: string;
+}
+
+interface FoundRequest {
+  readonly ended: SoughtRequest | null;
+  readonly hold: RequestHold | undefined;
+}
+
+async function find({ id, account }: Sought, signal: AbortSignal): Promise<FoundRequest> {
+  const ended = await findEnded(id, signal);
+  if (ended || account === '') return { ended, hold: undefined };
+  const { data } = await ask('GET', '/operator/v1/accounts/:id/holds', { params: { id: account }, signal });
+  const hold = data.find(({ requestId }) => requestId === id);
+  // It may have ended between the two.
+  return { ended: hold ? null : await findEnded(id, signal), hold };
+}
+
+const NotFound = ({ account }: Pick<Sought, 'account'>) => (
+  <Empty title="No such request">
+    <span>
+      It cost nothing and was neither refused nor failed in the last 30 days
+      {account === '' ? ', or it is still under way: then its account shows what it holds.' : '.'}
+    </span>
+  </Empty>
+);
+
+function Result({ id, account }: Sought) {
   const [changes, setChanges] = useState(0);
-  const request = useResource((signal) => find(id, signal), [id, changes]);
+  const request = useResource((signal) => find({ id, account }, signal), [id, account, changes]);
+  const again = () => setChanges((before) => before + 1);
   return (
     <Loaded resource={request} rows={8}>
-      {(found) =>
-        found ? (
-          <Found found={found} onChange={() => setChanges((before) => before + 1)} />
+      {({ ended, hold }) =>
+        ended ? (
+          <Found found={ended} onChange={again} />
+        ) : hold ? (
+          <HoldView hold={hold} accountId={account} onLook={again} />
         ) : (
-          <Empty title="No such request">
-            <span>
-              It cost nothing and was neither refused nor failed in the last 30 days, or it is still under
-              way.
-            </span>
-          </Empty>
+          <NotFound account={account} />
         )
       }
     </Loaded>
@@ -130,6 +168,7 @@ function Result({ id }: { readonly id: string }) {
 /** A request by its id, whatever its outcome. */
 export function LookupPage() {
   const id = choices.value.get('id') ?? '';
+  const account = choices.value.get('account') ?? '';
   return (
     <>
       <p class="muted">
@@ -137,7 +176,7 @@ export function LookupPage() {
         <code>id</code>.
       </p>
       <Search />
-      {id !== '' && <Result key={id} id={id} />}
+      {id !== '' && <Result key={`${id} ${account}`} id={id} account={account} />}
     </>
   );
 }

@@ -39,6 +39,8 @@ export {
   LIMIT_PERIODS,
   weekOf,
   type LimitPeriod,
+  OPEN_HOLDS_SHOWN,
+  type OpenHold,
   type PostedCharge,
   type Refund,
   type Reversal,

@@ -10,6 +10,7 @@ import {
   type Holds,
   LIMIT_PERIODS,
   type Ledger,
+  OPEN_HOLDS_SHOWN,
   TRANSFER_KINDS,
 } from './ledger.js';
 import {
@@ -148,6 +149,13 @@ const AuditReportOnWire = z.object({
   mismatches: z.array(z.string()),
 });
 
+const OpenHoldOnWire = z.object({
+  requestId: Name,
+  keyId: Name,
+  amount: BalancesOnWire,
+  leftMs: Count,
+});
+
 /** The wire format of the port `Books`. */
 export const BOOKS_WIRE: PortWire<Books> = {
   balances: { arguments: z.tuple([Name]), result: BalancesOnWire },
@@ -186,6 +194,7 @@ export const BOOKS_WIRE: PortWire<Books> = {
     result: z.array(TransferOnWire),
   },
   charge: { arguments: z.tuple([Name]), result: PostedChargeOnWire },
+  openHolds: { arguments: z.tuple([Name]), result: z.array(OpenHoldOnWire).max(OPEN_HOLDS_SHOWN) },
   stake: { arguments: z.tuple([Name]), result: StakeOnWire },
   setStake: { arguments: z.tuple([Name, Whole]), result: StakeOnWire },
   transfers: {

@@ -60,6 +60,19 @@ export interface Hold {
   readonly keyLimit?: SpendingLimit;
 }
 
+/** A hold of a request under way, as its account's operator sees it. */
+export interface OpenHold {
+  readonly requestId: string;
+  readonly keyId: string;
+  /** The amount set aside now. */
+  readonly amount: Balances;
+  /** The time after which it lapses, unless its request renews it. */
+  readonly leftMs: number;
+}
+
+/** The most holds in a result of `Books.openHolds`. */
+export const OPEN_HOLDS_SHOWN = 100;
+
 /** The most holds in one call of `renew`. */
 export const HOLDS_PER_RENEWAL = 1_000;
 
@@ -307,6 +320,12 @@ export abstract class Books {
    * posted.
    */
   abstract charge(requestId: string): Promise<PostedCharge>;
+
+  /**
+   * What requests under way hold, the latest renewed first; at most `OPEN_HOLDS_SHOWN` of them. A request
+   * that is charged has none.
+   */
+  abstract openHolds(accountId: string): Promise<readonly OpenHold[]>;
 
   /** The account's stake; zero for an account that never staked. */
   abstract stake(accountId: string): Promise<Stake>;

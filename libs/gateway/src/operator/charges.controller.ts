@@ -1,20 +1,34 @@
 import { Controller, Param } from '@nestjs/common';
 import { Books, type PostedCharge } from '@svc/contracts/ports';
-import type { ChargeView, RequestView } from '@svc/api/operator';
+import type { ChargeView, HoldList, RequestView } from '@svc/api/operator';
 import { Problem } from '@svc/contracts/problems';
 import { formatUsd, totalNano } from '@svc/contracts/money';
 import { routes } from '@svc/api';
 import { Serves } from '@svc/runtime';
+import { AccountStore } from '@svc/identity/accounts';
 import { FailedRequestStore } from '@svc/identity/failures';
 import { amounts } from './transfer-view.js';
 
-/** Shows what a request cost, and why, or why it failed. */
+/** Shows what a request holds, what it cost, and why, or why it failed. */
 @Controller()
 export class ChargesController {
   constructor(
     private readonly books: Books,
     private readonly failed: FailedRequestStore,
+    private readonly accounts: AccountStore,
   ) {}
+
+  @Serves(routes.listHolds)
+  async holds(@Param() { id }: { id: string }): Promise<HoldList> {
+    const { id: accountId } = await this.accounts.get(id);
+    const nowMs = Date.now();
+    const data = (await this.books.openHolds(accountId)).map(({ amount, leftMs, ...hold }) => ({
+      ...hold,
+      amount: amounts(amount),
+      until: new Date(nowMs + leftMs).toISOString(),
+    }));
+    return { object: 'list', data };
+  }
 
   @Serves(routes.getCharge)
   get(@Param() { requestId }: { requestId: string }): Promise<ChargeView> {
