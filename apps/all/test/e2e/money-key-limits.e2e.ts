@@ -16,15 +16,16 @@ afterAll(() => platform.stop());
 const nano = (usd: number): number => Math.round(usd * 1e9);
 
 /** An account with 100 USD, and a key with this spending limit. */
-async function limitedKey(usd: number): Promise<{ id: string; apiKey: string; freeKey: string }> {
+const limitedKey = (usd: number) => keyWith({ consumptionLimit: { usd }, limitPeriod: 'LIFETIME' });
+
+/** An account with 100 USD, and a key with these terms. */
+async function keyWith(terms: object): Promise<{ id: string; apiKey: string; freeKey: string }> {
   const { id, apiKey: freeKey } = await platform.account('100.00');
-  const terms = {
+  const { body } = await platform.operator('POST', `/accounts/${id}/api_keys`, {
     apiKeyType: 'INFERENCE',
     description: '',
-    consumptionLimit: { usd },
-    limitPeriod: 'LIFETIME',
-  };
-  const { body } = await platform.operator('POST', `/accounts/${id}/api_keys`, terms);
+    ...terms,
+  });
   return { id, apiKey: String(body['apiKey']), freeKey };
 }
 
@@ -94,4 +95,47 @@ describe.each([
     expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(100) - spent);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
   });
+});
+
+describe.each([
+  ['a stream', true],
+  ['an answer that is not streamed', false],
+])('%s of a key with a most for one request', (_, stream) => {
+  it('ends with length at that cost, and the next one may cost as much', async () => {
+    const { id, apiKey } = await keyWith({ maxCostPerRequest: 0.01 });
+    const seen = [await ask(apiKey, stream), await ask(apiKey, stream), await ask(apiKey, stream, 100)];
+    expect(seen.map(({ finishReason }) => finishReason)).toEqual(['length', 'length', 'stop']);
+    const [first, second, third] = seen.map(({ costNano }) => costNano) as [number, number, number];
+    expect([first, second].every((cost) => cost <= nano(0.01) && cost > nano(0.01) - OUTPUT_NANO)).toBe(true);
+    expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(100) - first - second - third);
+  });
+
+  it('is refused before any of it is made if it costs more in any case', async () => {
+    const { id, apiKey } = await keyWith({ maxCostPerRequest: 0.000001 });
+    expect(await ask(apiKey, stream)).toMatchObject({
+      status: 402,
+      code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    });
+    expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(100));
+  });
+});
+
+it('an ADMIN key with a most for one request gives no key more, and raises not its own', async () => {
+  const { apiKey } = await keyWith({ apiKeyType: 'ADMIN', maxCostPerRequest: 0.01 });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const send = async (method: string, body: object): Promise<[number, unknown]> => {
+    const url = `${platform.apiUrl}/api_keys`;
+    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    const { data, error } = (await response.json()) as Record<string, Record<string, unknown> | undefined>;
+    return [response.status, data?.['maxCostPerRequest'] ?? error?.['param']];
+  };
+  const child = { apiKeyType: 'INFERENCE', description: '' };
+  expect(await send('POST', child)).toEqual([400, 'maxCostPerRequest']);
+  expect(await send('POST', { ...child, maxCostPerRequest: 0.02 })).toEqual([400, 'maxCostPerRequest']);
+  expect(await send('POST', { ...child, maxCostPerRequest: 0.01 })).toEqual([200, 0.01]);
+  const list = await fetch(`${platform.apiUrl}/api_keys`, { headers });
+  const { data } = (await list.json()) as { data: { id: string; apiKeyType: string }[] };
+  const id = data.find(({ apiKeyType }) => apiKeyType === 'ADMIN')?.id;
+  expect(await send('PATCH', { id, maxCostPerRequest: 0.02 })).toEqual([400, 'maxCostPerRequest']);
+  expect(await send('PATCH', { id, maxCostPerRequest: null })).toEqual([400, 'maxCostPerRequest']);
 });

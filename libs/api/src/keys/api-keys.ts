@@ -104,10 +104,22 @@ export const FallbackOn = z
 /** Those of a key replace those of its account. */
 const fallbacks = { fallbackModels: FallbackModels.optional(), fallbackOn: FallbackOn.optional() };
 
+/** Less than a nano-dollar is nothing. */
+const MaxCostPerRequest = z
+  .number()
+  .positive()
+  .max(LIMIT_MAX)
+  .refine((amount) => numberToNano(amount) !== undefined, 'must have at most nine decimals')
+  .describe(
+    'The most that one request of the key may cost, in US dollars; DIEM counts as much. A response that would cost more ends there, and a request that costs more in any case is refused.',
+  )
+  .meta({ example: 0.05 });
+
 const PerMinute = z.int().min(1).max(2_000_000_000);
 
 /** Limits of this key within its account's. */
 const ownLimits = {
+  maxCostPerRequest: MaxCostPerRequest.optional(),
   requestsPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
   tokensPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
 };
@@ -163,6 +175,7 @@ export const ApiKeyChange = z.strictObject({
   canInfer: CanInfer.optional(),
   disabled: Disabled.optional(),
   ...fallbacks,
+  maxCostPerRequest: MaxCostPerRequest.nullable().optional(),
   requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
   tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
 });
@@ -195,6 +208,7 @@ const uses = {
   allowedEndpoints: AllowedEndpoints.optional(),
   allowedIps: AllowedIps.optional(),
   canInfer: z.literal(false).optional().describe('The ADMIN key may not use what is paid for.'),
+  maxCostPerRequest: MaxCostPerRequest.optional(),
   disabled: z.literal(true).optional().describe('The key is refused until it is enabled again.'),
 };
 

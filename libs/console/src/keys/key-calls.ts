@@ -7,10 +7,11 @@ type KeyType = ApiKeyView['apiKeyType'];
 
 /** Creates a key and returns its secret. */
 export async function createKey(terms: KeyFormTerms, apiKeyType: KeyType): Promise<string> {
-  const { requestsPerMinute, tokensPerMinute, ...others } = terms;
+  const { maxCostPerRequest, requestsPerMinute, tokensPerMinute, ...others } = terms;
   const body = {
     ...others,
     apiKeyType,
+    ...(maxCostPerRequest === null ? {} : { maxCostPerRequest }),
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
   };

@@ -17,6 +17,7 @@ export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod
   Fallbacks & {
     readonly expiresAt?: string | null;
     readonly consumptionLimit: { usd: number | null; diem: number | null };
+    readonly maxCostPerRequest: number | null;
     readonly requestsPerMinute: number | null;
     readonly tokensPerMinute: number | null;
   };
@@ -46,6 +47,7 @@ const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
   consumptionLimit: { usd: numberIn(data, 'usd'), diem: numberIn(data, 'diem') },
   limitPeriod: choices.period,
   modelPrivacy: choices.privacy,
+  maxCostPerRequest: numberIn(data, 'most'),
   requestsPerMinute: numberIn(data, 'rpm'),
   tokensPerMinute: numberIn(data, 'tpm'),
   ...restrictionsOf(data, choices.type === 'ADMIN'),
@@ -66,6 +68,17 @@ function LimitFields({ current }: LimitFieldsProps) {
         </Field>
         <Field label="Limit in DIEM" hint="Empty: no limit of its own">
           <input name="diem" type="number" min="0" max="9999999999" step="any" defaultValue={diem ?? ''} />
+        </Field>
+      </div>
+      <div class="fields">
+        <Field label="Most for one request" hint="In USD; DIEM counts as much">
+          <input
+            name="most"
+            type="number"
+            min="0.000000001"
+            step="any"
+            defaultValue={current?.maxCostPerRequest ?? ''}
+          />
         </Field>
       </div>
       <div class="fields">

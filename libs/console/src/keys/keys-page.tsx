@@ -52,10 +52,11 @@ function LimitView({ limited }: { readonly limited: ApiKeyView }) {
 }
 
 function Terms({ terms }: { readonly terms: ApiKeyView }) {
-  const { requestsPerMinute, tokensPerMinute, modelPrivacy, fallbackModels } = terms;
+  const { requestsPerMinute, tokensPerMinute, modelPrivacy, fallbackModels, maxCostPerRequest } = terms;
   return (
     <small>
       {PRIVACIES[modelPrivacy]}
+      {maxCostPerRequest !== undefined && ` · at most ${usd(maxCostPerRequest)} a request`}
       {requestsPerMinute !== undefined && ` · ${count(requestsPerMinute)} requests/min`}
       {tokensPerMinute !== undefined && ` · ${count(tokensPerMinute)} tokens/min`}
       {restrictionTexts(terms).map((text) => ` · ${text}`)}

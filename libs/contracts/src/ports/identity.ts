@@ -60,6 +60,8 @@ export interface Caller {
   readonly expiresAt?: string;
   /** What the key may spend; absent for no limit. */
   readonly keyLimit?: SpendingLimit;
+  /** The most that one request of the key may cost, in nano-dollars of either currency. */
+  readonly requestLimitNano?: bigint;
   readonly restrictions?: KeyRestrictions;
   /** Those of the key, or else of the account. */
   readonly fallbacks?: FallbackDefaults;
@@ -73,6 +75,10 @@ export interface Caller {
   /** Whether an operator has suspended the account. */
   readonly isSuspended?: true;
 }
+
+/** Whether the caller's key may do less than its account. */
+export const isBound = ({ keyLimit, requestLimitNano, limits, restrictions }: Caller): boolean =>
+  (keyLimit ?? requestLimitNano ?? limits ?? restrictions) !== undefined;
 
 /** The `keyId` of callers in the console of an account, who use none of its keys. */
 export const consoleKeyId = (accountId: string): string => `${OF_CONSOLE}${accountId}`;

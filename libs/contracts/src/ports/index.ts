@@ -13,6 +13,7 @@ export {
   type ModelPrivacy,
   walletAccountId,
   consoleKeyId,
+  isBound,
   isConsole,
   isOfKey,
   nameWithoutKey,

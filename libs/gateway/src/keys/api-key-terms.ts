@@ -12,7 +12,7 @@ type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
   const { requestsPerMinute, tokensPerMinute, allowedModels, canInfer, disabled: isDisabled } = request;
-  const { fallbackModels, fallbackOn } = request;
+  const { fallbackModels, fallbackOn, maxCostPerRequest: most } = request;
   const { usd, diem } = consumptionLimit ?? {};
   return {
     ...(description !== undefined && { description }),
@@ -20,6 +20,7 @@ export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
     ...(usd !== undefined && { usdLimitNano: limitNano(usd) }),
     ...(diem !== undefined && { diemLimitNano: limitNano(diem) }),
     ...(limitPeriod !== undefined && { limitPeriod }),
+    ...(most !== undefined && { requestLimitNano: limitNano(most) }),
     ...(modelPrivacy !== undefined && { modelPrivacy }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),

@@ -16,6 +16,7 @@ const KEY: StoredKey = {
   usdLimitNano: null,
   diemLimitNano: null,
   limitPeriod: 'EPOCH',
+  requestLimitNano: null,
   modelPrivacy: 'ALL',
   requestsPerMinute: null,
   tokensPerMinute: null,

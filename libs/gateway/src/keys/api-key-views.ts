@@ -67,12 +67,13 @@ const amountView = (nano: bigint | null): number | null => (nano === null ? null
 /** What restricts nothing is absent. */
 function usesView(key: KeyTerms) {
   const { allowedModels, allowedEndpoints, allowedIps, canInfer, isDisabled } = key;
-  const { fallbackModels, fallbackOn } = key;
+  const { fallbackModels, fallbackOn, requestLimitNano } = key;
   return {
     ...(allowedModels.length > 0 && { allowedModels: [...allowedModels] }),
     ...(allowedEndpoints.length > 0 && { allowedEndpoints: [...allowedEndpoints] }),
     ...(allowedIps.length > 0 && { allowedIps: [...allowedIps] }),
     ...(!canInfer && { canInfer }),
+    ...(requestLimitNano !== null && { maxCostPerRequest: Number(formatUsd(requestLimitNano)) }),
     ...(isDisabled && { disabled: isDisabled }),
     ...(fallbackModels.length > 0 && { fallbackModels: [...fallbackModels] }),
     ...(fallbackOn.length > 0 && { fallbackOn: [...fallbackOn] }),

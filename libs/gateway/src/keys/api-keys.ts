@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyChange, NewApiKey } from '@svc/api/keys';
-import { type Caller, type KeySpend, UsageHistory } from '@svc/contracts/ports';
+import { type Caller, type KeySpend, UsageHistory, isBound } from '@svc/contracts/ports';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { keyTerms } from './api-key-terms.js';
 import { KeyChanges } from './key-changes.js';
@@ -101,7 +101,7 @@ export class ApiKeys {
   }
 
   private async author(accountId: string, by: Caller | undefined): Promise<KeyAuthor> {
-    if (!by || !(by.keyLimit ?? by.limits ?? by.restrictions)) return { accountId };
+    if (!by || !isBound(by)) return { accountId };
     const [spend] = await this.history.keys(accountId, [by.keyId]);
     return { accountId, limited: { keyId: by.keyId, spend } };
   }

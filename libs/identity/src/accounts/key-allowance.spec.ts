@@ -10,6 +10,7 @@ const NONE: KeyLimits = {
   usdLimitNano: null,
   diemLimitNano: null,
   limitPeriod: 'EPOCH',
+  requestLimitNano: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
 };
@@ -20,6 +21,7 @@ const limits: fc.Arbitrary<KeyLimits> = fc.record({
   usdLimitNano: amount,
   diemLimitNano: amount,
   limitPeriod: fc.constantFrom(...PERIODS),
+  requestLimitNano: fc.option(fc.bigInt({ min: 1n, max: 4n })),
   requestsPerMinute: rate,
   tokensPerMinute: rate,
 });
@@ -36,7 +38,7 @@ function isAllowed(change: () => unknown): boolean {
 }
 
 const CURRENCIES = ['usdNano', 'diemNano'] as const;
-const RATES = ['requestsPerMinute', 'tokensPerMinute'] as const;
+const RATES = ['requestsPerMinute', 'tokensPerMinute', 'requestLimitNano'] as const;
 
 /** More than any limit. */
 const ENDLESS = 1_000_000n;

@@ -6,7 +6,12 @@ import { contains, networkIn } from './networks.js';
 
 export type KeyLimits = Pick<
   KeyTerms,
-  'usdLimitNano' | 'diemLimitNano' | 'limitPeriod' | 'requestsPerMinute' | 'tokensPerMinute'
+  | 'usdLimitNano'
+  | 'diemLimitNano'
+  | 'limitPeriod'
+  | 'requestLimitNano'
+  | 'requestsPerMinute'
+  | 'tokensPerMinute'
 >;
 
 /** What a key may be used for. */
@@ -33,7 +38,16 @@ const BOUND_BY: Readonly<Record<LimitPeriod, readonly LimitPeriod[]>> = {
 const bounds = (limits: KeyLimits, within: KeyLimits): boolean =>
   BOUND_BY[within.limitPeriod].includes(limits.limitPeriod);
 
-const RATES = ['requestsPerMinute', 'tokensPerMinute'] as const;
+/** Limits that a key does not use up by giving them to another one. */
+const RATES = [
+  { limit: 'requestsPerMinute', path: ['requestsPerMinute'], text: String },
+  { limit: 'tokensPerMinute', path: ['tokensPerMinute'], text: String },
+  {
+    limit: 'requestLimitNano',
+    path: ['maxCostPerRequest'],
+    text: (nano: number | bigint) => formatUsd(BigInt(nano)),
+  },
+] as const;
 
 const MONEY = [
   { limit: 'usdLimitNano', currency: 'usdNano', path: ['consumptionLimit', 'usd'] },
@@ -43,7 +57,7 @@ const MONEY = [
 /** Whether a change lets a key spend more than before. */
 export function raisesLimits({ before, after }: { before: KeyLimits; after: KeyLimits }): boolean {
   return (
-    RATES.some((rate) => isAbove(after[rate], before[rate])) ||
+    RATES.some(({ limit }) => isAbove<number | bigint>(after[limit], before[limit])) ||
     MONEY.some(
       ({ limit }) =>
         before[limit] !== null && (isAbove(after[limit], before[limit]) || !bounds(after, before)),
@@ -53,8 +67,11 @@ export function raisesLimits({ before, after }: { before: KeyLimits; after: KeyL
 
 /** Refuses a change by which a key raises its own limits: INVALID_REQUEST. */
 export function refuseOwnRaise(before: KeyLimits, after: KeyLimits): void {
-  for (const rate of RATES)
-    if (isAbove(after[rate], before[rate])) throw refusal([rate], `at most its own limit of ${before[rate]}`);
+  for (const { limit, path, text } of RATES) {
+    const own = before[limit];
+    if (own !== null && isAbove<number | bigint>(after[limit], own))
+      throw refusal(path, `at most its own limit of ${text(own)}`);
+  }
   for (const { limit, path } of MONEY) {
     const own = before[limit];
     if (own === null) continue;
@@ -68,9 +85,12 @@ export function refuseOwnRaise(before: KeyLimits, after: KeyLimits): void {
  * Lower limits need nothing, whatever they were before. Refuses: INVALID_REQUEST.
  */
 export function givenUp(giver: KeyLimits, { before, after }: LimitChange, spent: Balances): Balances {
-  for (const rate of RATES)
-    if (isAbove(after[rate], giver[rate]) && (!before || isAbove(after[rate], before[rate])))
-      throw refusal([rate], `at most ${giver[rate]}, the limit of your API key`);
+  for (const { limit, path, text } of RATES) {
+    const own = giver[limit];
+    const isMore = !before || isAbove<number | bigint>(after[limit], before[limit]);
+    if (own !== null && isMore && isAbove<number | bigint>(after[limit], own))
+      throw refusal(path, `at most ${text(own)}, the limit of your API key`);
+  }
   const given = { ...NO_MONEY };
   for (const { limit, currency, path } of MONEY) {
     const own = giver[limit];

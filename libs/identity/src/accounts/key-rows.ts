@@ -24,6 +24,7 @@ export interface KeyTerms {
   readonly usdLimitNano: bigint | null;
   readonly diemLimitNano: bigint | null;
   readonly limitPeriod: LimitPeriod;
+  readonly requestLimitNano: bigint | null;
   readonly modelPrivacy: ModelPrivacy;
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
@@ -64,6 +65,7 @@ const KeyRow = z
     consumptionLimitUsdNano: Nano.nullable(),
     consumptionLimitDiemNano: Nano.nullable(),
     limitPeriod: z.enum(LIMIT_PERIODS),
+    requestLimitNano: Nano.nullable(),
     modelPrivacy: z.enum(MODEL_PRIVACIES),
     requestsPerMinute: z.int().nullable(),
     tokensPerMinute: z.int().nullable(),
@@ -91,7 +93,7 @@ const KeyRow = z
 export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
 
 /** The given properties as Prisma columns. */
-export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<KeyTerms>) {
+export function keyColumns({ usdLimitNano, diemLimitNano, requestLimitNano, ...terms }: Partial<KeyTerms>) {
   const { allowedModels, allowedEndpoints, allowedIps, fallbackModels, fallbackOn, ...others } = terms;
   return {
     ...others,
@@ -101,6 +103,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, ...terms }: Partial<Ke
     ...(fallbackModels !== undefined && { fallbackModels: [...fallbackModels] }),
     ...(fallbackOn !== undefined && { fallbackOn: [...fallbackOn] }),
     ...(usdLimitNano !== undefined && { consumptionLimitUsdNano: usdLimitNano?.toString() ?? null }),
+    ...(requestLimitNano !== undefined && { requestLimitNano: requestLimitNano?.toString() ?? null }),
     ...(diemLimitNano !== undefined && { consumptionLimitDiemNano: diemLimitNano?.toString() ?? null }),
   };
 }
@@ -119,6 +122,7 @@ export function callerOf(key: StoredKey, account: AccountRow): Caller {
     modelPrivacy: key.modelPrivacy,
     ...(key.expiresAt && { expiresAt: key.expiresAt.toISOString() }),
     ...(keyLimit && { keyLimit }),
+    ...(key.requestLimitNano !== null && { requestLimitNano: key.requestLimitNano }),
     ...(limits.length > 0 && { limits }),
     ...(restrictions && { restrictions }),
     ...(key.isDisabled && { isDisabled: true }),

@@ -299,6 +299,7 @@ const NEW_KEY = {
   usdLimitNano: null,
   diemLimitNano: null,
   limitPeriod: 'EPOCH',
+  requestLimitNano: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
 } as const;

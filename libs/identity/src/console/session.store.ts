@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type Caller, type KeyType, consoleKeyId } from '@svc/contracts/ports';
+import { type Caller, type KeyType, consoleKeyId, isBound } from '@svc/contracts/ports';
 import { Database, PrismaDatabase } from '@svc/storage';
 import { accountTerms, type AccountRow } from '../accounts/account-rows.js';
 import { callerOf, readKey, type StoredKey } from '../accounts/key-rows.js';
@@ -177,8 +177,9 @@ function sessionOf(row: SessionRow): StoredSession {
  */
 function callerByKey(key: StoredKey, account: AccountRow): Caller {
   const caller = callerOf(key, account);
-  const isBound = caller.keyType === 'INFERENCE' || (caller.keyLimit ?? caller.limits ?? caller.restrictions);
-  return isBound ? caller : { ...caller, keyId: consoleKeyId(key.accountId) };
+  return caller.keyType === 'INFERENCE' || isBound(caller)
+    ? caller
+    : { ...caller, keyId: consoleKeyId(key.accountId) };
 }
 
 function callerOfAccount({ accountId, wallet, account }: SessionRow): Caller {

@@ -26,6 +26,7 @@ import { leftOf } from './charge.js';
 import { type ClaimOutcome, Claims } from './claims.js';
 import { ModelSale } from './model-sale.js';
 import type { PaidOperation, WholeOperation } from './paid-operation.js';
+import { refusedCost, withinCost } from './request-cost.js';
 import { Reservation, isUnserved } from './reservation.js';
 
 /** The request of an operation. */
@@ -79,6 +80,8 @@ export class PaidOperations {
     const { sale, amounts } = operation;
     const { resource, limits } = sale;
     const { requestId, caller } = entrant;
+    const refusal = refusedCost(operation.hold, caller);
+    if (refusal) return { headers: {}, refusal };
     const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
     const claim = this.claims.claim({ request, hold: holdRequest(operation, entrant) });
     const claimed = { name: sale.name, caller, request };
@@ -208,7 +211,7 @@ const valueOf = <Value>(result: PromiseSettledResult<Value> | undefined): Value 
 
 function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
   const { accountId, keyId, keyLimit } = caller;
-  return { requestId, accountId, keyId, ...hold, ...(keyLimit && { keyLimit }) };
+  return { requestId, accountId, keyId, ...withinCost(hold, caller), ...(keyLimit && { keyLimit }) };
 }
 
 /** Wallets need a minimum balance to be admitted. */

@@ -17,6 +17,7 @@ import type { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { withReturned } from '../limits/limit-gate.js';
 import { chargeOf, leftOf, sumNano } from './charge.js';
+import { refusedCost, withinCost } from './request-cost.js';
 import type { Repeat } from '../http/repeat.js';
 import type { Delivery } from './paid-operation.js';
 
@@ -78,7 +79,12 @@ export class Reservation {
   /** Extends the hold to an amount, or as far as the account can pay if that is at least `atLeastNano`. */
   async holdFor(wanted: { amountNano: bigint; atLeastNano: bigint }): Promise<void> {
     const held = this.heldNano;
-    const moreNano = wanted.amountNano - held;
+    const refusal = refusedCost(wanted, this.admitted.caller);
+    if (refusal) {
+      this.lastRefusal = refusal;
+      return;
+    }
+    const moreNano = withinCost(wanted, this.admitted.caller).amountNano - held;
     if (moreNano <= 0n) return;
     const atLeastNano = wanted.atLeastNano > held ? wanted.atLeastNano - held : 0n;
     const extend = (): Promise<Hold> => this.neighbours.ledger.extend(this.hold, { moreNano, atLeastNano });
