@@ -21,7 +21,7 @@ import type {
 import { RouterPorts } from './api/router-ports.js';
 import { ModelCalls } from './models/model-calls.js';
 import { ownMembers } from './models/own-members.js';
-import type { OwnChatMembers } from './dialects/dialect.js';
+import type { ChatDialect } from './dialects/dialect.js';
 import { dialectOf } from './dialects/dialects.js';
 import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';
@@ -92,7 +92,7 @@ export class LocalRouter extends RouterPorts {
       ...this.calls.whole,
       at: ({ chat }, live) =>
         chat && {
-          request: () => chat.request(this.ownOf(live, call), call.body, false),
+          request: () => this.chatRequest(chat, { live, call }, false),
           take: (exchange) => {
             const completion = (body: string) => {
               chat.checkCompletion(body);
@@ -114,13 +114,19 @@ export class LocalRouter extends RouterPorts {
     return this.calls.streamed(call, signal, ({ chat }, live) => {
       const first = chat && beginning(chat, live);
       if (!first) return undefined;
-      const request = (): PlannedRequest => chat.request(this.ownOf(live, call), call.body, true);
+      const request = (): PlannedRequest => this.chatRequest(chat, { live, call }, true);
       return { request, first, events: chat.events, dialect: chat.reader && live.backend.kind };
     });
   }
 
-  /** The members of a chat that are its backend's own. */
-  private ownOf({ backend }: LiveBackend, { accountId }: ChatCall): OwnChatMembers {
-    return ownMembers(backend, accountId, this.settings.secret);
+  /** The request of a chat: as its client wrote it, if the backend has that API. */
+  private chatRequest(
+    chat: ChatDialect,
+    { live, call }: { readonly live: LiveBackend; readonly call: ChatCall },
+    isStream: boolean,
+  ): PlannedRequest {
+    const own = ownMembers(live.backend, call.accountId, this.settings.secret);
+    if (call.original && chat.passed) return chat.passed(own, call.original, isStream);
+    return chat.request(own, call.body, isStream);
   }
 }

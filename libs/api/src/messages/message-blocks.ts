@@ -105,12 +105,27 @@ const RedactedThinkingBlock = z.object({
   data: chars(CHARS.signature),
 });
 
-/** The search of an earlier response, which the model does not need again. */
-const SearchUseBlock = z.looseObject({
-  type: z.literal('server_tool_use'),
-  name: z.literal('web_search', 'the only server tool here is web_search'),
-});
-const SearchFoundBlock = z.looseObject({ type: z.literal('web_search_tool_result') });
+/**
+ * Blocks of earlier responses that come from tools of the service or the provider. They go back to a provider
+ * that has made them; other models do not need them.
+ */
+const ServerToolBlock = z
+  .looseObject({
+    type: z.enum([
+      'server_tool_use',
+      'web_search_tool_result',
+      'web_fetch_tool_result',
+      'code_execution_tool_result',
+      'bash_code_execution_tool_result',
+      'text_editor_code_execution_tool_result',
+      'tool_search_tool_result',
+      'mcp_tool_use',
+      'mcp_tool_result',
+      'container_upload',
+      'compaction',
+    ]),
+  })
+  .meta({ title: 'ServerToolBlock' });
 
 /** The blocks of a user message. */
 export const UserBlock = z
@@ -124,8 +139,7 @@ export const AssistantBlock = z
     ThinkingBlock,
     RedactedThinkingBlock,
     ToolUseBlock,
-    SearchUseBlock,
-    SearchFoundBlock,
+    ServerToolBlock,
   ])
   .meta(namedMembers('BlockParam'));
 

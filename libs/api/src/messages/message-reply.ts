@@ -18,10 +18,10 @@ const usage = {
 
 export const MessageUsage = z.looseObject({
   ...usage,
-  cache_creation: z.null(),
-  inference_geo: z.null(),
-  service_tier: z.literal('standard'),
-  speed: z.null(),
+  cache_creation: z.looseObject({}).nullish(),
+  inference_geo: z.string().nullish(),
+  service_tier: z.string().nullish(),
+  speed: z.string().nullish(),
 });
 
 const SearchFound = z.looseObject({
@@ -34,8 +34,10 @@ const SearchFound = z.looseObject({
 
 const Caller = z.looseObject({ type: z.literal('direct') }).meta({ title: 'DirectCaller' });
 
-/** A block of a message. Clients send blocks of reasoning back unchanged. */
-const MessageBlock = z
+/** What a model's provider may send in addition, to those who get its responses as they are. */
+const other = z.looseObject({ type: z.string() });
+
+const Blocks = z
   .discriminatedUnion('type', [
     z.looseObject({
       type: z.literal('text'),
@@ -72,11 +74,14 @@ const MessageBlock = z
   ])
   .meta(namedMembers('Block'));
 
-const StopReason = z.enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
+/** A block of a message. Clients send blocks of reasoning back unchanged. */
+const MessageBlock = z.union([Blocks, other]);
 
-const StopDetails = z
-  .looseObject({ type: z.literal('refusal'), category: z.null(), explanation: z.null() })
-  .nullable();
+const StopReason = z
+  .string()
+  .describe('`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or another of the provider.');
+
+const StopDetails = z.looseObject({ type: z.string() }).nullish();
 
 const stop = {
   stop_reason: StopReason,
@@ -85,7 +90,7 @@ const stop = {
     .nullable()
     .describe('The sequence that ended the text, if the backend reports it.'),
   stop_details: StopDetails,
-  container: z.null(),
+  container: z.looseObject({}).nullish(),
 };
 
 const message = {
@@ -94,7 +99,7 @@ const message = {
   role: z.literal('assistant'),
   model: z.string(),
   content: z.array(MessageBlock),
-  diagnostics: z.null(),
+  diagnostics: z.looseObject({}).nullish(),
 };
 
 export const MessageReply = z.looseObject({
@@ -105,12 +110,14 @@ export const MessageReply = z.looseObject({
   svc_parameters: SvcParametersEcho,
 });
 
-const Delta = z.discriminatedUnion('type', [
+const Deltas = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('text_delta'), text: z.string() }),
   z.looseObject({ type: z.literal('thinking_delta'), thinking: z.string() }),
   z.looseObject({ type: z.literal('signature_delta'), signature: z.string() }),
   z.looseObject({ type: z.literal('input_json_delta'), partial_json: z.string() }),
 ]);
+
+const Delta = z.union([Deltas, other]);
 
 /** The body of an error, whole or as an event. */
 export const MessageError = z.looseObject({
@@ -155,7 +162,9 @@ export const MessageEvent = z
         ...message,
         ...stop,
         stop_reason: z.null(),
-        usage: MessageUsage.describe('The input is estimated; `message_delta` has the final counts.'),
+        usage: MessageUsage.partial().describe(
+          'The input is estimated, or that of the provider; `message_delta` has the final counts.',
+        ),
       }),
     }),
     z.looseObject({ type: z.literal('content_block_start'), index: Count, content_block: MessageBlock }),

@@ -105,6 +105,7 @@ export class Conversation {
     const calls: PlacedBlock<Extract<AssistantBlock, { type: 'tool_use' }>>[] = [];
     for (const block of blocks) {
       const { value, part } = block;
+      if (isOfServer(value)) continue;
       switch (value.type) {
         case 'text':
           texts.push(...(await this.textParts([{ ...block, value }])));
@@ -120,9 +121,6 @@ export class Conversation {
           break;
         case 'tool_use':
           calls.push({ ...block, value });
-          break;
-        case 'server_tool_use':
-        case 'web_search_tool_result':
           break;
       }
     }
@@ -193,6 +191,20 @@ function isResult(block: PlacedBlock<UserBlock>): block is PlacedBlock<ToolResul
 
 function isOther(block: PlacedBlock<UserBlock>): block is PlacedBlock<Exclude<UserBlock, ToolResult>> {
   return !isResult(block);
+}
+
+type ModelBlock = Extract<AssistantBlock, { type: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use' }>;
+
+const MODEL_BLOCKS: ReadonlySet<string> = new Set<ModelBlock['type']>([
+  'text',
+  'thinking',
+  'redacted_thinking',
+  'tool_use',
+]);
+
+/** Whether a block is of a tool of a service or a provider, which other models do not need. */
+function isOfServer(block: AssistantBlock): block is Exclude<AssistantBlock, ModelBlock> {
+  return !MODEL_BLOCKS.has(block.type);
 }
 
 /** A part of a chat message must not be empty; only a text as a whole may. */

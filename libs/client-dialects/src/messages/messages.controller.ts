@@ -9,12 +9,16 @@ import { Completions } from '@svc/text/chat';
 import { modelHeaders } from '@svc/paid/http';
 import { findTextModel, textModelNamed } from '@svc/paid/models';
 import { type TranslatedRequest } from '@svc/text/request';
+import { OriginalMessageRequest, type WrittenRequest } from './original-request.js';
 import { messageDialect } from './message-dialect.js';
 import { chatRequestFor } from './message-translation.js';
 import { PromptTokens } from './prompt-tokens.js';
 
 /** The values of `anthropic-version` that Anthropic documents. */
 const ANTHROPIC_VERSIONS: ReadonlySet<string> = new Set(['2026-10-21', '2023-06-01', '2023-01-01']);
+
+/** The options by which clients ask for reasoning to be removed. */
+const HIDING = ['strip_thinking_response', 'disable_thinking'];
 
 @Controller()
 export class MessagesController {
@@ -27,9 +31,11 @@ export class MessagesController {
   @Serves(routes.messages, { isDirect: true })
   async create(@Req() request: Incoming, @Res() reply: Outgoing): Promise<void> {
     const body = request.body as MessagesRequest;
+    const text = request.bodyJson?.text ?? '';
     const translation = await this.translation(body, request);
+    const original = this.originalOf({ request: body, text }, translation, request);
     const dialect = messageDialect(body, request.id);
-    await this.completions.response(request, reply, { ...translation, dialect });
+    await this.completions.response(request, reply, { ...translation, dialect, original });
   }
 
   @Serves(routes.countTokens)
@@ -38,6 +44,20 @@ export class MessagesController {
     const { model, deprecation } = findTextModel(body.model, this.catalog);
     reply.headers(modelHeaders(model, deprecation));
     return this.tokens.count(await this.translation(body, request), { request, reply });
+  }
+
+  /** The request as it is; undefined if its response is to be changed. */
+  private originalOf(
+    given: Pick<WrittenRequest, 'request' | 'text'>,
+    { json, origin }: TranslatedRequest,
+    { headers }: Incoming,
+  ): OriginalMessageRequest | undefined {
+    const { model, svc_parameters: own } = given.request;
+    const { suffix } = textModelNamed(model, this.catalog);
+    if (HIDING.some((name) => Object.hasOwn(own ?? {}, name) || Object.hasOwn(suffix, name)))
+      return undefined;
+    const { strings } = json;
+    return new OriginalMessageRequest({ ...given, strings, betas: headers['anthropic-beta'] }, origin);
   }
 
   /** Refuses: INVALID_REQUEST, and as `textModelNamed`. */

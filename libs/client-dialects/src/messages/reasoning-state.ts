@@ -6,6 +6,9 @@ import { AssembledChoice, type ChoicePiece } from '@svc/text/output';
 /** Marks a text as written here, since clients may send back the signatures of other services. */
 const PREFIX = 'svc1.';
 
+/** Whether a text is a state that was written here. */
+export const isSealed = (text: string): boolean => text.startsWith(PREFIX);
+
 /** What a model needs to resume its reasoning, in the places where chat completions have it. */
 export interface ReasoningState {
   readonly details: readonly Fields[];
@@ -31,7 +34,7 @@ function sealed({ callExtras, ...state }: ReasoningState): string | undefined {
  * for all of its texts.
  */
 export function unsealed(text: string, reader: JsonReader): ReasoningState {
-  if (!text.startsWith(PREFIX)) return NO_STATE;
+  if (!isSealed(text)) return NO_STATE;
   let state: unknown;
   try {
     state = reader.read(Buffer.from(text.slice(PREFIX.length), 'base64url'));

@@ -21,6 +21,7 @@ import {
   stopOf,
   usageCounts,
 } from './message-head.js';
+import { OriginalEvents, ownEnd } from './original-message.js';
 import { StateCollector } from './reasoning-state.js';
 
 export const PING_FRAME = namedFrame({ type: 'ping' });
@@ -42,6 +43,9 @@ export class StreamedMessage implements ResponseEncoder {
   /** The web results that the client has not received. They are held back until output pays for them. */
   private found: CompletionHead | undefined;
   private searches = 0;
+  private readonly start: string;
+  /** The events of a provider that responds to the request as its client wrote it. */
+  private readonly original: OriginalEvents | undefined;
 
   constructor(
     private readonly parts: StreamParts,
@@ -50,7 +54,10 @@ export class StreamedMessage implements ResponseEncoder {
   ) {
     const usage = messageUsage({ ...NO_USAGE, promptTokens: about.promptTokens }, 0);
     const message = { ...emptyMessage(about), ...NOT_STOPPED, usage };
-    this.frames = namedFrame({ type: 'message_start', message }) + PING_FRAME;
+    this.frames = '';
+    this.start = namedFrame({ type: 'message_start', message }) + PING_FRAME;
+    if (normaliser.facts.isOriginal === true) this.original = new OriginalEvents(about);
+    else this.begin();
     this.keepFound();
     parts.writer.begin();
   }
@@ -66,7 +73,16 @@ export class StreamedMessage implements ResponseEncoder {
   }
 
   add(pieces: readonly ChoicePiece[]): void {
-    for (const piece of pieces) if (piece.index === 0) this.addPiece(piece);
+    for (const piece of pieces) {
+      if (piece.index !== 0) continue;
+      if (!this.original) this.addPiece(piece);
+      else if (piece.original !== undefined) this.frames += this.original.frameOf(piece.original);
+    }
+  }
+
+  /** The beginning of a message that is made here. */
+  private begin(): void {
+    this.frames += this.start;
   }
 
   flush(): Promise<void> | undefined {
@@ -79,6 +95,11 @@ export class StreamedMessage implements ResponseEncoder {
     const { writer, shape, problemFrames } = this.parts;
     if (ending.kind === 'cut') {
       writer.end(this.frames + this.blocks.take() + problemFrames(ending.problem));
+      return;
+    }
+    if (this.original) {
+      if (!this.original.isBegun) this.begin();
+      writer.end(this.frames + this.original.end(ownEnd({ usage, cost, hasOutput }, this.about)));
       return;
     }
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));

@@ -19,6 +19,7 @@ import {
   stopOf,
   toolUse,
 } from './message-head.js';
+import { OriginalMessage, ownEnd } from './original-message.js';
 import { StateCollector } from './reasoning-state.js';
 
 interface WholeParts {
@@ -32,12 +33,16 @@ export class WholeMessage implements ResponseEncoder {
   readonly repeating = undefined;
   private readonly choice = new AssembledChoice(0);
   private readonly state = new StateCollector();
+  /** The message of a provider that responds to the request as its client wrote it. */
+  private readonly original: OriginalMessage | undefined;
 
   constructor(
     private readonly parts: WholeParts,
     private normaliser: OutputNormaliser,
     private about: CompletionHead,
-  ) {}
+  ) {
+    if (normaliser.facts.isOriginal === true) this.original = new OriginalMessage();
+  }
 
   continueWith(normaliser: OutputNormaliser, about: CompletionHead): void {
     this.normaliser = normaliser;
@@ -51,6 +56,10 @@ export class WholeMessage implements ResponseEncoder {
   add(pieces: readonly ChoicePiece[]): void {
     for (const piece of pieces) {
       if (piece.index !== 0) continue;
+      if (this.original) {
+        if (piece.original !== undefined) this.original.add(piece.original);
+        continue;
+      }
       this.state.add(piece);
       this.choice.add(piece);
     }
@@ -62,6 +71,8 @@ export class WholeMessage implements ResponseEncoder {
 
   end({ ending, usage, cost, hasOutput }: ChargedOutput): Promise<void> | undefined {
     const { writer, shape } = this.parts;
+    if (this.original)
+      return writer.send(this.original.whole(this.about, ownEnd({ usage, cost, hasOutput }, this.about)));
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
     const { message, finish_reason: finished } = this.choice.whole();
     const { id, parameters } = this.about;

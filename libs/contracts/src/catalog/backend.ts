@@ -61,6 +61,14 @@ export const Backend = z
      * those before Claude Opus 4.6 and Gemini 3 do. Default: `adaptive`.
      */
     thinking: z.enum(['adaptive', 'budget']).optional(),
+    /**
+     * What clients may ask for by `anthropic-beta`, such as `context-1m-2025-08-07`: only what has no price
+     * of its own. Default: nothing.
+     */
+    betas: z
+      .array(z.string().regex(/^[\w.-]{1,64}$/))
+      .max(64)
+      .optional(),
     /** For an enclave: `vllm-proxy`, or the one of the simulator. */
     tee: TeeBackend.optional(),
     ...healthFields,
@@ -86,6 +94,10 @@ export const Backend = z
   .refine(({ kind, thinking }) => thinking === undefined || THINKING_KINDS.has(kind), {
     path: ['thinking'],
     message: `is only for the kinds ${[...THINKING_KINDS].join(', ')}`,
+  })
+  .refine(({ kind, betas }) => betas === undefined || kind === 'anthropic', {
+    path: ['betas'],
+    message: 'is only for the kind anthropic',
   })
   .superRefine(checkTee);
 

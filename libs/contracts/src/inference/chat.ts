@@ -2,6 +2,17 @@ import type { EncryptionKeys } from '../messages/enclaves.js';
 import type { CallOrigin, CallShare, ServedBy } from './calls.js';
 import type { Piece, Repetition, Repetitions, ResponseFacts } from './pieces.js';
 
+/** A request as its client wrote it, in the form of the API of one kind of backend. */
+export interface OriginalChat {
+  /**
+   * The text of a JSON object, in pieces of its bytes, with what this service adds and without what it
+   * strips. It begins with `{`, has a member, and has neither `model` nor `stream`.
+   */
+  readonly body: readonly Uint8Array[];
+  /** What the client asks for by `anthropic-beta`. A backend gets those that its entry allows. */
+  readonly betas: readonly string[];
+}
+
 /** A chat. */
 export interface ChatCall extends CallOrigin {
   /**
@@ -11,6 +22,8 @@ export interface ChatCall extends CallOrigin {
    * the name of the model is the backend's own.
    */
   readonly body: readonly Uint8Array[];
+  /** In place of `body` for backends that have the API of Anthropic's Messages. */
+  readonly original?: OriginalChat;
   /** Requests with the same key prefer the same backend. */
   readonly cacheKey?: string;
   /** Default: interactive, with the usual weight. */

@@ -36,6 +36,15 @@ describe('a call on the wire', () => {
     }
   });
 
+  it('carries an original request and its betas', () => {
+    for (const betas of [[], ['a-1', 'b-2']]) {
+      const call = { ...CALL, original: { body: [Buffer.from('{"max_tokens":1}')], betas } };
+      const { headers, body } = encodeInferenceCall(call, true);
+      const { call: got } = decodeInferenceCall(headers, [Buffer.concat(body)]);
+      expect(got).toEqual(call);
+    }
+  });
+
   it('survives a round trip with its files', () => {
     const file = (name: string, bytes: string) => ({ name, type: 'audio/wav', bytes: Buffer.from(bytes) });
     const call = { ...CALL, files: [file('ä"\r\n.wav', 'RIFF'), file('b', ''), file('c', '{}')] };

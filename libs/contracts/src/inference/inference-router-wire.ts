@@ -3,6 +3,7 @@ import { BANDS } from '../catalog/price-tiers.js';
 import { PublicKey } from '../messages/enclaves.js';
 import { decodeProblem, encodeProblem } from '../problems/problem-wire.js';
 import { Problem } from '../problems/problem.js';
+import type { OriginalChat } from './chat.js';
 import { type ServedBy, CALL_KINDS, type CallFile } from './calls.js';
 import type { WireCall } from './inference-router.js';
 import { Name } from '../ports/port-wire.js';
@@ -30,6 +31,7 @@ const CALL_HEADERS = {
   files: 'x-svc-files',
   modelKey: 'x-svc-model-key',
   clientKey: 'x-svc-client-key',
+  betas: 'x-svc-betas',
 } as const;
 
 const RESPONSE_HEADERS = {
@@ -80,6 +82,7 @@ const CallHead = z.object({
   [CALL_HEADERS.files]: Encoded.optional(),
   [CALL_HEADERS.modelKey]: PublicKey.optional(),
   [CALL_HEADERS.clientKey]: PublicKey.optional(),
+  [CALL_HEADERS.betas]: Encoded.optional(),
 });
 
 /** The number of retries, in decimal. */
@@ -110,8 +113,9 @@ export function encodeInferenceCall(call: WireCall, stream: boolean): InferenceC
       [CALL_HEADERS.modelKey]: call.encryption.modelKey,
       [CALL_HEADERS.clientKey]: call.encryption.clientKey,
     }),
+    ...(call.original && { [CALL_HEADERS.betas]: encoded(call.original.betas.join(',')) }),
   };
-  const { files } = call;
+  const files = call.original ? [originalFile(call.original)] : call.files;
   if (!files) return { headers, body: call.body };
   const heads = files.map(({ name, type, bytes }) => ({ name, type, length: bytes.length }));
   return {
@@ -119,6 +123,13 @@ export function encodeInferenceCall(call: WireCall, stream: boolean): InferenceC
     body: [...call.body, ...files.map(({ bytes }) => bytes)],
   };
 }
+
+/** An original request crosses as the only file of its call. */
+const originalFile = ({ body }: OriginalChat): CallFile => ({
+  name: 'original',
+  type: 'application/json',
+  bytes: Buffer.concat(body),
+});
 
 /** Throws INVALID_REQUEST on an invalid call. */
 export function decodeInferenceCall(
@@ -136,12 +147,13 @@ export function decodeInferenceCall(
   const exceptBackend = head[CALL_HEADERS.exceptBackend];
   const modelKey = head[CALL_HEADERS.modelKey];
   const clientKey = head[CALL_HEADERS.clientKey];
+  const betas = head[CALL_HEADERS.betas];
   return {
     call: {
       requestId: head[CALL_HEADERS.requestId],
       accountId: head[CALL_HEADERS.accountId],
       model: head[CALL_HEADERS.model],
-      ...withFiles(head[CALL_HEADERS.files], body),
+      ...withOriginal(withFiles(head[CALL_HEADERS.files], body), betas),
       ...(kind && { kind }),
       ...(backend !== undefined && { backend }),
       ...(exceptBackend !== undefined && { exceptBackend }),
@@ -150,6 +162,19 @@ export function decodeInferenceCall(
       ...(modelKey !== undefined && clientKey !== undefined && { encryption: { modelKey, clientKey } }),
     },
     stream: head[CALL_HEADERS.stream] === 'true',
+  };
+}
+
+/** A call that names betas, or none, has an original request as its file. */
+function withOriginal(
+  call: Pick<WireCall, 'body' | 'files'>,
+  betas: string | undefined,
+): Pick<WireCall, 'body' | 'files' | 'original'> {
+  const [file] = call.files ?? [];
+  if (betas === undefined || !file) return call;
+  return {
+    body: call.body,
+    original: { body: [file.bytes], betas: betas.split(',').filter((beta) => beta !== '') },
   };
 }
 

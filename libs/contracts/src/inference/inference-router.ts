@@ -1,4 +1,5 @@
 import type { EncryptionKeys } from '../messages/enclaves.js';
+import type { OriginalChat } from './chat.js';
 import type { CallFile, CallKind, CallOrigin, CallShare, ServedBy } from './calls.js';
 
 /** A call as it is sent to other processes. */
@@ -22,6 +23,8 @@ export interface WireCall extends CallOrigin {
   readonly share?: CallShare;
   /** For a chat whose texts are encrypted. Only backends that hold the model's key are called. */
   readonly encryption?: EncryptionKeys;
+  /** For a chat: the request as its client wrote it. */
+  readonly original?: OriginalChat;
 }
 
 /**

@@ -56,6 +56,8 @@ export interface Piece {
   readonly isWhole: boolean;
   /** For a whole message: its content as a list of parts of text, if it came as one. */
   readonly parts: unknown;
+  /** For a response to an original request: the text of the event, on the first of its pieces. */
+  readonly original?: string;
 }
 
 /** A backend's own counts: cached tokens are within the prompt, and reasoning is within the output. */
@@ -66,6 +68,8 @@ export interface ReportedUsage extends Usage {
 
 /** What a backend has said so far about a response as a whole. */
 export interface ResponseFacts {
+  /** Whether a backend responds to the request as its client wrote it. Its pieces have their events then. */
+  readonly isOriginal?: boolean;
   /** Characters received from the backend; a lower bound for the bytes. */
   readonly received: number;
   /** The backend's own token counts, if reported. */

@@ -44,9 +44,15 @@ export class MessageReader implements PieceReader {
   private callCount = 0;
   private thoughtCount = 0;
 
+  /** @param isOriginal Whether its client gets the events as they are. */
+  constructor(readonly isOriginal = false) {}
+
   read(text: string): readonly Piece[] {
     this.received += text.length;
-    return this.take(parseBackendJson(text));
+    const pieces = this.take(parseBackendJson(text));
+    if (!this.isOriginal) return pieces;
+    const [first = { ...CONTINUES, delta: {} }, ...others] = pieces;
+    return [{ ...first, original: text }, ...others];
   }
 
   protected take(event: Fields): readonly Piece[] {
@@ -112,7 +118,9 @@ export class MessageReader implements PieceReader {
         return piece({ reasoning_details: [this.signed(open.thoughts.join(''), delta['signature'])] });
       case 'input_json_delta': {
         const json = textIn(delta['partial_json']);
-        if (json === '' || open.call === undefined) return [];
+        if (json === '') return [];
+        // The input of a call that the provider itself has made is output like any other.
+        if (open.call === undefined) return this.isOriginal ? piece({ provider_input: json }) : [];
         open.hasInput = true;
         return piece({ tool_calls: [{ index: open.call, function: { arguments: json } }] });
       }

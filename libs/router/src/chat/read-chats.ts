@@ -13,7 +13,10 @@ import { eventsOf, isDocument } from './backend-events.js';
 import type { PieceReader } from './piece-reader.js';
 
 /** The reader of a response in the dialect of a kind of backend; without a kind, in that of OpenAI. */
-type ReaderOf = (kind: string | undefined, isEncrypted: boolean) => PieceReader;
+type ReaderOf = (
+  kind: string | undefined,
+  reading: { readonly isEncrypted: boolean; readonly isOriginal: boolean },
+) => PieceReader;
 
 /** Chats as their backends write them, in this process or another. */
 interface WrittenChats {
@@ -41,8 +44,9 @@ export class ReadChats extends Chat {
     return this.read(call, await this.written.stream(call, signal));
   }
 
-  private read({ encryption }: ChatCall, source: Completion | ChunkStream): ChatResponse {
-    return new ReadResponse(source, this.readerOf(source.dialect, encryption !== undefined));
+  private read({ encryption, original }: ChatCall, source: Completion | ChunkStream): ChatResponse {
+    const reading = { isEncrypted: encryption !== undefined, isOriginal: original !== undefined };
+    return new ReadResponse(source, this.readerOf(source.dialect, reading));
   }
 }
 

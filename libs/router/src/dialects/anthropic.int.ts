@@ -160,7 +160,10 @@ describe('a response of Anthropic', () => {
     for (let at = 1; at < bytes.length; at += 1) {
       const parts = [[bytes.subarray(0, at)], [bytes.subarray(at)]];
       const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(source, chatReaderOf('anthropic', false));
+      const response = new ReadResponse(
+        source,
+        chatReaderOf('anthropic', { isEncrypted: false, isOriginal: false }),
+      );
       expect(together(await read(response))).toEqual(SAID);
       expect(response.facts.reported).toEqual(COUNTS);
     }

@@ -44,10 +44,19 @@ export const anthropic: Dialect = {
   }),
   isHosted: true,
   chat: {
-    reader: () => new MessageReader(),
+    reader: ({ isOriginal }) => new MessageReader(isOriginal),
     request({ model, thinking = 'adaptive' }, body, isStream) {
       const messages = messagesRequest(requestIn(body), { model, form: thinking, isStream });
       return { path: '/messages', body: [Buffer.from(JSON.stringify(messages))] };
+    },
+    passed({ model, betas: allowed = [] }, { body: [first = new Uint8Array(), ...others], betas }, isStream) {
+      const own = JSON.stringify({ model, ...(isStream && { stream: true }) });
+      const names = betas.filter((beta) => allowed.includes(beta));
+      return {
+        path: '/messages',
+        ...(names.length > 0 && { headers: { 'anthropic-beta': names.join(',') } }),
+        body: [Buffer.from(`${own.slice(0, -1)},`), first.subarray(1), ...others],
+      };
     },
     checkCompletion(body) {
       const status = failureIn(body);

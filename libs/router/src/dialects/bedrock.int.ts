@@ -151,7 +151,10 @@ describe('a response of Bedrock', () => {
       const events = new ConverseEvents();
       const parts = [bytes.subarray(0, at), bytes.subarray(at)].map((part) => events.read([part]));
       const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(source, chatReaderOf('bedrock', false));
+      const response = new ReadResponse(
+        source,
+        chatReaderOf('bedrock', { isEncrypted: false, isOriginal: false }),
+      );
       expect(together(await read(response))).toEqual(ALL);
       expect(response.facts.reported).toEqual(COUNTS);
     }

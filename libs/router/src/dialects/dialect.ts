@@ -9,6 +9,7 @@ import type {
   EmbeddingVectors,
   ImageEdit,
   ImageOrder,
+  OriginalChat,
   SpokenText,
   Transcript,
 } from '@svc/contracts/inference';
@@ -59,11 +60,20 @@ export interface OwnChatMembers {
   readonly cache_salt?: string;
   /** For hosted models only: how they are asked to reason. */
   readonly thinking?: 'adaptive' | 'budget';
+  /** What clients may ask for by `anthropic-beta`. */
+  readonly betas?: readonly string[];
+}
+
+/** How to read a response to a chat. */
+export interface ChatReading {
+  readonly isEncrypted: boolean;
+  /** Whether the call had a request as its client wrote it. */
+  readonly isOriginal: boolean;
 }
 
 export interface ChatDialect extends EventMeaning {
   /** Makes the reader of a response; default: that of OpenAI. */
-  readonly reader?: (isEncrypted: boolean) => PieceReader;
+  readonly reader?: (reading: ChatReading) => PieceReader;
   /** Makes the server-sent events of a stream from bytes in another form; default: they are such events. */
   readonly events?: () => EventMaker;
   /**
@@ -71,6 +81,8 @@ export interface ChatDialect extends EventMeaning {
    * object with members.
    */
   readonly request: (own: OwnChatMembers, body: readonly Uint8Array[], isStream: boolean) => PlannedRequest;
+  /** The request from one that a client wrote in the form of this dialect. */
+  readonly passed?: (own: OwnChatMembers, original: OriginalChat, isStream: boolean) => PlannedRequest;
 }
 
 export interface EmbeddingsDialect {

@@ -3,7 +3,7 @@ import type { Backend } from '@svc/contracts/catalog';
 import { unusable } from '@svc/contracts/inference';
 import { OpenAiReader } from '../chat/openai-reader.js';
 import type { PieceReader } from '../chat/piece-reader.js';
-import type { Dialect } from './dialect.js';
+import type { ChatReading, Dialect } from './dialect.js';
 import { bedrock } from './bedrock.js';
 import { comfyui } from './comfyui.js';
 import { gemini, vertex } from './gemini.js';
@@ -89,10 +89,10 @@ export function dialectOf({ kind, tee, url }: Backend): Dialect {
 }
 
 /** The reader of a response to a chat of a kind of backend; without a kind, of one with OpenAI's API. */
-export function chatReaderOf(kind: string | undefined, isEncrypted: boolean): PieceReader {
-  if (kind === undefined) return new OpenAiReader(isEncrypted);
+export function chatReaderOf(kind: string | undefined, reading: ChatReading): PieceReader {
+  if (kind === undefined) return new OpenAiReader(reading.isEncrypted);
   const { reader } = (Object.hasOwn(DIALECTS, kind) && DIALECTS[kind as Backend['kind']].chat) || {};
   // A router of a later release has more kinds.
   if (!reader) throw unusable('the response is in a dialect that is not known here');
-  return reader(isEncrypted);
+  return reader(reading);
 }

@@ -113,7 +113,10 @@ describe('a response of Gemini', () => {
     for (let at = 1; at < bytes.length; at += 1) {
       const parts = [[bytes.subarray(0, at)], [bytes.subarray(at)]];
       const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(source, chatReaderOf('gemini', false));
+      const response = new ReadResponse(
+        source,
+        chatReaderOf('gemini', { isEncrypted: false, isOriginal: false }),
+      );
       expect(together(await read(response))).toEqual(ALL);
       expect(response.facts.reported).toEqual(COUNTS);
     }

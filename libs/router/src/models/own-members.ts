@@ -7,11 +7,11 @@ import type { OwnChatMembers } from '../dialects/dialect.js';
  * accounts in its cache.
  */
 export function ownMembers(
-  { model, cacheSaltEnv, thinking }: Backend,
+  { model, cacheSaltEnv, thinking, betas }: Backend,
   accountId: string,
   secretOf: (name: string) => string | undefined,
 ): OwnChatMembers {
-  if (cacheSaltEnv === undefined) return thinking === undefined ? { model } : { model, thinking };
+  if (cacheSaltEnv === undefined) return { model, ...(thinking && { thinking }), ...(betas && { betas }) };
   const secret = secretOf(cacheSaltEnv) ?? '';
   if (secret === '') throw new Error(`${cacheSaltEnv} is not set`);
   return { model, cache_salt: createHmac('sha256', secret).update(accountId).digest('base64url') };

@@ -7,6 +7,7 @@ import { GatewaySettings } from '@svc/paid';
 import { encryptionHeaders } from '@svc/api/tee';
 import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
 import { sessionOf } from '../request/affinity.js';
+import type { OriginalRequest } from '../request/original-request.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { ChatPipeline } from './chat.pipeline.js';
@@ -19,6 +20,8 @@ interface RequestedCompletion {
   readonly dialect: ClientDialect;
   /** For a translated request: where its fields were. */
   readonly origin?: Origin;
+  /** For backends that have the API of the endpoint. */
+  readonly original?: OriginalRequest | undefined;
 }
 
 /** Runs the completions of every endpoint. */
@@ -35,7 +38,7 @@ export class Completions {
   async response(
     request: Incoming,
     reply: Outgoing,
-    { chat, json, dialect, origin }: RequestedCompletion,
+    { chat, json, dialect, origin, original }: RequestedCompletion,
   ): Promise<void> {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
@@ -53,6 +56,7 @@ export class Completions {
       chat,
       json,
       dialect,
+      original,
       encryption,
       session,
       record,

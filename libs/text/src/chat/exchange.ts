@@ -3,6 +3,7 @@ import type { ChatRequest } from '@svc/api/chat';
 import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
 import type { EncryptionHeaders } from '@svc/api/tee';
+import type { OriginalRequest } from '../request/original-request.js';
 import type { ResponseWriter } from '@svc/paid/http';
 
 /** A completion request and its client, for the lifetime of the request. */
@@ -13,6 +14,8 @@ export interface ChatExchange {
   readonly chat: ChatRequest;
   readonly json: JsonText;
   readonly dialect: ClientDialect;
+  /** The request as its client wrote it, for backends that have the API of its endpoint. */
+  readonly original?: OriginalRequest | undefined;
   /** The headers that demand encryption. */
   readonly encryption: EncryptionHeaders | undefined;
   /** The session that the headers name. */

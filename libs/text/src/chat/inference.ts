@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Chat, type ChatResponse } from '@svc/contracts/inference';
+import { Chat, type ChatCall, type ChatResponse } from '@svc/contracts/inference';
 import type { Usage } from '@svc/contracts/messages';
 import { RootLogger } from '@svc/runtime';
 import { LabelNames, inference, traced } from '@svc/telemetry';
@@ -10,6 +10,7 @@ import { InternalTool } from '../output/internal-tool.js';
 import { OutputNormaliser } from '../output/normaliser.js';
 import { type EndedCompletion, type TrustedUsage, estimatedUsage, usageOf } from '../output/usage.js';
 import { type ChatPlan, addedTool, chatBody, chatCall } from '../request/chat-plan.js';
+import { originalChat } from '../request/original-request.js';
 import type { PreparedPrompt } from '../request/preparation.js';
 import { documentsCall } from '../web/documents-call.js';
 import type { Findings } from '../web/web-research.js';
@@ -84,19 +85,14 @@ export class Inference {
     before?: OutputRelay,
   ): Promise<OutputRelay> {
     const { plan, prompt, findings, others } = prepared;
-    const { requestId, caller, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
+    const { requestId, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
     record.stream = plan.stream;
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
     const stream = plan.stream || !prepared.hold.coversWholeOutput;
-    const body = chatBody(plan, { stream, promptTokens: prompt.tokens });
-    const call = chatCall(
-      plan,
-      { requestId, accountId: caller.accountId },
-      body instanceof Promise ? await body : body,
-    );
-    // Only a follow-up call, or a call of another model, needs the text again.
-    if (plan.web?.kind !== 'offer' && !others) plan.text.forget();
+    const calling = this.callOf(exchange, prepared, stream);
+    const call = calling instanceof Promise ? await calling : calling;
+    forgetText(exchange, prepared);
     const response = traced<ChatResponse>('infer', () =>
       stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
     );
@@ -107,7 +103,7 @@ export class Inference {
     others?.begun(plan, source);
     const normaliser = new OutputNormaliser({
       facts: source.facts,
-      thinking: plan.thinking,
+      thinking: thinkingIn(source, plan),
       tokenizer: prompt.tokenizer,
       sources: sourcesOf(plan, findings),
       tool: internalTool(plan),
@@ -131,6 +127,22 @@ export class Inference {
       ? new ProgressiveHold(prepared.hold, plan, { ledgerTimeoutMs, signal: client.signal })
       : undefined;
     return new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs });
+  }
+
+  /** The router's call; a promise only if it has long strings. */
+  private callOf(
+    { requestId, caller, original: request }: ChatExchange,
+    { plan, prompt }: PreparedCall,
+    stream: boolean,
+  ): ChatCall | Promise<ChatCall> {
+    const origin = { requestId, accountId: caller.accountId };
+    const body = chatBody(plan, { stream, promptTokens: prompt.tokens });
+    const original = originalChat(plan, request);
+    if (!(body instanceof Promise) && original === undefined) return chatCall(plan, origin, body);
+    return Promise.all([body, original]).then(([bytes, written]) => ({
+      ...chatCall(plan, origin, bytes),
+      ...(written && { original: written }),
+    }));
   }
 
   /**
@@ -171,6 +183,18 @@ export class Inference {
     );
     return usage;
   }
+}
+
+/** Only a follow-up call, or a call of another model, needs the text again. */
+function forgetText({ original }: ChatExchange, { plan, others }: PreparedCall): void {
+  if (plan.web?.kind === 'offer' || others) return;
+  plan.text.forget();
+  original?.forget();
+}
+
+/** The request as its client wrote it says which reasoning it gets. */
+function thinkingIn({ facts }: ChatResponse, { thinking }: ChatPlan): ChatPlan['thinking'] {
+  return facts.isOriginal === true ? { ...thinking, strip: false } : thinking;
 }
 
 function endedCompletion({ prepared, relay, ending }: FinishedCall): EndedCompletion {

@@ -10,6 +10,8 @@ export interface ChoicePiece {
   readonly stop_reason: 'stop' | 'length' | null | undefined;
   /** Only for a request with `return_token_ids`. */
   readonly token_ids?: readonly number[] | undefined;
+  /** For a response to an original request: the text of the event, on the first of its pieces. */
+  readonly original?: string;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -127,7 +127,7 @@ export class OutputNormaliser {
   private readPiece(given: Piece): ChoicePiece | undefined {
     const { index, delta, isWhole } = given;
     const state = this.stateOf(index);
-    if (state.finished) return undefined;
+    if (state.finished) return given.original === undefined ? undefined : lastPart(given.original);
     if (given.parts !== undefined && !state.blocks && !state.markers) delta['content'] = given.parts;
     if (this.how.isEncrypted) requireCiphertext(delta, given.logprobs);
     const { tool_calls: calls } = delta;
@@ -142,7 +142,14 @@ export class OutputNormaliser {
     if (state.blocks)
       logprobs = this.withoutReasoning(state.blocks, { delta, logprobs, isLast: state.finished, isWhole });
     if (state.markers) logprobs = cited(state.markers, { delta, logprobs, isLast: state.finished });
-    const shaped = { index, delta, logprobs, finish_reason: finish, stop_reason: given.stopReason };
+    const shaped = {
+      index,
+      delta,
+      logprobs,
+      finish_reason: finish,
+      stop_reason: given.stopReason,
+      ...(given.original !== undefined && { original: given.original }),
+    };
     const piece = given.tokenIds ? this.withTokenIds(shaped, given.tokenIds, state) : shaped;
     return state.tool ? state.tool.shown(piece) : piece;
   }
@@ -172,6 +179,16 @@ export class OutputNormaliser {
     return filterTokens(logprobs, (token) => tokens.read(token).visible === token);
   }
 }
+
+/** An event after the end of a choice, which says nothing of it. */
+const lastPart = (original: string): ChoicePiece => ({
+  index: 0,
+  delta: {},
+  logprobs: null,
+  finish_reason: null,
+  stop_reason: undefined,
+  original,
+});
 
 /** The rest of a piece that only ends its choice. */
 const NOTHING = {

@@ -1,5 +1,6 @@
 export { type ChatPlan, planChat } from './chat-plan.js';
 export { joinedContents, textPart } from './message-contents.js';
+export { originalChat, type OriginalParts, type OriginalRequest } from './original-request.js';
 export { allEmpty, Preparation } from './preparation.js';
 export { forTemplates } from './template-roles.js';
 export {

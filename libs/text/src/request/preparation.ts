@@ -15,6 +15,7 @@ import { Attachments } from '@svc/paid/attachments';
 import { type ChatPlan, addedTool } from './chat-plan.js';
 import { type EditedPart, type MessageList, editMessages } from './message-edits.js';
 import { Prompts } from './prompts.js';
+import type { PromptEdits } from './request-text.js';
 import { followsRules, templateRules } from './template-roles.js';
 
 /** Attachments of one request that are processed concurrently. */
@@ -119,6 +120,7 @@ export class Preparation {
     const edited = (parts: ReadyParts): MessageList | undefined => {
       for (const part of left) parts.set(part, undefined);
       const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
+      plan.text.edits = { prompt, parts: editedPlaces(placed, parts) };
       const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
       if (isUnchanged && followsRules(messages, rules)) return undefined;
       const original = { messages, text: plan.text.messages };
@@ -162,6 +164,14 @@ export class Preparation {
       failed.abort();
     }
   }
+}
+
+function editedPlaces(placed: readonly PlacedPart[], parts: ReadyParts): PromptEdits['parts'] {
+  return placed.flatMap(({ part, path }) => {
+    if (!parts.has(part)) return [];
+    const edited = parts.get(part);
+    return [{ path, edited: edited && { value: edited.part, text: edited.text } }];
+  });
 }
 
 function tooMuchMade(): Problem {

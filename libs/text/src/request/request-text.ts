@@ -1,14 +1,38 @@
 import { ChatRequest, NOT_INT64 } from '@svc/api/chat';
-import { invalidRequest } from '@svc/contracts/problems';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import type { JsonText, LongStrings } from '@svc/runtime';
 import { z } from 'zod';
-import { KnownJson, type MemberShape, type ObjectShape, type Shape, jsonObject } from '@svc/paid/json';
+import {
+  type JsonPart,
+  KnownJson,
+  type MemberShape,
+  type ObjectShape,
+  type Shape,
+  jsonObject,
+} from '@svc/paid/json';
+
+/** The changes to a prompt, for a request that goes to a backend as its client wrote it. */
+export interface PromptEdits {
+  /** A system prompt before the client's own; may be empty. */
+  readonly prompt: string;
+  /** The parts that were replaced, or removed, with their places in the chat. */
+  readonly parts: readonly EditedPlace[];
+}
+
+interface EditedPlace {
+  readonly path: Issue['path'];
+  /** Undefined if it is removed. */
+  readonly edited: JsonPart | undefined;
+}
 
 /**
  * The text of a chat completion request that may reach a backend, as its members. It is kept only until the
  * last call to a backend is made of it, because prompts take most of the memory of open streams.
  */
 export class RequestText {
+  /** What was changed before the messages go to a backend. */
+  edits: PromptEdits | undefined;
+
   private constructor(
     private readonly json: JsonText,
     private readonly known: Map<string, string>,
@@ -68,6 +92,7 @@ export class RequestText {
   forget(): void {
     this.json.forget();
     this.known.clear();
+    this.edits = undefined;
   }
 }
 
