@@ -266,7 +266,7 @@ describe('400', () => {
     [{ expiresAt: 'soon' }, 'expiresAt'],
     [{ consumptionLimit: { usd: 0.0000000001 } }, 'consumptionLimit.usd'],
     [{ consumptionLimit: { usd: 10_000_000_000 } }, 'consumptionLimit.usd'],
-    [{ limitPeriod: 'WEEK' }, 'limitPeriod'],
+    [{ limitPeriod: 'YEAR' }, 'limitPeriod'],
     [{ modelPrivacy: 'SOME' }, 'modelPrivacy'],
     [{ note: 'hello' }, 'note'],
   ])('rejects a key with %j', async (more, param) => {

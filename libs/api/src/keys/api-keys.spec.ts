@@ -37,7 +37,7 @@ describe('a new key', () => {
     [{ consumptionLimit: { diem: 0.0000000001 } }, 'consumptionLimit.diem'],
     [{ consumptionLimit: { diem: 1.0000000001 } }, 'consumptionLimit.diem'],
     [{ consumptionLimit: { eur: 1 } }, 'consumptionLimit'],
-    [{ limitPeriod: 'WEEK' }, 'limitPeriod'],
+    [{ limitPeriod: 'YEAR' }, 'limitPeriod'],
     [{ modelPrivacy: 'NONE' }, 'modelPrivacy'],
     [{ requestsPerMinute: 0 }, 'requestsPerMinute'],
     [{ tokensPerMinute: 1.5 }, 'tokensPerMinute'],
