@@ -196,11 +196,11 @@ export const rooms = {
     api: ['chat', 'dialects', 'models'],
   },
   runtime: {
-    '.': ['hashes', 'start-fault', 'version', 'within'],
+    '.': ['expiring', 'hashes', 'start-fault', 'version', 'within'],
     logging: [],
     json: [],
     forms: [],
-    calls: ['logging'],
+    calls: ['logging', 'json'],
     http: ['logging', 'json', 'forms', 'calls'],
     server: ['json', 'http'],
     process: ['logging', 'http', 'server'],

@@ -40,12 +40,13 @@ type BuiltRequest = Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'>;
 interface CallStep {
   readonly call: RoutedCall;
   readonly step: Step | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** An attempt that has failed, and its call. */
 interface FailedAttempt {
   readonly call: RoutedCall;
-  readonly live: LiveBackend;
+  readonly to: PlannedCall<unknown>;
   readonly attempt: Attempt;
   readonly signal: AbortSignal;
 }
@@ -57,6 +58,8 @@ const COUNTED_STATUSES: ReadonlySet<number> = new Set([
 
 /** Client errors that show no fault of the request or the catalogue: a timeout, a rate limit. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429]);
+
+const UNAUTHORIZED = 401;
 
 const REASON_CHARACTERS = 200;
 
@@ -115,7 +118,7 @@ export class BackendCalls {
       const leftMs = endMs - performance.now();
       const limitMs = limits.of(live, { leftMs, isLast: number === candidates.length });
       try {
-        const target = this.requestOf(to, { call, step: attempt.step });
+        const target = this.requestOf(to, { call, step: attempt.step, signal });
         const request = {
           ...(target instanceof Promise ? await target : target),
           pauseMs: mode.pauseMs,
@@ -135,7 +138,7 @@ export class BackendCalls {
         router.attempts.add(1, model, live.name, 'answered');
         return { backend: live.name, retries, ...part };
       } catch (error) {
-        refusal = this.refused(error, { call, live, attempt, signal });
+        refusal = this.refused(error, { call, to, attempt, signal });
         if (error instanceof ExchangeTimedOut) refusal = limits.cut(refusal, limitMs < leftMs);
       }
       retries += 1;
@@ -153,12 +156,13 @@ export class BackendCalls {
   }
 
   /** What a failure means, recorded. */
-  private refused(error: unknown, { call, live, attempt, signal }: FailedAttempt): Refusal {
+  private refused(error: unknown, { call, to: { live, plan }, attempt, signal }: FailedAttempt): Refusal {
     const { kind = 'chat', model } = call;
     const sent = this.sentTo(live, call);
     const read = refusalOf(error, sent);
     const refusal = { ...read, elsewhere: goesElsewhere(kind, error, read) };
     if (error instanceof BackendError) this.report(error, sent, { live, call });
+    if (error instanceof BackendError && error.status === UNAUTHORIZED) plan.authorization?.refused();
     router.attempts.add(1, model, live.name, outcomeOf(refusal, signal));
     // Recorded before the abort, since the backend's error is more telling than the abort.
     attempt.failed(signal.aborted ? error : refusal.problem);
@@ -183,7 +187,7 @@ export class BackendCalls {
   /** A promise only for a call that shows who makes it by more than a key. */
   private requestOf<Part>(
     { live, plan }: PlannedCall<Part>,
-    { call: { requestId, encryption }, step }: CallStep,
+    { call: { requestId, encryption }, step, signal }: CallStep,
   ): BuiltRequest | Promise<BuiltRequest> {
     const key = this.credentials.keyOf(live);
     const headers = plan.headers({ requestId, key, encryption });
@@ -194,8 +198,9 @@ export class BackendCalls {
     const built = { ...request, origin, path, headers: own ? { ...headers, ...own } : headers };
     if (!plan.authorization) return built;
     const { method = 'POST', body = [] } = request;
-    const shown = plan.authorization({ method, origin, path, body, key });
-    return shown.then((more) => ({ ...built, headers: { ...built.headers, ...more } }));
+    const shown = plan.authorization.headersOf({ method, origin, path, body, key });
+    const whole = shown.then((more) => ({ ...built, headers: { ...built.headers, ...more } }));
+    return whileWanted(whole, signal);
   }
 
   /** What a backend got, for reading what it says about it. */
@@ -235,6 +240,19 @@ export class BackendCalls {
     if (status >= 500 || PASSING_STATUSES.has(status)) return;
     const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
     this.settings.log.warn(fields, 'a backend rejected a request');
+  }
+}
+
+/** What a call waits for, such as a token, unless its caller leaves first. */
+async function whileWanted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const leave = (): void => reject(new ExchangeAborted('left while its call was authorized'));
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', leave);
   }
 }
 

@@ -14,11 +14,18 @@ export interface RoutedCall extends Omit<WireCall, 'body' | 'files'> {
   readonly sharesPrompts?: boolean;
 }
 
+/** Headers by which a call shows who makes it. */
+interface CallAuthorization {
+  readonly headersOf: (call: UnauthorizedCall) => Promise<Record<string, string>>;
+  /** The backend has refused the headers. */
+  readonly refused: () => void;
+}
+
 /** How a call is made at one backend. */
 export interface CallPlan<Part> {
   readonly headers: (head: CallHead) => Record<string, string>;
   /** The headers by which the call shows who makes it, if they take more than a key. */
-  readonly authorization?: ((call: UnauthorizedCall) => Promise<Record<string, string>>) | undefined;
+  readonly authorization?: CallAuthorization | undefined;
   /** Throws if the call cannot be made there. */
   readonly request: () => PlannedRequest;
   /** Reads the response. Throws errors that another backend might not produce. */

@@ -74,6 +74,7 @@ export {
   NeighbourUnavailable,
   type NeighbourAddress,
 } from './calls/internal-client.js';
+export { Token, grantedToken } from './calls/granted-token.js';
 export { shortCall } from './calls/short-call.js';
 export { PortResponses } from './calls/port-responses.js';
 export { PortClient, type PortClientOptions } from './calls/port-client.js';

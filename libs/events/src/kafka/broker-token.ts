@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { type Lent, StartFault, expiring, jsonOrUndefined, shortCall } from '@svc/runtime';
+import { type Lent, StartFault, Token, expiring, grantedToken } from '@svc/runtime';
 import type { Mechanism } from 'kafkajs';
-import { z } from 'zod';
 
 /** The settings of authentication by OAuth. */
 export interface TokenSettings {
@@ -15,14 +14,6 @@ export interface TokenSettings {
 
 /** Without `expires_in`, which is optional, a token is used this long. */
 const UNKNOWN_LIFETIME_SECONDS = 60;
-
-/** Characters that may be in a token, none of which ends it in a request to the broker. */
-const Token = z.string().regex(/^[\w.~+/-]+=*$/);
-
-const TokenResponse = z.object({
-  access_token: Token,
-  expires_in: z.coerce.number().positive().default(UNKNOWN_LIFETIME_SECONDS),
-});
 
 /**
  * SASL OAUTHBEARER (RFC 7628) with a token for each connection. A broker that refuses a token responds with
@@ -70,7 +61,7 @@ function brokerToken(settings: TokenSettings): () => Promise<string> {
   const { KAFKA_USERNAME: id, KAFKA_PASSWORD: secret } = settings;
   if (url === undefined || id === undefined || secret === undefined)
     throw new StartFault('KAFKA_OAUTH_TOKEN_URL needs KAFKA_USERNAME and KAFKA_PASSWORD');
-  return expiring(() => grantedToken({ url, id, secret, scope }));
+  return expiring(() => clientToken({ url, id, secret, scope }));
 }
 
 async function tokenIn(file: string): Promise<string> {
@@ -87,23 +78,14 @@ interface Client {
 }
 
 /** RFC 6749, section 4.4, with the client authenticated as in section 2.3.1. */
-async function grantedToken({ url, id, secret, scope }: Client): Promise<Lent<string>> {
-  const form = { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) };
+function clientToken({ url, id, secret, scope }: Client): Promise<Lent<string>> {
   const credentials = Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64');
-  const { status, text } = await shortCall(url, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${credentials}`,
-      'content-type': 'application/x-www-form-urlencoded',
-      accept: 'application/json',
-    },
-    body: new URLSearchParams(form).toString(),
+  return grantedToken(url, {
+    issuer: 'the token endpoint of the brokers',
+    form: { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) },
+    headers: { authorization: `Basic ${credentials}` },
+    usualSeconds: UNKNOWN_LIFETIME_SECONDS,
   });
-  if (status !== 200) throw new TypeError(`the token endpoint of the brokers responded with ${status}`);
-  const { success, data } = TokenResponse.safeParse(jsonOrUndefined(text));
-  // Without the response, which may have a secret.
-  if (!success) throw new TypeError('the token endpoint of the brokers returned no token');
-  return { value: data.access_token, lifetimeMs: 1_000 * data.expires_in };
 }
 
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);

@@ -16,7 +16,7 @@ interface AuthorizationSettings {
   readonly log: Logger;
 }
 
-const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+const bearer = (token: string): { readonly authorization: string } => ({ authorization: `Bearer ${token}` });
 
 /** Authorizes calls by signatures and by tokens, which are kept by the secret that they come from. */
 export class Authorizations {
@@ -26,24 +26,32 @@ export class Authorizations {
 
   /** The headers that a call needs in addition. Throws BackendError if there are none. */
   async headersOf(kind: AuthorizationKind, call: UnauthorizedCall): Promise<Record<string, string>> {
-    const { key } = call;
-    switch (kind) {
-      case 'aws':
-        return bedrockHeaders(call);
-      case 'google': {
-        const token = this.sourceOf(key ?? '', () =>
-          key === undefined
-            ? workloadToken(this.settings.ROUTER_GOOGLE_METADATA_URL)
-            : serviceAccountToken(key),
-        );
-        return bearer(await token.current());
-      }
-      case 'entra': {
-        if (key === undefined) return {};
-        if (!hasParts(key)) return { 'api-key': key };
-        return bearer(await this.sourceOf(key, () => entraToken(key)).current());
-      }
-    }
+    if (kind === 'aws') return bedrockHeaders(call);
+    const source = this.tokensOf(kind, call.key);
+    if (source) return { ...bearer(await source.current()) };
+    return call.key === undefined ? {} : { 'api-key': call.key };
+  }
+
+  /**
+   * Drops the token of a call that its server has refused with the status 401. Returns whether the call may
+   * succeed with another one.
+   */
+  refused(
+    kind: AuthorizationKind,
+    key: string | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): boolean {
+    const source = kind === 'aws' ? undefined : this.tokensOf(kind, key);
+    return source?.drop((headers['authorization'] ?? '').slice(bearer('').authorization.length)) === true;
+  }
+
+  /** Undefined for a key that is sent as it is. */
+  private tokensOf(kind: 'google' | 'entra', key: string | undefined): TokenSource | undefined {
+    if (kind === 'entra')
+      return key === undefined || !hasParts(key) ? undefined : this.sourceOf(key, () => entraToken(key));
+    return this.sourceOf(key ?? '', () =>
+      key === undefined ? workloadToken(this.settings.ROUTER_GOOGLE_METADATA_URL) : serviceAccountToken(key),
+    );
   }
 
   private sourceOf(secret: string, fetched: () => Promise<Lent<string>>): TokenSource {

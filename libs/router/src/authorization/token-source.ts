@@ -10,16 +10,18 @@ const LAST_PAUSE_MS = 60_000;
  * during a pause, which is longer each time; calls fail at once meanwhile.
  */
 export class TokenSource {
-  private readonly token: () => Promise<string>;
+  private token: () => Promise<string>;
+  private last: string | undefined;
+  private droppedMs = Number.NEGATIVE_INFINITY;
   private failure: BackendError | undefined;
   private untilMs = 0;
   private pauseMs = FIRST_PAUSE_MS;
 
   constructor(
-    fetched: () => Promise<Lent<string>>,
+    private readonly fetched: () => Promise<Lent<string>>,
     private readonly log: Logger,
   ) {
-    this.token = expiring(() => this.fetch(fetched));
+    this.token = expiring(() => this.fetch());
   }
 
   /** Throws BackendError: one of the operator for a secret that cannot be used, otherwise of a server. */
@@ -27,10 +29,25 @@ export class TokenSource {
     return this.token();
   }
 
-  private async fetch(fetched: () => Promise<Lent<string>>): Promise<Lent<string>> {
+  /**
+   * Drops a token that a server has refused, if it is the last one. Returns whether another one may be
+   * accepted. At most one a minute is dropped, since a server may refuse every token.
+   */
+  drop(token: string): boolean {
+    if (token !== this.last) return true;
+    const nowMs = performance.now();
+    if (nowMs - this.droppedMs < LAST_PAUSE_MS) return false;
+    this.droppedMs = nowMs;
+    this.last = undefined;
+    this.token = expiring(() => this.fetch());
+    return true;
+  }
+
+  private async fetch(): Promise<Lent<string>> {
     if (this.failure && performance.now() < this.untilMs) throw this.failure;
     try {
-      const lent = await fetched();
+      const lent = await this.fetched();
+      this.last = lent.value;
       this.failure = undefined;
       this.pauseMs = FIRST_PAUSE_MS;
       return lent;

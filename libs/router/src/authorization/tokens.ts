@@ -1,17 +1,12 @@
 import { createSign } from 'node:crypto';
 import { BackendError } from '@svc/backend-calls';
-import { type Fields, isFields } from '@svc/contracts/inference';
-import { type Lent, jsonOrUndefined, shortCall } from '@svc/runtime';
+import { type Lent, grantedToken, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 
 /** The longest lifetime that Google gives a token. */
 const LIFETIME_SECONDS = 3_600;
 
-/** Characters that may be in a token, none of which ends it in a header. */
-const TokenResponse = z.object({
-  access_token: z.string().regex(/^[\w.~+/-]+=*$/),
-  expires_in: z.coerce.number().positive().max(86_400).default(LIFETIME_SECONDS),
-});
+const ISSUER = { issuer: 'the issuer of tokens', usualSeconds: LIFETIME_SECONDS };
 
 /** Where a token is asked for: encrypted, or on this machine. */
 const TokenUrl = z
@@ -77,7 +72,7 @@ function assertionOf(account: z.infer<typeof ServiceAccount>): string {
 /** A token of the workload, from the server for metadata of Google's machines. */
 export async function workloadToken(metadataUrl: string): Promise<Lent<string>> {
   const url = `${metadataUrl}/computeMetadata/v1/instance/service-accounts/default/token`;
-  return tokenIn(await shortCall(url, { method: 'GET', headers: { 'metadata-flavor': 'Google' } }));
+  return grantedToken(url, { ...ISSUER, headers: { 'metadata-flavor': 'Google' } });
 }
 
 /** A token for Azure by the credentials of a client (RFC 6749, section 4.4). */
@@ -92,24 +87,5 @@ export async function entraToken(secret: string): Promise<Lent<string>> {
   });
 }
 
-async function tokenAt(url: string, form: Readonly<Record<string, string>>): Promise<Lent<string>> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
-  const body = new URLSearchParams(form).toString();
-  return tokenIn(await shortCall(url, { method: 'POST', headers, body }));
-}
-
-function tokenIn({ status, text }: { readonly status: number; readonly text: string }): Lent<string> {
-  const response = jsonOrUndefined(text);
-  if (status !== 200)
-    throw new TypeError(`the issuer of tokens responded with ${status}${reasonIn(response)}`);
-  const { success, data } = TokenResponse.safeParse(response);
-  // Without the response, which may have a secret.
-  if (!success) throw new TypeError('the issuer of tokens sent no token');
-  return { value: data.access_token, lifetimeMs: 1_000 * data.expires_in };
-}
-
-/** The code of an error as RFC 6749 has it, such as `invalid_grant`. */
-function reasonIn(response: unknown): string {
-  const { error }: Fields = isFields(response) ? response : {};
-  return typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` ${error}` : '';
-}
+const tokenAt = (url: string, form: Readonly<Record<string, string>>): Promise<Lent<string>> =>
+  grantedToken(url, { ...ISSUER, form });

@@ -8,7 +8,7 @@ import {
   type RoutedCall,
 } from '@svc/backend-calls';
 import type { Catalog } from '@svc/catalog';
-import type { ChunkStream, ServedBy } from '@svc/contracts/inference';
+import { type ChunkStream, type ServedBy, isMadeOnce } from '@svc/contracts/inference';
 import type { Exchange, Logger } from '@svc/runtime';
 import { Authorizations } from '../authorization/authorizations.js';
 import { type EventMaker, MadeEvents } from '../chat/made-events.js';
@@ -54,6 +54,7 @@ export class ModelCalls {
     return { deadlineMs: limitMs, pauseMs: limitMs, isStream: false };
   }
 
+  /** A call that no backend has answered is made again if a token was refused that another may replace. */
   first<Part>(
     call: ModelCall,
     signal: AbortSignal,
@@ -66,18 +67,44 @@ export class ModelCalls {
       backends: catalog.backendsOf(model),
       sharesPrompts: catalog.sharesPrompts(model),
     };
-    return this.backends.first(routed, signal, {
-      ...mode,
-      at: (live) => {
-        const dialect = dialectOf(live.backend);
-        const plan = at(dialect, live);
-        return plan && { ...plan, headers: dialect.headers, authorization: this.authorizationOf(dialect) };
-      },
+    let hasAuthorization = false;
+    let mayRenew = false;
+    const once = (): Promise<Part & ServedBy> =>
+      this.backends.first(routed, signal, {
+        ...mode,
+        at: (live) => {
+          const dialect = dialectOf(live.backend);
+          const plan = at(dialect, live);
+          const authorization = this.authorizationOf(dialect, () => (mayRenew = true));
+          hasAuthorization ||= authorization !== undefined;
+          return plan && { ...plan, headers: dialect.headers, authorization };
+        },
+      });
+    const calling = once();
+    if (!hasAuthorization) return calling;
+    return calling.catch((error: unknown) => {
+      if (!mayRenew || signal.aborted || isMadeOnce(call.kind)) throw error;
+      return once();
     });
   }
 
-  private authorizationOf({ authorization }: Dialect): CallPlan<never>['authorization'] {
-    return authorization && ((call) => this.authorizations.headersOf(authorization, call));
+  /** @param renewable Called when a token was refused in whose place there may be another one. */
+  private authorizationOf(
+    { authorization: kind }: Dialect,
+    renewable: () => void,
+  ): CallPlan<never>['authorization'] {
+    if (!kind) return undefined;
+    let shown: { readonly key: string | undefined; readonly headers: Record<string, string> } | undefined;
+    return {
+      headersOf: async (call) => {
+        const headers = await this.authorizations.headersOf(kind, call);
+        shown = { key: call.key, headers };
+        return headers;
+      },
+      refused: () => {
+        if (shown && this.authorizations.refused(kind, shown.key, shown.headers)) renewable();
+      },
+    };
   }
 
   /** A response that is passed on as it arrives, from its beginning on. */
