@@ -173,8 +173,9 @@ it(
     expect(cancelled.length).toBeGreaterThan(count / 5);
     // The others waited for a server that had no place for them.
     expect(count - served.size).toBeGreaterThan(0);
+    // On a machine that stood still for a while, a server may have ended its response before.
     const uncancelled = [...served.values()].filter(
-      ({ number: of, outcomes }) => !outcomes.includes('cancelled') && left.get(of)?.isWhole !== true,
+      ({ outcomes }) => !outcomes.includes('cancelled') && !outcomes.includes('served'),
     );
     expect(uncancelled).toEqual([]);
     printDelays(
