@@ -5,7 +5,17 @@ import { silentWav } from './silent-wav.js';
 
 /** A type of models, for which the platform of the tests has models named after it. */
 type ModelType =
-  'text' | 'embedding' | 'rerank' | 'tts' | 'asr' | 'image' | 'inpaint' | 'upscale' | 'video' | 'music';
+  | 'text'
+  | 'embedding'
+  | 'rerank'
+  | 'moderation'
+  | 'tts'
+  | 'asr'
+  | 'image'
+  | 'inpaint'
+  | 'upscale'
+  | 'video'
+  | 'music';
 
 /** What is sold by a route, with a request that works. */
 export interface PaidRoute {
@@ -43,6 +53,7 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   countTokens: { type: 'text', body: (model) => ({ model, messages }), isFree: true },
   embeddings: { type: 'embedding', body: (model) => ({ model, input: 'hi' }) },
   rerank: { type: 'rerank', body: (model) => ({ model, query: 'hi', documents: ['hi'] }) },
+  moderations: { type: 'moderation', body: (model) => ({ model, input: 'hi' }) },
   speech: { type: 'tts', body: (model) => ({ model, input: 'hi' }) },
   transcription: { type: 'asr', body: spoken },
   translation: { type: 'asr', body: spoken },
@@ -112,6 +123,7 @@ export function modelsFor(url: string, ending: string, more: object): object[] {
       { url: `${url}/v1`, model: 'embed;dimensions=8' },
     ),
     model('rerank', { pricing: { input: 100 } }),
+    model('moderation', { pricing: { input: 100 } }),
     model('tts', {
       voices: ['v'],
       defaultVoice: 'v',

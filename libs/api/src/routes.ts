@@ -3,6 +3,7 @@ import { augmentRoutes } from './augment/augment-routes.js';
 import { audioRoutes } from './audio/audio-routes.js';
 import { mediaJobRoutes } from './media-jobs/media-job-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
+import { moderationRoutes } from './moderations/moderation-routes.js';
 import { rerankRoutes } from './rerank/rerank-routes.js';
 import { imageRoutes } from './images/image-routes.js';
 import { billingRoutes } from './billing/billing-routes.js';
@@ -243,6 +244,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
 export const TAGS = {
   Chat: 'Chat completions, whole or streamed.',
   Embeddings: 'Texts as vectors.',
+  Moderations: 'Whether texts and images are harmful.',
   Rerank: 'Documents in the order of their relevance.',
   Audio: 'Speech from texts.',
   Image: 'Images made from texts.',
@@ -277,6 +279,7 @@ export const routes = {
   ...messageRoutes,
   ...embeddingRoutes,
   ...rerankRoutes,
+  ...moderationRoutes,
   ...audioRoutes,
   ...imageRoutes,
   ...mediaJobRoutes,

@@ -112,7 +112,7 @@ function overflow({ message = '' }: UpstreamError, sent: SentRequest): { message
 function contentField(kind: CallKind = 'chat'): string {
   if (kind === 'chat') return 'messages';
   if (kind === 'rerank') return 'documents';
-  return kind === 'embeddings' || kind === 'speech' ? 'input' : 'prompt';
+  return kind === 'embeddings' || kind === 'speech' || kind === 'moderation' ? 'input' : 'prompt';
 }
 
 /** One text for all reasons: different ones would say something about the plaintext. */

@@ -2,7 +2,7 @@ export { BackendCalls } from './backend-calls.js';
 export { BackendError } from './backend-error.js';
 export { BackendLoad } from './backend-load.js';
 export { BackendPool, LiveBackend } from './backend-pool.js';
-export { refusalOf } from './backend-refusal.js';
+export { isImageCall, refusalOf } from './backend-refusal.js';
 export type { CallMode, CallPlan, Candidate, RoutedCall } from './call-mode.js';
 export {
   type CallHead,

@@ -271,6 +271,7 @@ const LIMIT_OF_TYPE: Readonly<Record<Exclude<CatalogEntry['type'], 'text'>, Othe
   music: 'videoQueue',
   embedding: 'embedding',
   rerank: 'embedding',
+  moderation: 'embedding',
   video: 'videoQueue',
 };
 

@@ -38,6 +38,7 @@ const UNITS: Readonly<Record<CatalogEntry['type'], string>> = {
   text: 'USD per million tokens',
   embedding: 'USD per million tokens',
   rerank: 'USD per million tokens, or per search',
+  moderation: 'USD per million tokens',
   tts: 'USD per million characters',
   asr: 'USD per second of audio',
   image: 'USD per image',
@@ -61,6 +62,7 @@ function modelPrices(model: CatalogEntry, tiers = tiersOf(model)): Prices {
     }
     case 'embedding':
     case 'rerank':
+    case 'moderation':
     case 'tts':
     case 'asr':
       return model.pricing;

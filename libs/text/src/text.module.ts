@@ -8,6 +8,7 @@ import { PromptMaking } from './chat/prompt-making.js';
 import { EmbeddingsController } from './embeddings/embeddings.controller.js';
 import { InputSales } from './inputs/input-sales.js';
 import { RerankController } from './rerank/rerank.controller.js';
+import { ModerationsController } from './moderations/moderations.controller.js';
 import { Preparation } from './request/preparation.js';
 import { Prompts } from './request/prompts.js';
 import { Tokenizers } from './tokens/tokenizers.js';
@@ -15,7 +16,7 @@ import { WebResearch } from './web/web-research.js';
 
 /** Chat completions and what else is made of texts. Needs `paid`, the catalogue and the characters. */
 @Module({
-  controllers: [ChatController, RerankController, EmbeddingsController],
+  controllers: [ChatController, ModerationsController, RerankController, EmbeddingsController],
   providers: [
     ChatPipeline,
     Completions,

@@ -5,7 +5,7 @@ import { ToolCall } from './chat-tools.js';
 export const CacheControl = z.object({ type: z.literal('ephemeral'), ttl: maybe(CHARS.word) });
 const cacheable = { cache_control: CacheControl.nullish() };
 
-const TextPart = z.object({
+export const TextPart = z.object({
   type: z.literal('text'),
   text: chars(CHARS.text).min(1),
   ...cacheable,
@@ -27,7 +27,7 @@ const Url = chars(CHARS.data)
   })
   .meta({ format: 'uri' });
 
-const ImageUrlPart = z.object({
+export const ImageUrlPart = z.object({
   type: z.literal('image_url'),
   image_url: z.object({ url: Url, detail: maybe(CHARS.word) }),
   ...cacheable,

@@ -13,6 +13,7 @@ export const rerankRoutes = {
 of the query with each document, or by the search for models that are sold by searches: a query with up to 100 documents
 is one. A failed request costs nothing.`,
     body: RerankRequest,
+    headers: ['model', 'balances'],
     reply: RerankReply,
   },
 } as const satisfies Record<string, RouteDefinition>;

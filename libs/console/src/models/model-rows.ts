@@ -5,6 +5,7 @@ const UNITS: Readonly<Record<ModelView['type'], string>> = {
   text: 'per 1M tokens',
   embedding: 'per 1M tokens',
   rerank: 'per 1M tokens, or per search',
+  moderation: 'per 1M tokens',
   tts: 'per 1M characters',
   asr: 'per second of audio',
   image: 'per image',

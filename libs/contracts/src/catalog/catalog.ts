@@ -4,6 +4,7 @@ import { Deprecation } from './deprecation.js';
 import { ExtraFields, checkSalts } from './extra-fields.js';
 import { Backend } from './backend.js';
 import { checkEditModel, checkImageModel, editFields, imageFields, upscaleFields } from './image-models.js';
+import { moderationFields } from './moderation-models.js';
 import { Reasoning } from './reasoning.js';
 import { CryptoRpc } from './rpc-networks.js';
 import { SamplingDefaults } from './sampling-defaults.js';
@@ -75,6 +76,7 @@ export const MODEL_TYPES = [
   'tts',
   'upscale',
   'inpaint',
+  'moderation',
   'video',
 ] as const;
 
@@ -192,6 +194,14 @@ export const CatalogRerankModel = z.strictObject({
     }),
 });
 
+/** A model that judges whether texts and images are harmful. */
+export const CatalogModerationModel = z.strictObject({
+  ...offer,
+  ...moderationFields,
+  /** USD per million tokens. */
+  pricing: z.strictObject({ input: Usd }),
+});
+
 /** A model that makes videos. */
 export const CatalogVideoModel = z
   .strictObject({ ...offer, ...videoFields })
@@ -226,6 +236,7 @@ export const CatalogEntry = z.preprocess(
     CatalogModel,
     CatalogEmbeddingModel,
     CatalogRerankModel,
+    CatalogModerationModel,
     CatalogSpeechModel,
     CatalogTranscriptionModel,
     CatalogImageModel,
@@ -318,6 +329,7 @@ export type CatalogModel = z.infer<typeof CatalogModel>;
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
 export type CatalogEmbeddingModel = z.infer<typeof CatalogEmbeddingModel>;
 export type CatalogRerankModel = z.infer<typeof CatalogRerankModel>;
+export type CatalogModerationModel = z.infer<typeof CatalogModerationModel>;
 export type CatalogVideoModel = z.infer<typeof CatalogVideoModel>;
 export type CatalogMusicModel = z.infer<typeof CatalogMusicModel>;
 export type CatalogSpeechModel = z.infer<typeof CatalogSpeechModel>;

@@ -11,6 +11,7 @@ export {
   Capabilities,
   CatalogEditModel,
   CatalogEmbeddingModel,
+  CatalogModerationModel,
   CatalogRerankModel,
   CatalogEntry,
   CatalogFile,
@@ -45,3 +46,4 @@ export { BANDS, type Band, tieredNano } from './price-tiers.js';
 export { TeeBackend } from './tee-backends.js';
 export { musicPrice, secondsOf, videoPrice } from './video-models.js';
 export { slotIn, type WorkflowSlot } from './workflow.js';
+export { Guard, MODERATION_CATEGORIES } from './moderation-models.js';

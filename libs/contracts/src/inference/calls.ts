@@ -5,6 +5,7 @@ export const CALL_KINDS = [
   'chat',
   'embeddings',
   'rerank',
+  'moderation',
   'speech',
   'transcription',
   'translation',

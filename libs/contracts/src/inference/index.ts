@@ -40,7 +40,16 @@ export {
   PROBLEM_TRAILER,
 } from './inference-router-wire.js';
 export { type NetworkCall, networkOfNodes, Nodes, nodesName } from './nodes.js';
-export { type RankCall, RankOrder, Ranks, Scores } from './scores.js';
+export {
+  type ModerationCall,
+  ModerationOrder,
+  type RankCall,
+  RankOrder,
+  Ranks,
+  Scores,
+  type ModerationVerdict,
+  Verdicts,
+} from './scores.js';
 export { Speech, type SpeechCall, SpokenText } from './speech.js';
 export { AudioToTranscribe, Transcript, type TranscriptionCall, Transcriptions } from './transcriptions.js';
 export { type ChunkStream, type Completion, type StreamedBytes, type WireCall } from './inference-router.js';

@@ -80,6 +80,7 @@ const ROUTE_OF_TYPE: Readonly<Record<CatalogEntry['type'], RouteDefinition>> = {
   text: routes.chatCompletions,
   embedding: routes.embeddings,
   rerank: routes.rerank,
+  moderation: routes.moderations,
   tts: routes.speech,
   asr: routes.transcription,
   image: routes.generateImage,

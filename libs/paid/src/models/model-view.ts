@@ -5,6 +5,7 @@ import {
   type CatalogEditModel,
   type CatalogImageModel,
   type CatalogMusicModel,
+  type CatalogModerationModel,
   type CatalogRerankModel,
   type CatalogVideoModel,
   type CatalogSpeechModel,
@@ -213,7 +214,9 @@ function transcriptionModelView(model: CatalogTranscriptionModel): Transcription
   };
 }
 
-function pricedModelView(model: CatalogUpscaleModel | CatalogRerankModel): OtherModelView {
+function pricedModelView(
+  model: CatalogUpscaleModel | CatalogRerankModel | CatalogModerationModel,
+): OtherModelView {
   return {
     ...identity(model),
     type: model.type,

@@ -1,4 +1,4 @@
-import { ResponseBytes, refusalOf } from '@svc/backend-calls';
+import { ResponseBytes, isImageCall, refusalOf } from '@svc/backend-calls';
 import {
   type ServedBy,
   type CallKind,
@@ -116,10 +116,13 @@ export class HttpRouter extends RouterPorts {
 
   private completionLimits(kind: CallKind = 'chat'): { limitMs: number; limitBytes: number } {
     const { settings } = this;
+    if (isImageCall(kind))
+      return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     const limitMs = settings.ROUTER_COMPLETE_TIMEOUT_MS;
     switch (kind) {
       case 'chat':
       case 'rerank':
+      case 'moderation':
       case 'speech':
       case 'job-submit':
       case 'job-status':
@@ -139,11 +142,6 @@ export class HttpRouter extends RouterPorts {
           limitMs: settings.ROUTER_TRANSCRIPTION_TIMEOUT_MS,
           limitBytes: settings.ROUTER_RESPONSE_LIMIT_BYTES,
         };
-      case 'image':
-      case 'image-edit':
-      case 'image-upscale':
-      case 'image-cutout':
-        return { limitMs: settings.ROUTER_IMAGE_TIMEOUT_MS, limitBytes: settings.ROUTER_IMAGE_LIMIT_BYTES };
     }
   }
 

@@ -13,6 +13,7 @@ const [file] = files as [(typeof files)[0]];
 const order = { prompt: 'a', count: 1, width: 64, height: 64, others: {} };
 const edit = { ...order, masked: false };
 const texts = { inputs: ['a'], dimensions: 2, isCustom: false, others: {} };
+const moderated = { inputs: ['a', [{ type: 'text' as const, text: 'b' }]] };
 const ranked = { query: 'q', documents: ['a'], others: {} };
 const text = { input: 'a', voice: 'v', format: 'mp3', isStreamed: false, others: {} } as const;
 const video = { prompt: 'a', seconds: 4, fields: {}, others: {} };
@@ -53,6 +54,12 @@ const CALLS: readonly (readonly [string, PortCall, head: object, body: object])[
     { count: 1 },
   ],
   ['rerank', (ports) => ports.scores.rank({ ...origin, order: ranked }, signal), origin, ranked],
+  [
+    'moderation',
+    (ports) => ports.scores.moderate({ ...origin, order: moderated }, signal),
+    origin,
+    moderated,
+  ],
   ['speech', (ports) => ports.speech.speak({ ...origin, text }, signal), origin, text],
   [
     'transcription',

@@ -13,6 +13,7 @@ import {
   type JobCall,
   type JobOrderCall,
   MadeImages,
+  type ModerationCall,
   type NetworkCall,
   Nodes,
   nodesName,
@@ -28,6 +29,7 @@ import {
   Transcript,
   type TranscriptionCall,
   Transcriptions,
+  Verdicts,
   type WireCall,
 } from '@svc/contracts/inference';
 import { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
@@ -110,6 +112,11 @@ class RemoteScores extends Scores {
 
   override async rank({ order, ...origin }: RankCall, signal: AbortSignal) {
     return read(await this.calls({ ...origin, kind: 'rerank', body: bytesOf(order) }, signal), Ranks);
+  }
+
+  override async moderate({ order, ...origin }: ModerationCall, signal: AbortSignal) {
+    const call = { ...origin, kind: 'moderation' as const, body: bytesOf(order) };
+    return read(await this.calls(call, signal), Verdicts);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type JobCall,
   type NetworkCall,
   networkOfNodes,
+  ModerationOrder,
   RankOrder,
   ImageChange,
   type Served,
@@ -69,6 +70,9 @@ const SERVINGS: Readonly<Record<CallKind, Serving>> = {
   ),
   rerank: json(({ scores }, call, signal) =>
     scores.rank({ ...originOf(call), order: readCallBody(RankOrder, call.body) }, signal),
+  ),
+  moderation: json(({ scores }, call, signal) =>
+    scores.moderate({ ...originOf(call), order: readCallBody(ModerationOrder, call.body) }, signal),
   ),
   speech: {
     stream: async ({ speech }, call, signal) =>

@@ -19,6 +19,7 @@ import type { AuthorizationKind } from '../authorization/authorizations.js';
 import type { EventMeaning } from '../chat/backend-events.js';
 import type { EventMaker } from '../chat/made-events.js';
 import type { PieceReader } from '../chat/piece-reader.js';
+import type { ModerationsDialect } from '../scores/moderations.js';
 import type { RerankDialect } from '../scores/rerank-forms.js';
 
 /**
@@ -34,6 +35,8 @@ export interface Dialect {
   readonly chat?: ChatDialect;
   readonly embeddings?: EmbeddingsDialect;
   readonly rerank?: RerankDialect;
+  /** By an endpoint of its own. Models may also judge in chats. */
+  readonly moderations?: ModerationsDialect;
   readonly speech?: SpeechDialect;
   readonly transcriptions?: TranscriptionsDialect;
   readonly images?: ImagesDialect;

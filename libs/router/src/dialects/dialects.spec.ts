@@ -3,7 +3,7 @@ import { COMFY_WORKFLOW } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { dialectOf } from './dialects.js';
 
-const OPENAI = 'chat embeddings images(edit make) jobs rerank speech transcriptions';
+const OPENAI = 'chat embeddings images(edit make) jobs moderations rerank speech transcriptions';
 
 /** What each kind can do. Its backends are not called for anything else. */
 const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
@@ -14,8 +14,8 @@ const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   vertex: 'chat',
   bedrock: 'chat',
   azure: OPENAI,
-  simulator: 'chat embeddings images(cutout edit make upscale) jobs rerank speech transcriptions',
-  'vllm-proxy': 'chat embeddings enclave images(edit make) jobs rerank speech transcriptions',
+  simulator: 'chat embeddings images(cutout edit make upscale) jobs moderations rerank speech transcriptions',
+  'vllm-proxy': 'chat embeddings enclave images(edit make) jobs moderations rerank speech transcriptions',
   kokoro: 'speech',
   'whisper-cpp': 'transcriptions',
   sdapi: 'images(make upscale)',

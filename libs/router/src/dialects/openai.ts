@@ -1,4 +1,5 @@
 import { jsonHeaders } from '@svc/backend-calls';
+import { moderations } from '../scores/moderations.js';
 import { rerankOf } from '../scores/rerank-forms.js';
 import type { Dialect } from './dialect.js';
 import { chat } from './openai-chat.js';
@@ -15,6 +16,7 @@ export const openai = {
   embeddings,
   images,
   jobs,
+  moderations,
   rerank: rerankOf('openai'),
   speech,
   transcriptions,

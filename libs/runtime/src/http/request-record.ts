@@ -12,7 +12,14 @@ export interface RequestRecord {
   model?: string;
   /** The model's operation. Default: chat. */
   operation?:
-    'embeddings' | 'rerank' | 'speech' | 'transcription' | 'translation' | 'image' | 'generate_content';
+    | 'embeddings'
+    | 'rerank'
+    | 'moderation'
+    | 'speech'
+    | 'transcription'
+    | 'translation'
+    | 'image'
+    | 'generate_content';
   backend?: string;
   stream?: boolean;
   promptTokens?: number;

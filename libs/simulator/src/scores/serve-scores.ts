@@ -8,8 +8,9 @@ import { countTokens } from '../tokenizer.js';
 const DEFAULT_RETRY_S = 1;
 
 /**
- * Serves the ranking of documents, as Jina, vLLM and others do. A document's score is the share of the
- * query's words that it has. Faults follow the model's name, as in `rerank;fault=500`.
+ * Serves the ranking of documents, as Jina, vLLM and others do: a document's score is the share of the
+ * query's words that it has. And OpenAI's moderations, which flag the word `kill` as violence. Faults follow
+ * the model's name, as in `rerank;fault=500`.
  */
 export function addScoreRoutes(app: FastifyInstance, takeDefaults: () => Overrides): void {
   app.post('/v1/rerank', ({ body: text }) => {
@@ -29,6 +30,20 @@ export function addScoreRoutes(app: FastifyInstance, takeDefaults: () => Overrid
         .slice(0, Number(body['top_n'] ?? documents.length)),
       usage: { prompt_tokens: tokens, total_tokens: tokens },
     };
+  });
+  app.post('/v1/moderations', ({ body: text }) => {
+    const { input, model = '' } = parseJson(typeof text === 'string' ? text : '');
+    refuseByFault(String(model), takeDefaults());
+    const isList = Array.isArray(input) && input.every((one) => typeof one === 'string');
+    const results = (isList ? input : [input]).map((one) => {
+      const violence = wordsOf(JSON.stringify(one ?? '')).has('kill');
+      return {
+        flagged: violence,
+        categories: { violence },
+        category_scores: { violence: violence ? 0.9 : 0 },
+      };
+    });
+    return { id: 'modr-1', model, results };
   });
 }
 

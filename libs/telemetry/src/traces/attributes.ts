@@ -15,6 +15,7 @@ export interface SpanAttributes {
     | 'chat'
     | 'embeddings'
     | 'rerank'
+    | 'moderation'
     | 'speech'
     | 'transcription'
     | 'translation'

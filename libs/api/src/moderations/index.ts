@@ -1,0 +1,1 @@
+export { type ModerationReply, ModerationRequest } from './moderations.js';
