@@ -96,7 +96,7 @@ function response({
   };
   const neighbours = { ledger: purse } as unknown as ConstructorParameters<typeof Reservation>[0];
   const sizes = { firstTokens: heldTokens, leastTokens: 1, trancheTokens: 512 };
-  const reservation = new ChatHold(new Reservation(neighbours, {} as never, hold), sizes, plan);
+  const reservation = new ChatHold(new Reservation(neighbours, { caller: {} } as never, hold), sizes, plan);
   return {
     purse,
     reservation,
