@@ -208,6 +208,11 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].map((operation) =>
     refused(operation, /expiresAt must be in the future|at most nine decimals/, NO_CLOCK),
   ),
+  refused(
+    'POST /api_keys/generate_web3_key',
+    /token must be one from GET|at most nine decimals/,
+    'Only the service makes tokens, and a made-up one does not look different; nor are steps of 1e-9 steps of binary numbers.',
+  ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].flatMap(
     (operation) => [
       refused(
