@@ -23,3 +23,12 @@ export const USAGE_DAYS = `(
   WHERE account_id = $1 AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
     AND given_back.reference LIKE '${NEVER_CHARGED}%'
 ) AS usage_day`;
+
+/** SQL: the sums in both currencies of some rows, as bigints, since PostgreSQL sums bigints as numeric. */
+export const spentSums = (name: string, where: string): string =>
+  ['usd', 'diem']
+    .map(
+      (currency) =>
+        `coalesce(sum(${currency}_nano) FILTER (WHERE ${where}), 0)::bigint AS ${name}_${currency}`,
+    )
+    .join(', ');

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type KeySpend, type UsageDay, weekOf } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { NO_MONEY, unitOf } from '@svc/contracts/money';
-import { USAGE_DAYS } from '../accounts/returned-charges.store.js';
+import { USAGE_DAYS, spentSums } from '../accounts/returned-charges.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
 
@@ -75,18 +75,9 @@ export class UsageDaysStore {
   }
 }
 
-/** Cast to bigint, because PostgreSQL sums bigints as numeric. */
-const spent = (name: string, where: string): string =>
-  ['usd', 'diem']
-    .map(
-      (currency) =>
-        `coalesce(sum(${currency}_nano) FILTER (WHERE ${where}), 0)::bigint AS ${name}_${currency}`,
-    )
-    .join(', ');
-
-const KEYS = `SELECT key_id, ${spent('recent', 'day BETWEEN $3::date AND $4::date')}, ${spent('epoch', 'day = $4::date')},
-    ${spent('week', 'day BETWEEN $6::date AND $4::date')}, ${spent('month', 'day BETWEEN $5::date AND $4::date')},
-    ${spent('lifetime', 'true')}
+const KEYS = `SELECT key_id, ${spentSums('recent', 'day BETWEEN $3::date AND $4::date')}, ${spentSums('epoch', 'day = $4::date')},
+    ${spentSums('week', 'day BETWEEN $6::date AND $4::date')}, ${spentSums('month', 'day BETWEEN $5::date AND $4::date')},
+    ${spentSums('lifetime', 'true')}
   FROM ${USAGE_DAYS} WHERE key_id = ANY($2::text[]) GROUP BY key_id`;
 
 function keySpend(keyId: string, row: SpendRow | undefined): KeySpend {
