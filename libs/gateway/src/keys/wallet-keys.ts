@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { WalletApiKey } from '@svc/api/keys';
 import { MINUTE_MS, walletName } from '@svc/contracts/ports';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import { AccountStore, type MadeKey, WALLET_TERMS } from '@svc/identity/accounts';
+import { AccountStore, type MadeKey } from '@svc/identity/accounts';
 import { TicketStore } from '@svc/identity/console';
 import { PublicOrigin, Signatures, signingWallet } from '@svc/identity/wallets';
 import { jsonOrUndefined } from '@svc/runtime';
@@ -60,7 +60,7 @@ export class WalletKeys {
     const key = ticket.slice(ticketOfToken('').length);
     if (ticket !== ticketOfToken(key) || !isSame(mark, signatureOf(`${head}.${body}`, key)))
       throw fault('token', 'was changed');
-    const { id, state } = await this.accounts.ensure({ name: wallet, ...WALLET_TERMS }, wallet);
+    const { id, state } = await this.accounts.ofWallet(wallet);
     if (state === 'suspended') throw new Problem('ACCOUNT_SUSPENDED');
     return this.keys.create(id, terms);
   }

@@ -21,7 +21,7 @@ interface StoredAccount {
 }
 
 /** The terms of a wallet for which no operator has created an account. */
-export const WALLET_TERMS = { tier: 'standard', paid: true } as const;
+const WALLET_TERMS = { tier: 'standard', paid: true } as const;
 
 /** Accounts, the payers. Their balances are in the ledger. */
 @Injectable()
@@ -45,6 +45,11 @@ export class AccountStore {
       create: { id, name, tier, paid, wallet },
     });
     return accountOf(row);
+  }
+
+  /** The account of a wallet that signs in, with the terms of one that no operator has opened. */
+  ofWallet(wallet: string): Promise<Account> {
+    return this.ensure({ name: wallet, ...WALLET_TERMS }, wallet);
   }
 
   /** Finds an account by its id or its wallet's address. Refuses: ACCOUNT_NOT_FOUND. */

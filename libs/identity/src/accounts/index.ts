@@ -1,5 +1,5 @@
 export { AccountLimitsStore } from './account-limits.store.js';
-export { AccountStore, WALLET_TERMS } from './account.store.js';
+export { AccountStore } from './account.store.js';
 export { DevelopmentAccount, type FirstAccount } from './development-account.js';
 export { KeyListStore, type ListedKey } from './key-list.store.js';
 export { endpointOf, needsKey } from './key-use.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { walletName } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { CONSOLE_HOME, type Incoming } from '@svc/runtime';
-import { AccountStore, WALLET_TERMS } from '../accounts/account.store.js';
+import { AccountStore } from '../accounts/account.store.js';
 import { refuseUse } from '../accounts/key-use.js';
 import { KeyStore } from '../accounts/key.store.js';
 import { PublicOrigin } from '../wallets/public-origin.js';
@@ -75,7 +75,7 @@ export class Proofs {
     const wallet = walletName(await this.signatures.signer(signIn, true));
     if ((await this.tickets.use(signIn.message.nonce)) !== ticketOfWallet(wallet))
       throw new Problem('X402_SIGN_IN_NONCE_REUSED');
-    const { id: accountId, state } = await this.accounts.ensure({ name: wallet, ...WALLET_TERMS }, wallet);
+    const { id: accountId, state } = await this.accounts.ofWallet(wallet);
     if (state === 'suspended') throw new Problem('ACCOUNT_SUSPENDED');
     return { accountId, wallet };
   }
