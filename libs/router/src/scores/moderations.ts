@@ -75,7 +75,7 @@ export function guardChat(content: Inputs[number] | undefined): Buffer {
 
 const ANSWER = /^\s*(?:(safe)|unsafe(?:\s+([A-Za-z]\w{0,15}(?:\s*,\s*[A-Za-z]\w{0,15}){0,31}))?)\s*$/;
 
-/** The verdict in the answer of a guard model. Throws if it is none. */
+/** What a guard model's answer says. Throws if it says neither that a text is safe nor that it is unsafe. */
 export function guardVerdict(answer: string, { categories }: Guard): ModerationVerdict {
   const match = ANSWER.exec(answer);
   if (!match) throw new Error('the answer is neither safe nor unsafe');
