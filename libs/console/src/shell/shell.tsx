@@ -1,5 +1,5 @@
 import type { ComponentChildren, ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { ErrorBoundary } from '../ui/error-boundary.js';
 import { ErrorNote, Skeleton } from '../ui/states.js';
 import { Brand } from './brand.js';
@@ -85,7 +85,8 @@ const NOT_FOUND: PageEntry = {
 export function Shell(props: ShellProps) {
   const entry = props.pages.find(({ name }) => name === page.value) ?? NOT_FOUND;
   const { entry: shown, Content, error } = useOpenedPage(entry);
-  useEffect(() => {
+  // Before the next key arrives, which would otherwise lose the focus that it set.
+  useLayoutEffect(() => {
     document.title = `${shown.title} · ${props.name}`;
     // Not when the first page opens: then the focus belongs to the browser.
     if (Content && document.activeElement !== document.body)
