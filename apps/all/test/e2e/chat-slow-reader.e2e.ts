@@ -12,6 +12,8 @@ const BYTES_PER_CHUNK = 350;
 const STREAM_BYTES = 50_000_000;
 const GROWTH_LIMIT_BYTES = 10_000_000;
 const WARM_UP_STREAMS = 3;
+/** For 200 MB in small chunks, beside other tests. */
+const TIMEOUT = { timeout: 300_000 };
 
 const PRICE_PER_TOKEN_NANO = 600;
 
@@ -114,7 +116,7 @@ describe('200, to a client that reads slowly', () => {
 
   afterAll(() => platform.stop());
 
-  it('slows the backend, keeps memory bounded, delivers all 50 MB and charges once', async () => {
+  it('slows the backend, keeps memory bounded, delivers all 50 MB and charges once', TIMEOUT, async () => {
     const { id, apiKey } = await platform.account('100.00');
     // Streams that are read at full speed first bring the process to its working size.
     for (let stream = 0; stream < WARM_UP_STREAMS; stream += 1)
