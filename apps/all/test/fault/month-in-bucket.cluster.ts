@@ -5,7 +5,7 @@ import { type LocalS3, temporaryS3 } from '@svc/infra';
 import { type RunningLedger, chargeOf, startLedger, usd } from '@svc/ledger/testing';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { RunningProcess, TestServer } from '@svc/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const COMMAND = fileURLToPath(new URL('../../../../tools/close-month.mjs', import.meta.url));
 const MONTH = '2026-03';
@@ -17,7 +17,7 @@ let test: TestDatabase;
 let server: LocalS3;
 let running: RunningLedger;
 
-beforeEach(async () => {
+beforeAll(async () => {
   [test, server] = await Promise.all([startTestDatabase(), temporaryS3()]);
   running = await startLedger({ url: test.url });
   const accountId = randomUUID();
@@ -28,7 +28,7 @@ beforeEach(async () => {
   );
 }, 180_000);
 
-afterEach(async () => {
+afterAll(async () => {
   await running.stop();
   await server.stop();
   await test.stop();
@@ -50,14 +50,6 @@ const expectProved = (): Promise<void> =>
   expect(running.books.audit('whole')).resolves.toMatchObject({ ok: true, mismatches: [] });
 
 describe('a month that is closed into a bucket', () => {
-  it('is stored there whole before its charges are dropped', TEST, async () => {
-    const output = await closed({});
-    expect(output).toMatch(/charges\.csv: 300 rows, SHA-256 [\da-f]{64}\n/);
-    expect((await server.objects()).toSorted()).toEqual(FILES);
-    expect(await charges()).toBe(1);
-    await expectProved();
-  });
-
   it.each([
     ['the keys are wrong', { MEDIA_S3_SECRET_ACCESS_KEY: 'x'.repeat(40) }, 'MEDIA_S3_BUCKET cannot be used'],
     ['the bucket does not exist', { MEDIA_S3_BUCKET: 'missing' }, 'MEDIA_S3_BUCKET cannot be used'],
@@ -67,8 +59,6 @@ describe('a month that is closed into a bucket', () => {
     expect(await closed(settings)).toContain(reason);
     expect(await charges()).toBe(CHARGES);
     await expectProved();
-    await closed({});
-    expect(await charges()).toBe(1);
   });
 
   it('keeps its charges if the bucket accepts files and returns others', TEST, async () => {
@@ -80,6 +70,14 @@ describe('a month that is closed into a bucket', () => {
     );
     await lossy.close();
     expect(await charges()).toBe(CHARGES);
+    await expectProved();
+  });
+
+  it('is stored there whole before its charges are dropped, after all these attempts', TEST, async () => {
+    const output = await closed({});
+    expect(output).toMatch(/charges\.csv: 300 rows, SHA-256 [\da-f]{64}\n/);
+    expect((await server.objects()).toSorted()).toEqual(FILES);
+    expect(await charges()).toBe(1);
     await expectProved();
   });
 });
