@@ -23,6 +23,9 @@ const cluster = [
 ];
 const hostile = ['apps/all/test/hostile/**/*.hostile.ts'];
 
+/** How much of their cases tests run, by the mode of vitest; in all others the short form. */
+const FORMS: Readonly<Record<string, string>> = { long: 'long', cluster: 'nightly' };
+
 /** The processors that tests may use. */
 const PROCESSORS = Math.max(2, Math.floor(availableParallelism() / 2));
 
@@ -90,18 +93,26 @@ class SettingsLast extends LongestFirst {
   }
 }
 
-const clustered = {
+/** What CI leaves to the nightly run: it takes minutes, and `npm test` has its guarantee for one process. */
+const nightlyOnly = [
+  'apps/all/test/fault/{encryption-privacy,restore}.cluster.ts',
+  'apps/all/test/observe/{every-query,on-call}.cluster.ts',
+  'tools/{guides,install}.cluster.mjs',
+];
+
+const clustered = (isShort: boolean) => ({
   extends: true as const,
   test: {
     name: 'cluster',
     include: cluster,
+    exclude: isShort ? nightlyOnly : [],
     // In this order: the first says where the second keeps what it builds.
     globalSetup: ['libs/storage/test/run-setup.ts', 'libs/media-jobs/test/s3-setup.ts'],
     // Each file has up to twenty processes.
     maxWorkers: PROCESSORS + 2,
     testTimeout: 120_000,
   },
-};
+});
 
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */
 const ofOneProcess = [
@@ -184,7 +195,7 @@ export default defineConfig(({ mode }) => {
     ssr: { resolve: { conditions, externalConditions: conditions } },
     test: {
       globalSetup: 'libs/storage/test/run-setup.ts',
-      env: { SVC_TEST_FORM: isLong ? 'long' : 'short' },
+      env: { SVC_TEST_FORM: FORMS[mode] ?? 'short' },
       // Long forms repeat far more in one test.
       testTimeout: isLong ? 600_000 : 60_000,
       hookTimeout: 120_000,
@@ -198,7 +209,7 @@ export default defineConfig(({ mode }) => {
       isolate: false,
       sequence: { sequencer: isOnClusters ? SettingsLast : LongestFirst },
       projects: isOnClusters
-        ? [clustered, endToEndOnClusters(mode === 'cluster-short')]
+        ? [clustered(mode === 'cluster-short'), endToEndOnClusters(mode === 'cluster-short')]
         : [
             {
               extends: true as const,

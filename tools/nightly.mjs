@@ -13,7 +13,7 @@ const PARTS = {
     script: 'test:long',
   },
   cluster: {
-    about: 'every end-to-end test on clusters, of which CI runs those about what replicas share',
+    about: 'every test of clusters, and every end-to-end test on them, of which CI runs a part',
     script: 'test:cluster',
   },
   schemathesis: {

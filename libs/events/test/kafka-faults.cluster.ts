@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isNightly } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PartitionReader } from '../src/kafka/partition-reader.js';
 import type { Counted } from './counted-events.js';
@@ -91,7 +92,7 @@ const INCIDENTS = [
 ];
 
 describe.each([
-  { brokers: 'one broker', start: startKafkaLog },
+  ...(isNightly ? [{ brokers: 'one broker', start: startKafkaLog }] : []),
   { brokers: 'three brokers', start: startReplicatedLog },
 ])('$brokers', ({ start }) => {
   beforeAll(async () => {

@@ -54,8 +54,13 @@ const REPEATS = {
   EXTREMES: { short: 150, long: 5_000 },
 } as const;
 
+const form = process.env['SVC_TEST_FORM'] ?? 'short';
+
 /** Whether this is the long run: `vitest --mode long`. */
-export const isLong = process.env['SVC_TEST_FORM'] === 'long';
+export const isLong = form === 'long';
+
+/** Whether cases run that CI leaves to the nightly run: `vitest --mode cluster`, and the long run. */
+export const isNightly = form !== 'short';
 
 /** The number of repetitions; a variable of the same name overrides it. */
 export function repeats(what: keyof typeof REPEATS): number {

@@ -10,7 +10,6 @@ const DEADLINE_MS = 90_000;
 interface Wanted {
   /** The gateway to call. */
   readonly to: string;
-  readonly streams: number;
   readonly tokens: number;
   readonly itlMs: number;
 }
@@ -19,22 +18,22 @@ interface Wanted {
 export class OpenStreams {
   private constructor(private readonly ends: readonly Promise<string>[]) {}
 
-  /** Resolves once all of them have started. */
+  /** Resolves once all of them have started: one for each payer. */
   static async open(
     deployment: Deployment,
-    payer: Payer,
-    { to, streams, tokens, itlMs }: Wanted,
+    payers: readonly Payer[],
+    { to, tokens, itlMs }: Wanted,
   ): Promise<OpenStreams> {
     const content = `go on [[sim tokens=${tokens} itl-ms=${itlMs}]]`;
     const body = { model: TEST_MODEL.id, messages: [{ role: 'user', content }], stream: true };
-    const begin = async (): Promise<{ end: Promise<string> }> => {
+    const begin = async (payer: Payer): Promise<{ end: Promise<string> }> => {
       payer.reconciliation.sent += 1;
       const signal = AbortSignal.timeout(DEADLINE_MS);
       const response = await deployment.chat(payer.apiKeys[0], body, { to, signal });
       if (response.status !== 200) throw new Error(`a stream was refused: ${await response.text()}`);
       return { end: endOf(response, payer) };
     };
-    const begun = await Promise.all(Array.from({ length: streams }, begin));
+    const begun = await Promise.all(payers.map(begin));
     return new OpenStreams(begun.map(({ end }) => end));
   }
 

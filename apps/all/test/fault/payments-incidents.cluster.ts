@@ -1,5 +1,5 @@
 import { LocalChain } from '@svc/infra';
-import { isLong } from '@svc/testing';
+import { isNightly } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Buyer, balanceOf, buyer, pay, paymentOf, sellerOn, topUpUrl } from '../buyers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
@@ -74,7 +74,7 @@ async function replaced(snapshot: string, depth: number): Promise<void> {
 }
 
 describe('a payment whose block is replaced', () => {
-  it.each(isLong ? [1, 2, 3] : [2])(
+  it.each(isNightly ? [1, 2, 3] : [2])(
     'loses its credit, what was spent becomes a debt, and it is credited again, once (%i deep)',
     async (depth) => {
       const one = await buyer(chain, 10);
@@ -265,7 +265,7 @@ describe('a node whose responses never end', () => {
   });
 });
 
-describe.runIf(isLong)('one of our own transactions that is stuck', () => {
+describe.runIf(isNightly)('one of our own transactions that is stuck', () => {
   it('is replaced with the same nonce and a higher fee, and credits once', async () => {
     const one = await buyer(chain, 10);
     await chain.call('evm_setAutomine', [false]);
@@ -286,7 +286,7 @@ describe.runIf(isLong)('one of our own transactions that is stuck', () => {
   });
 });
 
-describe.runIf(isLong)('kill -9', () => {
+describe.runIf(isNightly)('kill -9', () => {
   it.each(['before', 'after'] as const)(
     '%s a transaction is sent does not prevent its single credit',
     async (when) => {

@@ -217,7 +217,7 @@ describe('docs/rotation.md, followed under load', () => {
     },
   );
 
-  it(
+  it.runIf(isNightly)(
     'fails no request while all tokens are changed, and the old ones are refused afterwards',
     TIMEOUT,
     async () => {
