@@ -103,6 +103,12 @@ describe('a test step', () => {
     expect(workspace.output.trimEnd().split('\n').at(-1)).toBe('3 passed, 1 failed');
   });
 
+  it('repeats at its end why each test failed, in a line', () => {
+    const [, end] = workspace.output.split('UNSTEADY');
+    expect(end).toMatch(/^, failed and then passed: once\.spec\.js > once\n {2}AssertionError: .{1,300}\n/);
+    expect(end).toMatch(/\nFAILED: always\.spec\.js > always\n {2}AssertionError: .{1,300}\n/);
+  });
+
   it('prints test, reason and line of a failure in at most 30 lines, whatever was compared', () => {
     const [, failure] = workspace.output
       .split(/^(?=FAILED always|==)/m)

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import {
   countsOf,
   outputFailures,
+  reasonLines,
   readReport,
   resultOf,
   slowestFiles,
@@ -91,6 +92,8 @@ export class Steps {
   #durations = [];
   #unsteady = [];
   #failures = [];
+  /** Of the tests above, so that the end of the output is enough to find a cause. */
+  #reasons = new Map();
 
   /** `seconds` limits all steps together; `graceSeconds` is the time that a stopped step gets to end. */
   constructor({ seconds, graceSeconds = 15, cwd = process.cwd(), print = console.log }) {
@@ -153,6 +156,7 @@ export class Steps {
       if (end.code !== 1 || files.length === 0 || files.length > MOST_FILES_AGAIN) break;
     }
     const result = resultOf(reports);
+    for (const [test, reason] of reasonLines(reports)) this.#reasons.set(test, reason);
     // A run that ends early, or an error outside of tests, is a failure too.
     if (result.failed === 0 && (end.code !== 0 || result.passed === 0)) {
       result.failed = 1;
@@ -178,11 +182,15 @@ export class Steps {
       this.#failed += 1;
       this.#failures.push(`${this.#unsteady.length} unsteady tests, at most ${MOST_UNSTEADY} are allowed`);
     }
+    const withReason = (name) => {
+      const reason = this.#reasons.get(name);
+      return reason === undefined ? name : `${name}\n  ${reason}`;
+    };
     const lines = [
       ...this.#durations,
       `all: ${Math.round((performance.now() - this.#startMs) / 1_000)} s`,
-      ...this.#unsteady.map((name) => `UNSTEADY, failed and then passed: ${name}`),
-      ...this.#failures.map((name) => `FAILED: ${name}`),
+      ...this.#unsteady.map((name) => `UNSTEADY, failed and then passed: ${withReason(name)}`),
+      ...this.#failures.map((name) => `FAILED: ${withReason(name)}`),
       `${this.#passed} passed, ${this.#failed} failed`,
     ];
     this.#print(lines.join('\n'));

@@ -101,6 +101,24 @@ export function resultOf(reports) {
   };
 }
 
+/** The reason of each failure in a line, by the names of `resultOf`. */
+export function reasonLines(reports) {
+  const failed = reports.flatMap(({ files }) =>
+    files.flatMap(({ file, failures }) =>
+      failures.map(({ name, reasons }) => [`${file} > ${name}`, shownReasons(reasons)]),
+    ),
+  );
+  return new Map(
+    failed.map(([name, reasons]) => {
+      const lines = reasons.flatMap(({ message, diff }) => [
+        message.split('\n')[0],
+        ...diff.split('\n').filter((line) => /^[-+] (?!Expected|Received)/.test(line)),
+      ]);
+      return [name, lines.join(' ').slice(0, MOST_COLUMNS)];
+    }),
+  );
+}
+
 /** The slowest files, slowest first. */
 export function slowestFiles({ files }, most = 10) {
   return files
