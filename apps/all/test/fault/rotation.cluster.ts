@@ -6,6 +6,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KINDS, type Kind, kinds, tokenVariableOf } from '@svc/cluster';
+import { isNightly } from '@svc/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withClient } from '../database-server.js';
