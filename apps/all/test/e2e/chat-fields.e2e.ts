@@ -37,6 +37,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   modalities: ['text'],
   prompt_cache_retention: '24h',
   user: 'user-1',
+  anon_user_id: 'user-1',
   store: false,
   include: ['something'],
   metadata: { a: 'b' },

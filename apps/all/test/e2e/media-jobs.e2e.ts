@@ -52,6 +52,14 @@ afterAll(async () => {
   await backend.close();
 });
 
+it('shows what a music model lets requests choose, in its description itself', async () => {
+  const response = await fetch(`${platform.apiUrl}/models/song`);
+  expect(await response.json()).toMatchObject({
+    type: 'music',
+    model_spec: { supports_lyrics: true, supports_loop: false, min_duration: 1, max_duration: 240 },
+  });
+});
+
 const ORDER = { model: 'clip', prompt: 'A cat', duration: '5s', aspect_ratio: '16:9', resolution: '720p' };
 
 function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {

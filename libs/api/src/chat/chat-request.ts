@@ -119,6 +119,10 @@ export const ChatRequest = z
     parallel_tool_calls: z.boolean().nullish(),
     functions: unknownHere('functions is not offered; use tools'),
     function_call: unknownHere('function_call is not offered; use tool_choice'),
+    input: unknownHere('input is a field of /responses; use messages'),
+    max_output_tokens: unknownHere('max_output_tokens is a field of /responses; use max_completion_tokens'),
+    web_search: unknownHere('web_search is not offered; use svc_parameters.enable_web_search'),
+    promptCacheKey: unknownHere('promptCacheKey is not offered; use prompt_cache_key'),
     reasoning: z
       .object({
         effort: z.enum(EFFORTS).nullish(),
@@ -137,6 +141,7 @@ export const ChatRequest = z
     session_id: maybe(CHARS.id),
     prompt_cache_retention: z.enum(['default', 'extended', '24h', 'in_memory', 'in-memory']).nullish(),
     user: maybe(CHARS.id * 2),
+    anon_user_id: maybe(CHARS.id),
     store: z.boolean().nullish(),
     include: z.array(chars(CHARS.id)).max(ITEMS.words).nullish(),
     metadata: z

@@ -13,6 +13,7 @@ export {
   OtherModelView,
   PricingView,
   SpeechModelView,
+  MusicModelView,
   TextModelView,
   TranscriptionModelView,
 } from './models.js';

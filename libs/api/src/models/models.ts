@@ -98,7 +98,7 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr']),
+  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr', 'music']),
   model_spec: OtherModelSpec,
 });
 
@@ -127,6 +127,34 @@ export const SpeechModelView = z.object({
       .boolean()
       .describe('Whether requests may name other voices, which only the model knows.'),
     pricing: z.object({ input: Price }).describe('Per million characters.'),
+  }),
+});
+
+export const MusicModelView = z.object({
+  ...model,
+  type: z.literal('music'),
+  model_spec: z.object({
+    ...spec,
+    supports_lyrics: z.boolean(),
+    lyrics_required: z.boolean(),
+    supports_lyrics_optimizer: z.boolean(),
+    supports_force_instrumental: z.boolean(),
+    supports_loop: z.boolean(),
+    supports_language_code: z.boolean(),
+    supports_speed: z.boolean(),
+    min_speed: z.number(),
+    max_speed: z.number(),
+    voices: z.array(z.string()),
+    duration_options: z
+      .array(z.int())
+      .describe('Seconds. If empty, any number from `min_duration` to `max_duration`.'),
+    min_duration: z.int(),
+    max_duration: z.int(),
+    default_duration: z.int(),
+    min_prompt_length: z.int(),
+    prompt_character_limit: z.int(),
+    lyrics_character_limit: z.int(),
+    pricing: Free.describe('By name; every leaf is `{usd, diem}`.'),
   }),
 });
 
@@ -185,6 +213,7 @@ export const ModelView = z.discriminatedUnion('type', [
   TextModelView,
   EmbeddingModelView,
   SpeechModelView,
+  MusicModelView,
   TranscriptionModelView,
   ImageModelView,
   OtherModelView,
@@ -216,6 +245,7 @@ export type ModelView = z.infer<typeof ModelView>;
 export type TextModelView = z.infer<typeof TextModelView>;
 export type EmbeddingModelView = z.infer<typeof EmbeddingModelView>;
 export type SpeechModelView = z.infer<typeof SpeechModelView>;
+export type MusicModelView = z.infer<typeof MusicModelView>;
 export type TranscriptionModelView = z.infer<typeof TranscriptionModelView>;
 export type ImageModelView = z.infer<typeof ImageModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;

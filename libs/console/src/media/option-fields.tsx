@@ -5,9 +5,11 @@ import type { MediumOrder } from './make.js';
 
 type Options = MediumOrder['options'];
 
-/** The members of a model's constraints, whose names are those of the public interface. */
-const constraintsOf = ({ model_spec: spec }: ModelView): Readonly<Record<string, unknown>> =>
-  ('constraints' in spec && spec.constraints) || {};
+/** What a model lets requests choose, by the names of the public interface. */
+const constraintsOf = ({ type, model_spec: spec }: ModelView): Readonly<Record<string, unknown>> => {
+  if (type === 'music') return spec;
+  return ('constraints' in spec && spec.constraints) || {};
+};
 
 const listIn = (model: ModelView, name: string): readonly string[] => {
   const value = constraintsOf(model)[name];

@@ -19,6 +19,7 @@ import type {
   ModelView,
   EmbeddingModelView,
   SpeechModelView,
+  MusicModelView,
   TranscriptionModelView,
   ImageModelView,
   OtherModelView,
@@ -138,32 +139,30 @@ function videoModelView(model: CatalogVideoModel): OtherModelView {
   };
 }
 
-function musicModelView(model: CatalogMusicModel): OtherModelView {
+function musicModelView(model: CatalogMusicModel): MusicModelView {
   const { constraints } = model;
   return {
     ...identity(model),
     type: model.type,
     model_spec: {
       ...commonSpec(model),
-      constraints: {
-        supports_lyrics: constraints.supportsLyrics,
-        lyrics_required: constraints.lyricsRequired,
-        supports_lyrics_optimizer: constraints.supportsLyricsOptimizer,
-        supports_force_instrumental: constraints.supportsForceInstrumental,
-        supports_loop: constraints.supportsLoop,
-        supports_language_code: constraints.supportsLanguageCode,
-        supports_speed: constraints.supportsSpeed,
-        min_speed: constraints.minSpeed,
-        max_speed: constraints.maxSpeed,
-        voices: constraints.voices,
-        duration_options: constraints.durationOptions,
-        min_duration: constraints.minDuration,
-        max_duration: constraints.maxDuration,
-        default_duration: constraints.defaultDuration,
-        min_prompt_length: constraints.minPromptLength,
-        prompt_character_limit: constraints.promptCharacterLimit,
-        lyrics_character_limit: constraints.lyricsCharacterLimit,
-      },
+      supports_lyrics: constraints.supportsLyrics,
+      lyrics_required: constraints.lyricsRequired,
+      supports_lyrics_optimizer: constraints.supportsLyricsOptimizer,
+      supports_force_instrumental: constraints.supportsForceInstrumental,
+      supports_loop: constraints.supportsLoop,
+      supports_language_code: constraints.supportsLanguageCode,
+      supports_speed: constraints.supportsSpeed,
+      min_speed: constraints.minSpeed,
+      max_speed: constraints.maxSpeed,
+      voices: constraints.voices,
+      duration_options: constraints.durationOptions,
+      min_duration: constraints.minDuration,
+      max_duration: constraints.maxDuration,
+      default_duration: constraints.defaultDuration,
+      min_prompt_length: constraints.minPromptLength,
+      prompt_character_limit: constraints.promptCharacterLimit,
+      lyrics_character_limit: constraints.lyricsCharacterLimit,
       pricing: musicPricing(model),
     },
   };

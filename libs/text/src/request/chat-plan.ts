@@ -59,6 +59,7 @@ const OWN_MEMBERS = [
   'store',
   'include',
   'metadata',
+  'anon_user_id',
   'models',
   'fallbacks',
   'fallback_on',
