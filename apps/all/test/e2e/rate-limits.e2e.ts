@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../response-bodies.js';
+import { untilOneWindow, withinOneMinute } from '../minutes.js';
 import { Platform } from '../platform.js';
 
 const hello = (model: string, more: object = {}) => ({
@@ -60,21 +61,6 @@ async function keyWith(limits: object, account: object = {}): Promise<Limited> {
     ...limits,
   });
   return { apiKey: String(key.body['apiKey']), id, keyId: String(key.body['id']) };
-}
-
-/** Waits for the next minute if the current one is about to end, so that a test lies within one window. */
-async function withinOneMinute(): Promise<void> {
-  const leftMs = 60_000 - (Date.now() % 60_000);
-  if (leftMs < 15_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
-}
-
-/** Repeats the requests if a new minute started in between. */
-async function untilOneWindow(send: () => Promise<Response[]>): Promise<Response[]> {
-  for (;;) {
-    const responses = await send();
-    const resets = new Set(responses.map(({ headers }) => headers.get('x-ratelimit-reset-requests')));
-    if (resets.size === 1) return responses;
-  }
 }
 
 /** Runs two busy processes until the returned function is called, or for 60 s. */
