@@ -26,7 +26,8 @@ export const rooms = {
     models: [],
     characters: [],
     keys: ['route'],
-    billing: ['route'],
+    'end-users': ['route', 'keys'],
+    billing: ['route', 'end-users'],
     console: ['route'],
     augment: ['route'],
     'crypto-rpc': ['route'],
@@ -69,6 +70,7 @@ export const rooms = {
   identity: {
     '.': ['identity.config'],
     accounts: [],
+    'end-users': [],
     wallets: ['accounts'],
     console: ['accounts', 'wallets'],
     failures: ['accounts'],

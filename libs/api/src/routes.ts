@@ -24,6 +24,7 @@ import { completionRoutes } from './completions/completion-routes.js';
 import { consoleRoutes } from './console/console-routes.js';
 import { cryptoRpcRoutes } from './crypto-rpc/crypto-rpc-routes.js';
 import { internalRoutes } from './internal-routes.js';
+import { endUserRoutes } from './end-users/end-user-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
 import { messageRoutes } from './messages/message-routes.js';
@@ -253,6 +254,7 @@ export const TAGS = {
   Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
+  'End users': 'The users of an account, for the holder of an ADMIN key.',
   'Rate limits': 'The limits per minute, and the requests that exceeded them.',
   'Crypto RPC': 'Calls of blockchain nodes, priced in credits.',
   Enclaves: 'Attestation of the enclaves that decrypt encrypted completions.',
@@ -287,6 +289,7 @@ export const routes = {
   ...cryptoRpcRoutes,
   ...teeRoutes,
   ...keyRoutes,
+  ...endUserRoutes,
   ...rateLimitRoutes,
   ...limiterRoutes,
   ...internalRoutes,

@@ -1,4 +1,5 @@
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
+import { isEndUser } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { KeyBudget, type KeySpent } from './key-budget.js';
 import { remaining } from './spendable.js';
@@ -6,15 +7,21 @@ import type { AccountPosting, PostedBalances } from './hold-book.js';
 
 export interface BookReads {
   balances(accountId: string): Promise<PostedBalances>;
-  /** A key's spending up to and including a UTC day, with the version of its account in the same snapshot. */
-  keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent>;
+  /**
+   * The spending of a key or an end user up to and including a UTC day, with the version of its account in
+   * the same snapshot.
+   */
+  spentOf(accountId: string, id: string, day: string): Promise<KeySpent>;
 }
 
 /** How often a key's spending is read, as a posting may overtake each read. */
 const KEY_READS = 5;
 
 /** Accounts examined for eviction per new account beyond the limit. */
-const EVICTION_STEPS = 8;
+export const EVICTION_STEPS = 8;
+
+/** End users of an account whose spending is remembered, besides those that hold something. */
+export const MAX_USERS = 250;
 
 /** An account in the hold book. */
 export class HoldAccount {
@@ -30,7 +37,7 @@ export class HoldAccount {
   diemChange: PromiseWithResolvers<void> | undefined;
   private posted = NO_MONEY;
   private held = NO_MONEY;
-  /** Budgets of the keys that have a limit. */
+  /** Budgets of the keys and the end users that have a limit. */
   private readonly budgets = new Map<string, KeyBudget>();
 
   constructor(readonly id: string) {}
@@ -65,9 +72,22 @@ export class HoldAccount {
   }
 
   addBudget(keyId: string): KeyBudget {
+    if (this.budgets.size >= MAX_USERS) this.forgetUser();
     const budget = new KeyBudget(keyId);
     this.budgets.set(keyId, budget);
     return budget;
+  }
+
+  /** Makes room for an end user: the oldest that holds nothing is read again when it is needed. */
+  private forgetUser(): void {
+    let steps = EVICTION_STEPS;
+    for (const [id, budget] of this.budgets) {
+      this.budgets.delete(id);
+      if (isEndUser(id) && budget.holds === 0) return;
+      this.budgets.set(id, budget);
+      steps -= 1;
+      if (steps === 0) return;
+    }
   }
 }
 
@@ -134,7 +154,7 @@ export class HoldAccounts {
   private async loadBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
     for (let read = 1; read <= KEY_READS; read += 1) {
       const day = today();
-      const spent = await this.reads.keySpent(accountId, keyId, day).catch((error: unknown) => {
+      const spent = await this.reads.spentOf(accountId, keyId, day).catch((error: unknown) => {
         throw new Problem('UNAVAILABLE', { cause: error });
       });
       const account = this.get(accountId);

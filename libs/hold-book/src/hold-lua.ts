@@ -95,17 +95,26 @@ local function budgetOf(keyId)
   return known[keyId]
 end
 
+-- The limits of a key and of an end user; nil for each that there is not.
+local function limitsIn(limit)
+  if limit == '' then return nil, nil end
+  local given = cjson.decode(limit)
+  return given.period and given or nil, given.user
+end
+
 -- Changes the amount that a hold sets aside.
 local function change(record, fromUsd, fromDiem, toUsd, toDiem)
   heldUsd = minus(plus(heldUsd, toUsd), fromUsd)
   heldDiem = minus(plus(heldDiem, toDiem), fromDiem)
   isChanged = true
-  local budget = record.counts and budgetOf(record.key)
-  if budget then
-    local of = budget.of
-    of.hu = text(minus(plus(nano(of.hu), toUsd), fromUsd))
-    of.hd = text(minus(plus(nano(of.hd), toDiem), fromDiem))
-    budget.isChanged = true
+  for _, id in ipairs({ record.counts and record.key or '', record.user or '' }) do
+    local budget = id ~= '' and budgetOf(id)
+    if budget then
+      local of = budget.of
+      of.hu = text(minus(plus(nano(of.hu), toUsd), fromUsd))
+      of.hd = text(minus(plus(nano(of.hd), toDiem), fromDiem))
+      budget.isChanged = true
+    end
   end
 end
 
@@ -145,11 +154,14 @@ local function sweep()
 end
 
 -- A record: the key, the amounts of the hold (u, d), what is set aside (au, ad), the balance before (bu, bd),
--- whether it counts against the key's limit, the limit as the caller passed it, and whether it is settled.
+-- whether it counts against the key's limit, the end user against whose limit it counts, the limits as the
+-- caller passed them, and whether it is settled.
 local function place(id, hold, asideUsd, asideDiem, isSettled)
+  local ofKey, ofUser = limitsIn(hold.limit)
   local record = {
     key = hold.key, u = hold.u, d = hold.d, au = text(asideUsd), ad = text(asideDiem), bu = hold.bu, bd = hold.bd,
-    limit = hold.limit, counts = hold.limit ~= '' and budgetOf(hold.key) ~= false, settled = isSettled,
+    limit = hold.limit, counts = ofKey and budgetOf(hold.key) ~= false or false,
+    user = ofUser and budgetOf(ofUser.id) and ofUser.id or nil, settled = isSettled,
   }
   store(id, record)
   change(record, ZERO, ZERO, asideUsd, asideDiem)
@@ -216,13 +228,10 @@ end
 
 local function available() return minus(usd, heldUsd), minus(diem, heldDiem) end
 
--- What a request may take: what the account has left, within the key's limit.
-local function left(keyId, limit)
-  local leftUsd, leftDiem = available()
-  if limit == '' then return leftUsd, leftDiem end
-  local budget = budgetOf(keyId)
+-- What is left within the limit of a key or an end user.
+local function within(leftUsd, leftDiem, id, allowed)
+  local budget = budgetOf(id)
   if not budget then return ZERO, ZERO end
-  local allowed = cjson.decode(limit)
   local spentUsd, spentDiem = spentOf(budget.of, allowed.period)
   if allowed.usd then
     leftUsd = lesser(leftUsd, minus(nano(allowed.usd), plus(spentUsd, nano(budget.of.hu))))
@@ -233,10 +242,26 @@ local function left(keyId, limit)
   return leftUsd, leftDiem
 end
 
-local function isStale(keyId, limit)
-  if limit == '' then return false end
-  local budget = budgetOf(keyId)
+-- What a request may take: what the account has left, within the limits of the key and the end user.
+local function left(keyId, limit, isForAnyUser)
+  local leftUsd, leftDiem = available()
+  local ofKey, ofUser = limitsIn(limit)
+  if ofKey then leftUsd, leftDiem = within(leftUsd, leftDiem, keyId, ofKey) end
+  if ofUser and not isForAnyUser then leftUsd, leftDiem = within(leftUsd, leftDiem, ofUser.id, ofUser) end
+  return leftUsd, leftDiem
+end
+
+local function hasToBeRead(id)
+  local budget = budgetOf(id)
   return not budget or budget.of.stale or not budget.of.week
+end
+
+-- The key or the end user whose spending has to be read first.
+local function staleOf(keyId, limit)
+  local ofKey, ofUser = limitsIn(limit)
+  if ofKey and hasToBeRead(keyId) then return keyId end
+  if ofUser and hasToBeRead(ofUser.id) then return ofUser.id end
+  return nil
 end
 
 -- DIEM first. Nil if there is too little.
@@ -249,13 +274,18 @@ local function take(fromUsd, fromDiem, wanted, least, preferred)
   return minus(taken, takenDiem), takenDiem
 end
 
--- Why nothing could be taken: the key's limit if the account itself could have paid. That may pass while one
--- of the other holds was taken so recently that it may be given back; own is 1 for a request with a hold.
-local function shortOf(keyId, own, leftUsd, wanted, least, preferred)
+-- Why nothing could be taken: the limit of the end user if its key could have paid, or that of the key if the
+-- account itself could have. That may pass while one of the other holds was taken so recently that it may be
+-- given back; own is 1 for a request with a hold.
+local function shortOf(keyId, limit, own, wanted, least, preferred)
   local ofUsd, ofDiem = available()
+  local keyUsd, keyDiem = left(keyId, limit, true)
   local code, at = 'INSUFFICIENT_BALANCE', takenAt
-  if take(ofUsd, ofDiem, wanted, least, preferred) then
-    code = less(leftUsd, ofUsd) and 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' or 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED'
+  if take(keyUsd, keyDiem, wanted, least, preferred) then
+    local _, ofUser = limitsIn(limit)
+    code, at = 'END_USER_SPEND_LIMIT_EXCEEDED', budgetOf(ofUser.id).of.t or 0
+  elseif take(ofUsd, ofDiem, wanted, least, preferred) then
+    code = less(keyUsd, ofUsd) and 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' or 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED'
     at = budgetOf(keyId).of.t or 0
   end
   local mayPass = at > now - ${PROVISIONAL_MS} and redis.call('ZCARD', leasesKey) > own

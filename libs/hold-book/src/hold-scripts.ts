@@ -1,3 +1,5 @@
+import { END_USER } from '@svc/contracts/ports';
+import { EVICTION_STEPS, MAX_USERS } from './hold-accounts.js';
 import { STEP } from './hold-lua.js';
 
 /*
@@ -11,17 +13,19 @@ const NEWS_MS = 60_000;
 const MAX_AHEAD = 16;
 
 /**
- * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or empty. 9: limit of the key as JSON or empty.
+ * ARGV  4: request. 5: key. 6: amount. 7: least. 8: preferred or empty. 9: limits of the key and the end
+ *       user as JSON or empty.
  *       10: maximum number of holds of an account.
  * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code, 1 if that may pass or
- *       else 0 }, or what has to come first: { miss }, { wait }, { stale }, { full }
+ *       else 0 }, or what has to come first: { miss }, { wait }, { stale, key or end user }, { full }
  */
 export const HOLD = `${STEP}
 if not open() then return { 'miss' } end
 sweep()
 if changing then return closed({ 'wait' }) end
 local id, keyId, limit = ARGV[4], ARGV[5], ARGV[9]
-if isStale(keyId, limit) then return closed({ 'stale' }) end
+local stale = staleOf(keyId, limit)
+if stale then return closed({ 'stale', stale }) end
 local earlier = recordOf(id)
 if earlier then return closed(replyOf(earlier)) end
 if redis.call('HLEN', holdsKey) >= tonumber(ARGV[10]) then return closed({ 'full' }) end
@@ -29,13 +33,15 @@ local wanted, least, preferred = nano(ARGV[6]), nano(ARGV[7]), ARGV[8] ~= '' and
 local beforeUsd, beforeDiem = available()
 local leftUsd, leftDiem = left(keyId, limit)
 local takenUsd, takenDiem = take(leftUsd, leftDiem, wanted, least, preferred)
-if not takenUsd then return closed(shortOf(keyId, 0, leftUsd, wanted, least, preferred)) end
+if not takenUsd then return closed(shortOf(keyId, limit, 0, wanted, least, preferred)) end
 local hold = {
   key = keyId, u = text(takenUsd), d = text(takenDiem), bu = text(beforeUsd), bd = text(beforeDiem), limit = limit,
 }
 local record = place(id, hold, takenUsd, takenDiem, false)
 takenAt = now
-if record.counts then budgetOf(keyId).of.t = now end
+for _, id in ipairs({ record.counts and keyId or '', record.user or '' }) do
+  if id ~= '' then budgetOf(id).of.t = now end
+end
 return closed(replyOf(record))
 `;
 
@@ -94,7 +100,8 @@ if not open() then return { 'miss' } end
 sweep()
 if changing then return closed({ 'wait' }) end
 local id, hold = holdAt(4)
-if isStale(hold.key, hold.limit) then return closed({ 'stale' }) end
+local stale = staleOf(hold.key, hold.limit)
+if stale then return closed({ 'stale', stale }) end
 local more, least = nano(ARGV[11]), nano(ARGV[12])
 local record = recordOf(id)
 if not record then return closed(takeAgain(id, hold, more, least)) end
@@ -105,7 +112,7 @@ if less(ZERO, missing) then
   local leastMissing = minus(missing, minus(more, least))
   local leftUsd, leftDiem = left(hold.key, hold.limit)
   local moreUsd, moreDiem = take(leftUsd, leftDiem, missing, leastMissing)
-  if not moreUsd then return closed(shortOf(hold.key, 1, leftUsd, missing, leastMissing)) end
+  if not moreUsd then return closed(shortOf(hold.key, hold.limit, 1, missing, leastMissing)) end
   local grownUsd, grownDiem = plus(nano(record.u), moreUsd), plus(nano(record.d), moreDiem)
   record.u, record.d = text(grownUsd), text(grownDiem)
   resize(record, grownUsd, grownDiem)
@@ -164,7 +171,7 @@ for i = 4, #ARGV, 7 do
     lease(id)
     outcome = 'kept'
   elseif not record and not isPosted(id) then
-    if isStale(hold.key, hold.limit) then
+    if staleOf(hold.key, hold.limit) then
       outcome = 'stale'
     else
       outcome = takeAgain(id, hold, ZERO, ZERO)[1] == 'gone' and 'gone' or 'again'
@@ -226,14 +233,17 @@ if isKnown then
   end
   local at = 8 + ids
   local count = tonumber(ARGV[at])
+  local spends = {}
+  for i = at + 1, at + 4 * count, 4 do
+    spends[ARGV[i]] = spends[ARGV[i]] or {}
+    table.insert(spends[ARGV[i]], i)
+  end
   for _, keyId in ipairs(redis.call('HKEYS', budgetsKey)) do
     local budget = budgetOf(keyId)
     if post(budget.of, postedVersion, count >= 0) then
       budget.isChanged = true
-      for i = at + 1, at + 4 * count, 4 do
-        if not budget.of.stale and ARGV[i] == keyId then
-          spend(budget.of, ARGV[i + 1], nano(ARGV[i + 2]), nano(ARGV[i + 3]))
-        end
+      for _, i in ipairs(not budget.of.stale and spends[keyId] or {}) do
+        spend(budget.of, ARGV[i + 1], nano(ARGV[i + 2]), nano(ARGV[i + 3]))
       end
     end
   end
@@ -265,13 +275,23 @@ return { 'done' }
 `;
 
 /**
- * Loads a key's spending from the books.
+ * Loads the spending of a key or an end user from the books.
  *
- * ARGV  4: key. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the week. 11, 12: of the month.
- *       13, 14: of all time.
+ * ARGV  4: key or end user. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the week.
+ *       11, 12: of the month. 13, 14: of all time.
  * Result  { done }, { miss }, or { old } if the account has a newer version
  */
 export const BUDGET = `${STEP}
+-- Makes room for an end user: others that hold nothing are read again when they are needed.
+local function forgetUsers()
+  for _, id in ipairs(redis.call('HRANDFIELD', budgetsKey, ${EVICTION_STEPS})) do
+    local of = budgetOf(id).of
+    if string.sub(id, 1, ${END_USER.length}) == '${END_USER}' and of.hu == '0' and of.hd == '0' then
+      redis.call('HDEL', budgetsKey, id)
+    end
+  end
+end
+
 if not open() then return { 'miss' } end
 if tonumber(ARGV[5]) < version then return { 'old' } end
 local budget = budgetOf(ARGV[4])
@@ -282,6 +302,7 @@ local of = {
 }
 if budget then of.hu, of.hd, of.t = budget.of.hu, budget.of.hd, budget.of.t end
 known[ARGV[4]] = { of = of, isChanged = true }
+if not budget and redis.call('HLEN', budgetsKey) >= ${MAX_USERS} then forgetUsers() end
 return closed({ 'done' })
 `;
 

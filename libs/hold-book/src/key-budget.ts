@@ -26,12 +26,14 @@ const MAX_AHEAD = 16;
 /** More than any account has. */
 const NO_LIMIT = 2n ** 64n;
 
-/** What a key with a limit has spent, and what its requests hold. */
+/** What a key or an end user with a limit has spent, and what its requests hold. */
 export class KeyBudget {
   /** True if the spending must be read before it can be used. */
   isStale = true;
   /** When a request of the key last took a hold, on the book's clock. */
   takenAtMs = -Infinity;
+  /** The holds that count against the limit. */
+  holds = 0;
   private held = NO_MONEY;
   /** All postings up to this version are counted. */
   private version = -1n;

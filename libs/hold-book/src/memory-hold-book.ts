@@ -7,7 +7,7 @@ import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.
 import type { KeyBudget } from './key-budget.js';
 import { type Leased, LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
-import { type Take, covers, remaining, shortOf, take } from './spendable.js';
+import { type Bound, type Take, boundsOf, covers, remaining, shortOf, take } from './spendable.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface MemoryHoldBookOptions {
@@ -27,8 +27,8 @@ export interface MemoryHoldBookOptions {
 
 interface PlacedHold extends Leased {
   readonly account: HoldAccount;
-  /** The budget of the hold's key, if the key has a limit. */
-  readonly budget: KeyBudget | undefined;
+  /** The budgets of its key and its end user, of those that have a limit. */
+  readonly budgets: readonly KeyBudget[];
   hold: Hold;
   /** The amount set aside now. */
   amount: Balances;
@@ -88,7 +88,7 @@ export class MemoryHoldBook extends HoldBook {
 
   protected holdNow(account: HoldAccount, request: HoldRequest): Hold {
     const now = this.sweep();
-    const { requestId, accountId, keyId, keyLimit } = request;
+    const { requestId, accountId, keyId, keyLimit, userLimit } = request;
     const known = this.placed.get(requestId);
     if (known) {
       assert(known.account === account, 'a request belongs to one account');
@@ -98,12 +98,20 @@ export class MemoryHoldBook extends HoldBook {
       throw new Problem('UNAVAILABLE', { cause: new Error('the hold book is full') });
     const before = account.available;
     const amount = this.taken(account, request, request);
-    const hold: Hold = { requestId, accountId, keyId, amount, before, ...(keyLimit && { keyLimit }) };
+    const hold: Hold = {
+      requestId,
+      accountId,
+      keyId,
+      amount,
+      before,
+      ...(keyLimit && { keyLimit }),
+      ...(userLimit && { userLimit }),
+    };
     account.used = true;
     const placedHold = this.placedFor(account, hold, amount);
     this.place(placedHold, now);
     account.takenAtMs = now;
-    if (placedHold.budget) placedHold.budget.takenAtMs = now;
+    for (const budget of placedHold.budgets) budget.takenAtMs = now;
     return hold;
   }
 
@@ -242,13 +250,16 @@ export class MemoryHoldBook extends HoldBook {
    * turn of the event loop as that check. Rejects: UNAVAILABLE.
    */
   private async whenReady<Result>(asker: Asker, step: (account: HoldAccount) => Result): Promise<Result> {
-    const { accountId, keyId } = asker;
+    const { accountId } = asker;
     for (let attempt = 1; attempt <= READY_ATTEMPTS; attempt += 1) {
       const account = this.accounts.find(accountId);
       if (!account) await this.accounts.ensure(accountId);
       else if (account.diemChange) await this.diemChanged(account, account.diemChange);
-      else if (!this.isReady(account, asker)) await this.accounts.ensureBudget(accountId, keyId, this.today);
-      else return step(account);
+      else {
+        const stale = this.staleOf(account, asker);
+        if (!stale) return step(account);
+        await this.accounts.ensureBudget(accountId, stale.id, this.today);
+      }
     }
     throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
   }
@@ -260,30 +271,40 @@ export class MemoryHoldBook extends HoldBook {
       throw new Problem('UNAVAILABLE', { cause: new Error("an account's DIEM is being set") });
   }
 
-  private isReady(account: HoldAccount, { keyId, keyLimit }: Asker): boolean {
-    return !keyLimit || account.budget(keyId)?.isStale === false;
+  private isReady(account: HoldAccount, asker: Asker): boolean {
+    return this.staleOf(account, asker) === undefined;
   }
 
-  /** What a request may take: what the account has left, within the key's limit. */
-  private left(account: HoldAccount, { keyId, keyLimit }: Asker): Balances {
-    const { available } = account;
-    if (!keyLimit) return available;
-    return account.budget(keyId)?.left(available, keyLimit, this.today()) ?? NO_MONEY;
+  /** The first limit whose spending has to be read. */
+  private staleOf(account: HoldAccount, asker: Asker): Bound | undefined {
+    return boundsOf(asker).find(({ id }) => account.budget(id)?.isStale !== false);
+  }
+
+  /** What a request may take: what the account has left, within the limits of the key and the end user. */
+  private left(account: HoldAccount, asker: Asker): Balances {
+    let left = account.available;
+    for (const { id, limit } of boundsOf(asker))
+      left = account.budget(id)?.left(left, limit, this.today()) ?? NO_MONEY;
+    return left;
   }
 
   private taken(account: HoldAccount, asker: Asker, wanted: Take): Balances {
-    const left = this.left(account, asker);
-    const taken = take(left, wanted);
+    const taken = take(this.left(account, asker), wanted);
     if (taken) return taken;
-    const code = shortOf(account.available, left, wanted);
+    const { userLimit: _, ...withoutUser } = asker;
+    const left = this.left(account, withoutUser);
+    const code = take(left, wanted)
+      ? 'END_USER_SPEND_LIMIT_EXCEEDED'
+      : shortOf(account.available, left, wanted);
     const isProvisional = this.mayPass(code, asker, account) && take(account.unheld, wanted) !== undefined;
     throw new Problem(code, { isProvisional });
   }
 
   /** Whether another request took a hold so recently that it may give it back. */
-  private mayPass(code: ProblemCode, { requestId, keyId }: Asker, account: HoldAccount): boolean {
+  private mayPass(code: ProblemCode, { requestId, keyId, userLimit }: Asker, account: HoldAccount): boolean {
+    const id = code === 'END_USER_SPEND_LIMIT_EXCEEDED' ? userLimit?.endUser : keyId;
     const { takenAtMs } =
-      code === 'INSUFFICIENT_BALANCE' ? account : (account.budget(keyId) ?? { takenAtMs: -Infinity });
+      code === 'INSUFFICIENT_BALANCE' ? account : (account.budget(id ?? '') ?? { takenAtMs: -Infinity });
     const own = this.placed.has(requestId) ? 1 : 0;
     return account.unsettled > own && takenAtMs > this.nowMs() - PROVISIONAL_MS;
   }
@@ -316,14 +337,15 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private placedFor(account: HoldAccount, hold: Hold, amount: Balances): PlacedHold {
-    const budget = hold.keyLimit && account.budget(hold.keyId);
+    const budgets = boundsOf(hold).flatMap(({ id }) => account.budget(id) ?? []);
     const noLease = { lapsesAtMs: 0, older: undefined, newer: undefined };
-    return { account, budget, hold, amount, settled: false, ...noLease };
+    return { account, budgets, hold, amount, settled: false, ...noLease };
   }
 
   private place(placedHold: PlacedHold, nowMs: number): void {
     this.placed.set(placedHold.hold.requestId, placedHold);
     placedHold.account.holds += 1;
+    for (const budget of placedHold.budgets) budget.holds += 1;
     if (!placedHold.settled) placedHold.account.unsettled += 1;
     this.change(placedHold, NO_MONEY, placedHold.amount);
     this.leases.lease(placedHold, nowMs);
@@ -333,6 +355,7 @@ export class MemoryHoldBook extends HoldBook {
     this.placed.delete(placedHold.hold.requestId);
     this.leases.remove(placedHold);
     placedHold.account.holds -= 1;
+    for (const budget of placedHold.budgets) budget.holds -= 1;
     if (!placedHold.settled) placedHold.account.unsettled -= 1;
     this.change(placedHold, placedHold.amount, NO_MONEY);
     if (placedHold.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(placedHold.account);
@@ -343,14 +366,14 @@ export class MemoryHoldBook extends HoldBook {
     placedHold.amount = amount;
   }
 
-  private change({ account, budget }: PlacedHold, from: Balances, to: Balances): void {
+  private change({ account, budgets }: PlacedHold, from: Balances, to: Balances): void {
     const more = minus(to, from);
     account.hold(more);
-    budget?.hold(more);
+    for (const budget of budgets) budget.hold(more);
   }
 }
 
-type Asker = Pick<HoldRequest, 'requestId' | 'accountId' | 'keyId' | 'keyLimit'>;
+type Asker = Pick<HoldRequest, 'requestId' | 'accountId' | 'keyId' | 'keyLimit' | 'userLimit'>;
 
 /** Key id of the hold on an account's DIEM while that is reset. No real key has it. */
 const DIEM_CHANGE_KEY = '';

@@ -22,7 +22,7 @@ it('a renewal in which one account fails ends only after those of the others', a
     },
   } as unknown as HoldSteps;
   const never = (): Promise<never> => Promise.reject(new Error('nothing is read'));
-  const reads = { balances: never, keySpent: never };
+  const reads = { balances: never, spentOf: never };
   const parts = { reads, marks: {} as HoldMarks, log: { error: () => undefined } };
   const book = new RedisHoldBook(steps, parts, { leaseMs: 60_000, maxHolds: 10, waitMs: 1_000 });
   await expect(book.renew([hold('away'), hold('near')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -9,6 +9,7 @@ import type { BookReads } from './hold-accounts.js';
 import type { HoldMarks } from './hold-marks.js';
 import type { HoldSteps, StepName, StepReply } from './hold-steps.js';
 import { RecentIds } from './recent-ids.js';
+import { boundsOf } from './spendable.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface RedisHoldBookOptions {
@@ -71,7 +72,7 @@ export class RedisHoldBook extends HoldBook {
   override async hold(request: HoldRequest): Promise<Hold> {
     const { requestId, keyId, amountNano, atLeastNano = amountNano, preferredNano } = request;
     assert(amountNano >= 0n, 'a hold is not negative');
-    const limit = limitText(request.keyLimit);
+    const limit = limitsText(request);
     const amounts = [amountNano, atLeastNano, preferredNano ?? ''].map(String);
     const args = [requestId, keyId, ...amounts, limit, this.options.maxHolds];
     return heldOf(request, await this.whenReady('hold', request, args));
@@ -150,8 +151,8 @@ export class RedisHoldBook extends HoldBook {
       const that = (outcome: string): Hold[] => left.filter((_hold, index) => outcomes[index] === outcome);
       this.logGone(that('gone'));
       left = that('stale');
-      for (const keyId of new Set(left.map((hold) => hold.keyId)))
-        await this.loadBudget(accountId, keyId).catch(() => undefined);
+      for (const id of new Set(left.flatMap((hold) => boundsOf(hold).map((bound) => bound.id))))
+        await this.loadBudget(accountId, id).catch(() => undefined);
     }
   }
 
@@ -194,7 +195,7 @@ export class RedisHoldBook extends HoldBook {
           );
           continue;
         case 'stale':
-          await before(readUntilMs, this.loadBudget(accountId, keyId));
+          await before(readUntilMs, this.loadBudget(accountId, reply[1] ?? keyId));
           continue;
         case 'wait':
           if (performance.now() > waitUntilMs) throw unavailable("an account's DIEM is being set");
@@ -226,7 +227,7 @@ export class RedisHoldBook extends HoldBook {
       for (let read = 1; read <= KEY_READS; read += 1) {
         const day = this.today();
         const { version, epoch, week, month, lifetime } = await this.read(
-          this.parts.reads.keySpent(accountId, keyId, day),
+          this.parts.reads.spentOf(accountId, keyId, day),
         );
         if (this.today() !== day) continue;
         const spent = [epoch, week, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
@@ -287,29 +288,47 @@ function once(under: Loads, name: string, begin: () => Promise<void>): Promise<v
   return begun;
 }
 
-function limitText(limit: SpendingLimit | undefined): string {
-  if (!limit) return '';
-  const { period, usdNano, diemNano } = limit;
-  return JSON.stringify({ period, usd: usdNano?.toString(), diem: diemNano?.toString() });
+/** The limits of a key and an end user, as the scripts read them. */
+function limitsText({ keyLimit, userLimit }: Pick<Hold, 'keyLimit' | 'userLimit'>): string {
+  if (!keyLimit && !userLimit) return '';
+  const user = userLimit && { id: userLimit.endUser, ...amountsIn(userLimit) };
+  return JSON.stringify({ ...(keyLimit && amountsIn(keyLimit)), ...(user && { user }) });
 }
 
-function limitOf(text: string): SpendingLimit {
-  const { period, usd, diem } = JSON.parse(text) as {
-    period: SpendingLimit['period'];
-    usd?: string;
-    diem?: string;
+const amountsIn = ({ period, usdNano, diemNano }: SpendingLimit): WrittenLimit => ({
+  period,
+  usd: usdNano?.toString(),
+  diem: diemNano?.toString(),
+});
+
+interface WrittenLimit {
+  readonly period: SpendingLimit['period'];
+  readonly usd?: string | undefined;
+  readonly diem?: string | undefined;
+}
+
+function limitsOf(text: string): Pick<Hold, 'keyLimit' | 'userLimit'> {
+  const { user, ...key } = JSON.parse(text) as Partial<WrittenLimit> & {
+    user?: WrittenLimit & { id: string };
   };
+  const { period } = key;
   return {
-    period,
-    ...(usd !== undefined && { usdNano: BigInt(usd) }),
-    ...(diem !== undefined && { diemNano: BigInt(diem) }),
+    ...(period && { keyLimit: limitOf({ ...key, period }) }),
+    ...(user && { userLimit: { endUser: user.id, ...limitOf(user) } }),
   };
 }
+
+const limitOf = ({ period, usd, diem }: WrittenLimit): SpendingLimit => ({
+  period,
+  ...(usd !== undefined && { usdNano: BigInt(usd) }),
+  ...(diem !== undefined && { diemNano: BigInt(diem) }),
+});
 
 /** A hold as arguments of the scripts. */
-function holdArgs({ requestId, keyId, amount, before, keyLimit }: Hold): string[] {
+function holdArgs(hold: Hold): string[] {
+  const { requestId, keyId, amount, before } = hold;
   const amounts = [amount.usdNano, amount.diemNano, before.usdNano, before.diemNano];
-  return [requestId, keyId, ...amounts.map(String), limitText(keyLimit)];
+  return [requestId, keyId, ...amounts.map(String), limitsText(hold)];
 }
 
 /** The sum of the holds, formatted for the log. */
@@ -329,7 +348,7 @@ function heldOf({ requestId, accountId }: { requestId: string; accountId: string
     keyId,
     amount: balances(usd, diem),
     before: balances(beforeUsd, beforeDiem),
-    ...(limit !== '' && { keyLimit: limitOf(limit) }),
+    ...(limit !== '' && limitsOf(limit)),
   };
 }
 
@@ -337,6 +356,7 @@ const SHORT = [
   'INSUFFICIENT_BALANCE',
   'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+  'END_USER_SPEND_LIMIT_EXCEEDED',
 ] as const;
 
 function shortCode(reply: string | undefined): (typeof SHORT)[number] {

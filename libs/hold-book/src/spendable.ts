@@ -1,4 +1,5 @@
 import type { Balances } from '@svc/contracts/money';
+import type { HoldRequest, SpendingLimit } from '@svc/contracts/ports';
 import type { ProblemCode } from '@svc/contracts/problems';
 
 /** The amount wanted, and its alternatives. */
@@ -43,6 +44,28 @@ export function covers(left: Balances, amount: Balances): boolean {
 export function least(a: Balances, b: Balances): Balances {
   return { usdNano: smaller(a.usdNano, b.usdNano), diemNano: smaller(a.diemNano, b.diemNano) };
 }
+
+/** A limit of a request besides its account's balance, and what its spending counts for. */
+export interface Bound {
+  /** The id of the key or of the end user. */
+  readonly id: string;
+  readonly limit: SpendingLimit;
+}
+
+/** The limits of a request: that of its key, then that of its end user. */
+export function boundsOf({
+  keyId,
+  keyLimit,
+  userLimit,
+}: Pick<HoldRequest, 'keyId' | 'keyLimit' | 'userLimit'>): readonly Bound[] {
+  if (!keyLimit && !userLimit) return NO_BOUNDS;
+  return [
+    ...(keyLimit ? [{ id: keyId, limit: keyLimit }] : []),
+    ...(userLimit ? [{ id: userLimit.endUser, limit: userLimit }] : []),
+  ];
+}
+
+const NO_BOUNDS: readonly Bound[] = [];
 
 /** Why nothing could be taken: the key's limit if the account itself could have paid. */
 export function shortOf(account: Balances, key: Balances, wanted: Take): ProblemCode {

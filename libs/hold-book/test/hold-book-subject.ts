@@ -21,9 +21,9 @@ export interface HoldBookSubject {
 /** Reads of the books for a hold book without books: the given balances, and keys that have spent nothing. */
 export function readsOf(
   balances: BookReads['balances'],
-  keySpent: BookReads['keySpent'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
+  spentOf: BookReads['spentOf'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
 ): BookReads {
-  return { balances, keySpent };
+  return { balances, spentOf };
 }
 
 const NOTHING_SPENT = {

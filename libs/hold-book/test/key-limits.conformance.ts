@@ -3,6 +3,7 @@ import type { Balances } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
 import type { SpendingLimit } from '@svc/contracts/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MAX_USERS } from '../src/hold-accounts.js';
 import type { KeySpent } from '../src/key-budget.js';
 import { type HoldBookSubject, readsOf } from './hold-book-subject.js';
 import type { HoldBook, KeySpending, PostedBalances } from '../src/hold-book.js';
@@ -48,12 +49,11 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   }
 
   let requests = 0;
-  const request = (amountNano: bigint, keyLimit?: SpendingLimit, keyId = 'k') => ({
+  const requestOf = (amountNano: bigint, keyId = 'k') => ({
     requestId: `r${(requests += 1)}`,
     accountId: ACCOUNT,
     keyId,
     amountNano,
-    ...(keyLimit && { keyLimit }),
   });
 
   /** Posts a charge of the key to the books. */
@@ -77,10 +77,28 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
     diemNano: 0n,
   });
 
-  describe('the limit of a key', () => {
+  const OF_KEY = {
+    whose: 'a key',
+    usd: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
+    diem: 'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+    limited: (keyId: string, keyLimit: SpendingLimit) => ({ keyId, keyLimit }),
+  } as const;
+  const OF_USER = {
+    whose: 'an end user',
+    usd: 'END_USER_SPEND_LIMIT_EXCEEDED',
+    diem: 'END_USER_SPEND_LIMIT_EXCEEDED',
+    limited: (endUser: string, limit: SpendingLimit) => ({ keyId: 'any', userLimit: { endUser, ...limit } }),
+  } as const;
+
+  describe.each([OF_KEY, OF_USER])('the limit of $whose', ({ usd, diem: ofDiem, limited }) => {
+    const request = (amountNano: bigint, limit?: SpendingLimit, id = 'k') => ({
+      ...requestOf(amountNano),
+      ...(limit && limited(id, limit)),
+    });
+
     it('refuses provisionally only while a request of the key may give back what it took', async () => {
       const book = createBook();
-      const code = 'API_KEY_USD_SPEND_LIMIT_EXCEEDED';
+      const code = usd;
       const [mine, other] = [usdLimit(10n), usdLimit(100n)];
       const settled = await book.hold(request(10n, mine));
       await expect(book.hold(request(1n, mine))).rejects.toMatchObject({ code, isProvisional: true });
@@ -100,9 +118,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       const book = createBook();
       await book.hold(request(60n, usdLimit(100n)));
       await book.hold(request(40n, usdLimit(100n)));
-      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
-        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
-      );
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(refused(usd));
       expect(await book.hold(request(900n))).toBeDefined();
       expect(await book.hold(request(50n, usdLimit(100n), 'other'))).toBeDefined();
     });
@@ -113,9 +129,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       const hold = await book.hold(request(50n, diem));
       expect(hold.amount).toEqual({ diemNano: 30n, usdNano: 20n });
       posted = { ...posted, balances: { usdNano: 0n, diemNano: 100n } };
-      await expect(createBook().hold(request(31n, diem))).rejects.toEqual(
-        refused('API_KEY_DIEM_SPEND_LIMIT_EXCEEDED'),
-      );
+      await expect(createBook().hold(request(31n, diem))).rejects.toEqual(refused(ofDiem));
     });
 
     it('reports an insufficient balance if the account itself is short', async () => {
@@ -128,18 +142,14 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       const book = createBook();
       const hold = await book.hold({ ...request(500n, usdLimit(100n)), atLeastNano: 1n });
       expect(hold.amount.usdNano).toBe(100n);
-      await expect(book.extend(hold, { moreNano: 1n })).rejects.toEqual(
-        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
-      );
+      await expect(book.extend(hold, { moreNano: 1n })).rejects.toEqual(refused(usd));
     });
 
     it('reads earlier spending once', async () => {
       spent = { ...spent, epoch: { usdNano: 90n, diemNano: 0n } };
       const book = createBook();
       await Promise.all([1, 2].map(async () => book.hold(request(5n, usdLimit(100n)))));
-      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
-        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
-      );
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(refused(usd));
       expect(keyReads).toBe(1);
     });
 
@@ -269,9 +279,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
         spent = { ...spent, version: 8n, day: today, epoch: { usdNano: 100n, diemNano: 0n } };
         await book.post(charge({ usdNano: 100n }));
       };
-      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(
-        refused('API_KEY_USD_SPEND_LIMIT_EXCEEDED'),
-      );
+      await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(refused(usd));
       expect(keyReads).toBe(2);
     });
 
@@ -283,7 +291,75 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
     });
   });
 
+  describe('the limits of a key and an end user together', () => {
+    const ofUser = (amountNano: bigint, endUser = 'u', userNano = 50n) => ({
+      ...requestOf(amountNano),
+      userLimit: { endUser, ...usdLimit(userNano) },
+    });
+    const both = (...of: Parameters<typeof ofUser>) => ({ ...ofUser(...of), keyLimit: usdLimit(100n) });
+
+    it('both count what is held, and the one that refuses is named', async () => {
+      const book = createBook();
+      await book.hold(both(30n));
+      await expect(book.hold(both(21n))).rejects.toEqual(refused(OF_USER.usd));
+      await book.hold(both(50n, 'v'));
+      await expect(book.hold(both(21n, 'w'))).rejects.toEqual(refused(OF_KEY.usd));
+      await expect(book.hold(both(2_000n, 'w'))).rejects.toEqual(refused('INSUFFICIENT_BALANCE'));
+      const last = await book.hold({ ...both(500n), atLeastNano: 1n });
+      expect(last.amount.usdNano).toBe(20n);
+      await book.release(last);
+      expect(await book.hold(both(20n))).toBeDefined();
+    });
+
+    it('both count what is posted, each for its own', async () => {
+      const book = createBook();
+      const hold = await book.hold(both(40n));
+      await book.settle(hold, { usdNano: 40n, diemNano: 0n });
+      const [made] = charge({ usdNano: 40n }, [hold.requestId]);
+      spent = { ...spent, version: posted.version };
+      const ofUser = { ...NONE, keyId: 'u', day: today, usdNano: 40n };
+      await book.post(made ? [{ ...made, spends: [...made.spends, ofUser] }] : []);
+      await expect(book.hold(both(11n))).rejects.toEqual(refused(OF_USER.usd));
+      await expect(book.hold(both(61n, 'v', 500n))).rejects.toEqual(refused(OF_KEY.usd));
+      expect(await book.hold(both(10n))).toBeDefined();
+    });
+
+    it('a lapsed hold is taken again within both', async () => {
+      const hold = await createBook().hold(both(30n));
+      const later = createBook();
+      await later.hold(both(30n));
+      await later.renew([hold]);
+      await expect(later.hold(both(21n))).rejects.toEqual(refused(OF_USER.usd));
+      expect(await later.hold(both(20n))).toBeDefined();
+    });
+
+    it('stays exact for more end users than a book remembers', async () => {
+      const book = createBook();
+      const refusalsOf = async (nano: bigint): Promise<number> => {
+        let refusals = 0;
+        for (let of = 0; of < MAX_USERS / 5; of += 1) {
+          const users = Array.from('0123456789', (at) => `eu_${of}${at}`);
+          const held = await Promise.allSettled(users.map(async (id) => book.hold(ofUser(nano, id))));
+          refusals += held.filter(({ status }) => status === 'rejected').length;
+          for (const each of held) if (each.status === 'fulfilled') await book.release(each.value);
+        }
+        return refusals;
+      };
+      await book.hold(ofUser(30n, 'eu_held'));
+      expect(await refusalsOf(50n)).toBe(0);
+      await expect(book.hold(ofUser(21n, 'eu_held'))).rejects.toEqual(refused(OF_USER.usd));
+      expect(await book.hold(ofUser(20n, 'eu_held'))).toBeDefined();
+      spent = { ...spent, epoch: { usdNano: 40n, diemNano: 0n } };
+      expect(await refusalsOf(11n)).toBeGreaterThanOrEqual(MAX_USERS);
+    });
+  });
+
   describe('the preferred amount', () => {
+    const request = (amountNano: bigint, keyLimit?: SpendingLimit) => ({
+      ...requestOf(amountNano),
+      ...(keyLimit && { keyLimit }),
+    });
+
     it('is held if it is at most a tenth of what can be spent, otherwise the amount', async () => {
       const book = createBook();
       const small = await book.hold({ ...request(10n), preferredNano: 110n });
@@ -301,10 +377,10 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   describe('setting the DIEM of an account', () => {
     it('sets aside what is not held, and lets other requests wait for the new balance', async () => {
       const book = createBook();
-      await book.hold(request(30n));
+      await book.hold(requestOf(30n));
       expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
       expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
-      const waiting = book.hold(request(40n));
+      const waiting = book.hold(requestOf(40n));
       const outcome = await Promise.race([waiting, sleep(20, 'waits')]);
       expect(outcome).toBe('waits');
       const [change] = charge({ diemNano: 50n }, ['stake']);
@@ -315,7 +391,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
     it('continues with the old balance if the change is abandoned', async () => {
       const book = createBook();
       await book.holdRest(ACCOUNT, 'stake');
-      const waiting = book.hold(request(40n));
+      const waiting = book.hold(requestOf(40n));
       await book.release({ requestId: 'stake', accountId: ACCOUNT, keyId: '', amount: NONE, before: NONE });
       expect((await waiting).amount).toEqual({ diemNano: 40n, usdNano: 0n });
     });

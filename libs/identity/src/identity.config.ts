@@ -48,6 +48,14 @@ export const identityConfig = {
     .enum(['on', 'off'])
     .default('on')
     .describe('Whether callers with more than 20 failed requests in 30 s are blocked for 30 s'),
+  GATEWAY_END_USER_HEADER: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/i, 'must be the name of a header')
+    .transform((name) => name.toLowerCase())
+    .optional()
+    .describe(
+      'A header by which clients name the end user of a request, such as `X-OpenWebUI-User-Id`, in place of `user` in its body',
+    ),
   SVC_CONSOLE: z
     .enum(['on', 'off'])
     .default('on')

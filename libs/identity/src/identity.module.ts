@@ -11,6 +11,8 @@ import { GatewayAccess } from './auth/access.js';
 import { BatchedLookups } from './auth/batched-lookups.js';
 import { Callers } from './auth/callers.js';
 import { ConsoleAccess } from './auth/console-access.js';
+import { EndUserLimitsStore } from './end-users/end-user-limits.store.js';
+import { EndUsers } from './end-users/end-users.js';
 import { FailedRequests } from './failures/failed-requests.js';
 import { FailureGate } from './failures/failure-gate.js';
 import { FailureWatch } from './failures/failure-watch.js';
@@ -35,6 +37,8 @@ const SHARED = [
   AccountLimitsStore,
   AccountStore,
   DevelopmentAccount,
+  EndUserLimitsStore,
+  EndUsers,
   FailedRequestStore,
   FailureBlocks,
   KeyCache,

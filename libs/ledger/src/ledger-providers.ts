@@ -54,6 +54,7 @@ import { StakesStore } from './staking/stakes.store.js';
 import { Staking } from './staking/staking.js';
 import { SnapshotStore } from './usage/snapshot.store.js';
 import { UsageDaysStore } from './usage/usage-days.store.js';
+import { ChargeUsersStore } from './usage/charge-users.store.js';
 import { UsageRequestsStore } from './usage/usage-requests.store.js';
 import { UsageHistoryStore } from './usage/usage-history.store.js';
 
@@ -114,6 +115,7 @@ export function keepingBooks(config: LedgerConfig): Provider[] {
     StatementsStore,
     Staking,
     UsageDaysStore,
+    ChargeUsersStore,
     UsageRequestsStore,
     UsageHistoryStore,
   ];

@@ -5,7 +5,9 @@ import {
   type UsageFilter,
   UsageHistory,
   type UsagePage,
+  type UserUsage,
 } from '@svc/contracts/ports';
+import { ChargeUsersStore, type UserDays, type UsersWanted } from './usage/charge-users.store.js';
 import { UsageDaysStore } from './usage/usage-days.store.js';
 import { type RequestStep, type RequestsFound, UsageRequestsStore } from './usage/usage-requests.store.js';
 import { PostingProgress } from './posting/posting-progress.js';
@@ -24,6 +26,7 @@ export class LocalUsageHistory extends UsageHistory {
     private readonly history: UsageHistoryStore,
     private readonly sums: UsageDaysStore,
     private readonly byRequest: UsageRequestsStore,
+    private readonly byUser: ChargeUsersStore,
   ) {
     super();
   }
@@ -46,6 +49,20 @@ export class LocalUsageHistory extends UsageHistory {
   override async days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]> {
     await this.progress.beforeRead();
     return this.sums.days(accountId, from, until);
+  }
+
+  override async users(
+    accountId: string,
+    days: UserDays,
+    wanted: UsersWanted,
+  ): Promise<readonly UserUsage[]> {
+    await this.progress.beforeRead();
+    return this.byUser.read(accountId, days, wanted);
+  }
+
+  override async forgetUser(accountId: string, endUser: string): Promise<number> {
+    await this.progress.beforeRead();
+    return this.byUser.forget(accountId, endUser);
   }
 
   override async keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]> {

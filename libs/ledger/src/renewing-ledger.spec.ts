@@ -13,7 +13,7 @@ class LateRenewals extends Ledger {
   readonly book = new MemoryHoldBook(
     {
       balances: () => Promise.resolve({ accountId: ACCOUNT, version: 1n, balances: ALL }),
-      keySpent: () => Promise.reject(new Error('no key has a limit')),
+      spentOf: () => Promise.reject(new Error('no key has a limit')),
     },
     { leaseMs: 1_000, maxAccounts: 10, maxHolds: 10_000 },
   );

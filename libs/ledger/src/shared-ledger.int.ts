@@ -7,6 +7,7 @@ import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';
 import { booksConformance } from '../test/books.conformance.js';
+import { endUsersConformance } from '../test/end-users.conformance.js';
 import { ledgerConformance } from '../test/ledger.conformance.js';
 import { chargeOf, requestOf, usd } from '../test/testing.js';
 import { stakingConformance } from '../test/staking.conformance.js';
@@ -44,11 +45,12 @@ describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
     (books) => books,
     (options) => startOverHttp(redis, options),
   );
-  usageHistoryConformance(
-    'its history over HTTP',
-    (history) => history,
-    (options) => startOverHttp(redis, options),
-  );
+  for (const conformance of [usageHistoryConformance, endUsersConformance])
+    conformance(
+      'its history over HTTP',
+      (history) => history,
+      (options) => startOverHttp(redis, options),
+    );
 
   it('takes credits with posting off, and posts the waiting charges once it is on', async () => {
     await forgetHolds(redis.url);

@@ -46,8 +46,8 @@ class SlowReads implements BookReads {
     return response;
   }
 
-  keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
-    return this.response(this.parts.reads.keySpent(accountId, keyId, day));
+  spentOf(accountId: string, keyId: string, day: string): Promise<KeySpent> {
+    return this.response(this.parts.reads.spentOf(accountId, keyId, day));
   }
 
   answerAll(): void {

@@ -143,11 +143,15 @@ export function usageHistoryConformance(
 
       beforeAll(async () => {
         accountId = await accountWith(usd(1), usd(1));
-        charges = Array.from({ length: 120 }, () => randomCharge(accountId));
+        const ofUser = (at: number) => (at % 4 > 0 ? { endUser: `eu_${at % 4}` } : {});
+        charges = Array.from({ length: 120 }, (_, at) => ({ ...randomCharge(accountId), ...ofUser(at) }));
         const others = await accountWith(usd(1));
         await running.poster.post([...charges, ...charges.map(() => randomCharge(others))]);
         all = await walked({ accountId }, 1_000);
       });
+
+      const userOf = ({ requestId }: UsageEntry): string | undefined =>
+        charges.find((charge) => charge.requestId === requestId)?.endUser;
 
       it('adds up to what each request cost and used', () => {
         for (const { requestId, cost, lines } of charges) {
@@ -167,11 +171,16 @@ export function usageHistoryConformance(
         { keyId: 'key-2', model: 'model' },
         { model: 'model' },
         { model: 'other' },
+        { endUser: 'eu_1' },
+        { endUser: 'eu_2', keyId: 'key-1' },
+        { endUser: 'eu_9' },
       ])('has, for %j, the entries of these alone, in steps and pages of any size', async (only) => {
         const filter = { accountId, ...only };
         const wanted = all.filter(
           (entry) =>
-            (only.keyId ?? entry.keyId) === entry.keyId && (only.model ?? entry.model) === entry.model,
+            (only.keyId ?? entry.keyId) === entry.keyId &&
+            (only.model ?? entry.model) === entry.model &&
+            (only.endUser === undefined || userOf(entry) === only.endUser),
         );
         for (const limit of [1, 7, 1_000]) {
           await expect(walked(filter, limit)).resolves.toEqual(wanted);
@@ -182,7 +191,8 @@ export function usageHistoryConformance(
       it('is the same by request: whole requests, newest first, in steps of any size', async () => {
         const byRequest = (entries: readonly UsageEntry[]): UsageEntry[][] =>
           [...Map.groupBy(entries, ({ requestId }) => requestId).values()].map((each) => [...each]);
-        for (const only of [{}, { keyId: 'key-0' }, { requestId: charges[7]?.requestId ?? '' }])
+        const sought = { requestId: charges[7]?.requestId ?? '' };
+        for (const only of [{}, { keyId: 'key-0' }, sought, { endUser: 'eu_3' }])
           for (const limit of [1, 7, 1_000]) {
             const found: UsageEntry[][] = [];
             let before: RequestPlace | undefined;
@@ -196,7 +206,8 @@ export function usageHistoryConformance(
             const wanted = all.filter(
               (entry) =>
                 (!('keyId' in only) || entry.keyId === only.keyId) &&
-                (!('requestId' in only) || entry.requestId === only.requestId),
+                (!('requestId' in only) || entry.requestId === only.requestId) &&
+                (!('endUser' in only) || userOf(entry) === only.endUser),
             );
             expect(found).toEqual(byRequest(wanted).toReversed());
           }

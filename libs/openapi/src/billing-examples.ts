@@ -39,6 +39,21 @@ export const BILLING_EXAMPLES = {
     csv: CSV,
   },
   listBillingUsageHistory: { reply: only('One entry', { data: [entry], nextCursor: null }), csv: CSV },
+  getBillingUsers: {
+    reply: only('One end user', {
+      lookback: '7d',
+      data: [
+        {
+          endUser: 'eu_3q2-7wvTQmWk0Jc1bXyZ9A',
+          requests: 214,
+          promptTokens: 61_200,
+          completionTokens: 40_100,
+          usd: 0.0332,
+          diem: 0,
+        },
+      ],
+    }),
+  },
   getBillingUsageAnalytics: {
     reply: only('One day', {
       lookback: '1d',

@@ -1,3 +1,6 @@
+const END_USER =
+  'The end user whose request it is, for usage and limits by user; only a hash of it is stored.';
+
 /** The members that name the models to fall back to. */
 const FALLBACKS = {
   models:
@@ -59,7 +62,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     session_id:
       'Like `prompt_cache_key`, which takes precedence. The headers `x-session-id` and `x-session-affinity` mean the same.',
     prompt_cache_retention: 'How long the prompt should stay cached.',
-    user: 'Accepted but not used.',
+    user: END_USER,
     store: 'Accepted but not used: completions are not stored.',
     include: 'Accepted but not used.',
     metadata: 'Accepted but not used.',
@@ -94,8 +97,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     ...FALLBACKS,
     prompt: 'Not supported; use `instructions` and `input`.',
     service_tier: SERVICE_TIER,
-    safety_identifier: 'Accepted but not used.',
-    user: 'Accepted but not used.',
+    safety_identifier: `${END_USER} It takes precedence over \`user\`.`,
+    user: END_USER,
     metadata: 'Returned with the response; not used otherwise.',
     svc_parameters: 'Options of this service.',
   },
@@ -109,7 +112,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     logprobs:
       'Return the log probability of each token, and of this number of the most likely ones. Not with `echo`.',
     max_tokens: 'The maximum number of tokens to generate, including reasoning. Default: 16.',
-    user: 'Accepted but not used.',
+    user: END_USER,
     metadata: 'Accepted but not used.',
     ...FALLBACKS,
     service_tier: SERVICE_TIER,
@@ -126,7 +129,8 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     output_format: 'The same as `output_config.format`.',
     cache_control: 'Accepted but not used, unlike the marks on blocks.',
     max_tokens: 'The maximum number of tokens to generate, including reasoning.',
-    metadata: 'Accepted but not used.',
+    metadata:
+      '`user_id` is the end user whose request it is, for usage and limits by user; only a hash of it is stored.',
     service_tier:
       'Accepted but not used: both values mean the standard tier, which `usage.service_tier` names.',
     ...FALLBACKS,

@@ -23,8 +23,32 @@ const limits = {
   models: [{ model: '*', requestsPerMinute: 1000, tokensPerMinute: 5_000_000 }],
 };
 
-/** Examples of the key routes. */
+const END_USER = 'eu_3q2-7wvTQmWk0Jc1bXyZ9A';
+const userLimits = only('An end user that has limits', {
+  success: true,
+  data: {
+    endUser: END_USER,
+    consumptionLimit: { usd: 2, diem: null, vcu: null },
+    limitPeriod: 'MONTH',
+    requestsPerMinute: 20,
+  },
+});
+
+/** Examples of the routes of keys and end users. */
 export const KEY_EXAMPLES = {
+  getEndUserLimits: { reply: userLimits },
+  setEndUserLimits: {
+    request: only('Money for a month, and requests', {
+      consumptionLimit: { usd: 2 },
+      limitPeriod: 'MONTH',
+      requestsPerMinute: 20,
+    }),
+    reply: userLimits,
+  },
+  removeEndUserLimits: { reply: only('No limits of its own', { success: true, data: null }) },
+  forgetEndUser: {
+    reply: only('Its requests', { success: true, data: { endUser: END_USER, requests: 214 } }),
+  },
   listApiKeys: { reply: only('One key', { object: 'list', data: [keyWithUsage] }) },
   createApiKey: {
     request: only('A key with a limit', {

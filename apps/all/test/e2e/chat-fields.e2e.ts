@@ -36,7 +36,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   text: { verbosity: 'low' },
   modalities: ['text'],
   prompt_cache_retention: '24h',
-  user: 'user-1',
   anon_user_id: 'user-1',
   store: false,
   include: ['something'],
@@ -45,6 +44,15 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 const treated = (treatment: string): string[] =>
   Object.entries(TREATMENTS.chat).flatMap(([name, given]) => (given === treatment ? [name] : []));
+
+it('never tells a backend who the end user is', async () => {
+  const messages = [{ role: 'user', content: 'hi' }];
+  const named = { user: 'alice', safety_identifier: 'bob', metadata: { user_id: 'carol' } };
+  const response = await platform.chat(account.apiKey, { model: 'test-model', messages, ...named });
+  expect(response.status).toBe(200);
+  const [{ body } = { body: '{}' }] = platform.simulator.requests().toReversed();
+  expect(String(body)).not.toMatch(/alice|bob|carol/);
+});
 
 it('passes documented pass-through fields to the backend unchanged, and drops ignored ones', async () => {
   const names = [...treated('passed on'), ...treated('not used')];

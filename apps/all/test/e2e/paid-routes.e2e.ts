@@ -30,6 +30,7 @@ beforeAll(async () => {
   backend = await startSimulator({ port: 0 });
   const { url } = backend;
   platform = await Platform.start({
+    env: { GATEWAY_END_USER_HEADER: 'X-End-User' },
     models: [
       ...modelsFor(url, 'open', {}),
       ...modelsFor(url, 'paid', { paidOnly: true }),
@@ -133,6 +134,24 @@ describe('an account with money', () => {
     const { usd } = await platform.balances(account.id);
     expect(Number(usd)).toBeLessThan(1);
     expect(1 - Number(usd)).toBeCloseTo(Number(made[0]?.amount), 9);
+  });
+});
+
+describe('an end user whom a header names', () => {
+  it.each(CHARGED)('is that of the charge: %s', async (name) => {
+    const account = await platform.account('1.00');
+    const response = await called(name, { headers: { ...bearer(account.apiKey), 'x-end-user': 'alice' } });
+    await response.text();
+    const requestsOf = async (user: string): Promise<string[]> => {
+      const url = `${platform.apiUrl}/billing/requests?user=${user}`;
+      const found = await fetch(url, { headers: bearer(account.apiKey) });
+      const { data } = (await found.json()) as { data: { requestId: string }[] };
+      return data.map(({ requestId }) => requestId);
+    };
+    const requestId = response.headers.get('x-request-id');
+    await eventually('the charge is that of the user', async () => (await requestsOf('alice')).length > 0);
+    expect(await requestsOf('alice')).toEqual([requestId]);
+    expect(await requestsOf('bob')).toEqual([]);
   });
 });
 

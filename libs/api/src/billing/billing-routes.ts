@@ -10,6 +10,8 @@ import {
   BillingUsageHistory,
   BillingUsageHistoryQuery,
   BillingUsageQuery,
+  BillingUsers,
+  BillingUsersQuery,
 } from './billing.js';
 import type { RouteDefinition } from '../route/route-definition.js';
 
@@ -95,6 +97,21 @@ next export overlap it by a few minutes. ${CSV_COLUMNS}`,
     reply: BillingDays,
     headers: ['balances'],
     refusals: ['INVALID_REQUEST', 'API_KEY_NOT_FOUND', 'REQUEST_TIMEOUT'],
+  },
+  billingUsers: {
+    method: 'GET',
+    path: '/api/v1/billing/usage-analytics/users',
+    operationId: 'getBillingUsers',
+    tag: 'Billing',
+    summary: "Sums up the usage of the account's end users",
+    description: `Needs an ADMIN key. End users are those that requests name by \`user\`, \`safety_identifier\` or \`metadata.user_id\`.
+Their names are not stored. Days are UTC days.`,
+    access: 'admin',
+    status: 200,
+    query: BillingUsersQuery,
+    reply: BillingUsers,
+    headers: ['balances'],
+    refusals: ['INVALID_REQUEST', 'REQUEST_TIMEOUT'],
   },
   billingRequests: {
     method: 'GET',

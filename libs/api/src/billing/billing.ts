@@ -1,5 +1,6 @@
 import { SERVICE_TIERS } from '@svc/contracts/money';
 import { z } from 'zod';
+import { EndUserId, EndUserName } from '../end-users/end-users.js';
 
 const CURRENCIES = ['USD', 'DIEM'] as const;
 
@@ -30,6 +31,12 @@ const ofKeyAndModel = {
     .optional()
     .describe('Only the usage of this key; `web` is that of the console.'),
   model: z.string().min(1).max(200).optional().describe('Only the usage of this model.'),
+};
+
+const ofUser = {
+  user: EndUserName.optional().describe(
+    'Only the requests of this end user, by its id or by the name that they have in `user`, `safety_identifier` or `metadata.user_id`.',
+  ),
 };
 const Usd = z.number().describe('With at most nine decimals.');
 const Mtokens = z.number().describe('In millions; of tokens, if the item is charged by tokens.');
@@ -105,6 +112,7 @@ export const BillingUsageQuery = z.object({
   ),
   endDate: DayOrTime.optional().describe('Entries before this time, or until the end of this UTC day.'),
   ...ofKeyAndModel,
+  ...ofUser,
   limit: z.coerce.number().int().min(1).max(500).default(200),
   page: z.coerce.number().int().min(1).max(1_000_000_000).default(1),
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('The order by time.'),
@@ -120,6 +128,7 @@ export const BillingUsageHistoryQuery = z.object({
   endTimestamp: UtcTime.optional().describe('Entries before this time.'),
   currency: SoughtCurrency,
   ...ofKeyAndModel,
+  ...ofUser,
   pageSize: z.coerce.number().int().min(10).max(1_000).optional().describe('Default: 1000.'),
   /** Validated when decoded, so that every invalid cursor gets the same error. */
   cursor: z
@@ -143,6 +152,29 @@ export const BillingAnalyticsQuery = z.object({
   startDate: RecentDay.optional().describe('The first day (UTC). Requires `endDate`.'),
   endDate: RecentDay.optional().describe('The last day (UTC). Requires `startDate`.'),
   ...ofKeyAndModel,
+});
+
+const DaysQuery = BillingAnalyticsQuery.pick({ lookback: true, startDate: true, endDate: true });
+
+export const BillingUsersQuery = DaysQuery.extend({
+  ...ofUser,
+  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('The most end users.'),
+});
+
+export const BillingUsers = z.object({
+  lookback: z.string().meta({ example: '7d' }),
+  data: z
+    .array(
+      z.object({
+        endUser: EndUserId,
+        requests: z.int(),
+        promptTokens: z.int(),
+        completionTokens: z.int(),
+        usd: Usd,
+        diem: Usd,
+      }),
+    )
+    .describe('The end users that spent most, highest first.'),
 });
 
 export const BillingReportQuery = BillingAnalyticsQuery.extend({
@@ -188,6 +220,7 @@ export const BillingRequestsQuery = z.object({
   startTimestamp: UtcTime.optional().describe('Requests from this time on.'),
   endTimestamp: UtcTime.optional().describe('Requests before this time.'),
   ...ofKeyAndModel,
+  ...ofUser,
   requestId: z.string().min(1).max(200).optional().describe('Only this request.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z
@@ -270,6 +303,8 @@ export type BillingUsageHistoryQuery = z.infer<typeof BillingUsageHistoryQuery>;
 export type BillingAnalytics = z.infer<typeof BillingAnalytics>;
 export type BillingAnalyticsQuery = z.infer<typeof BillingAnalyticsQuery>;
 export type BillingReportQuery = z.infer<typeof BillingReportQuery>;
+export type BillingUsers = z.infer<typeof BillingUsers>;
+export type BillingUsersQuery = z.infer<typeof BillingUsersQuery>;
 export type BillingDays = z.infer<typeof BillingDays>;
 export type BillingRequests = z.infer<typeof BillingRequests>;
 export type BillingRequestsQuery = z.infer<typeof BillingRequestsQuery>;

@@ -12,5 +12,7 @@ export {
   BillingUsageHistory,
   BillingUsageHistoryQuery,
   BillingUsageQuery,
+  BillingUsers,
+  BillingUsersQuery,
   WEB_APP,
 } from './billing.js';

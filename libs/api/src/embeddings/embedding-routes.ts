@@ -29,6 +29,7 @@ is charged by the tokens of its texts after all vectors are computed; a failed r
       'INSUFFICIENT_BALANCE',
       'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
       'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+      'END_USER_SPEND_LIMIT_EXCEEDED',
       'UNAUTHORIZED',
       'MODEL_NOT_FOUND',
       'MODEL_RETIRED',

@@ -27,7 +27,7 @@ export const EmbeddingRequest = z.looseObject({
     .min(1)
     .nullish()
     .describe('The length of each vector, for models with `supportsCustomDimensions`.'),
-  user: z.string().nullish().describe('Accepted but not used.'),
+  user: z.string().nullish().describe('The end user whose request it is; only a hash of it is stored.'),
   svc_parameters: unknownHere('svc_parameters is not offered for embeddings: they are never encrypted'),
 });
 

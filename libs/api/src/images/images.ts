@@ -120,7 +120,11 @@ export const ImageGenerationRequest = z.looseObject({
   moderation: z.enum(['auto', 'low']).nullish().describe(UNUSED),
   background: z.enum(['transparent', 'opaque', 'auto']).nullish().describe(UNUSED),
   style: z.enum(['vivid', 'natural']).nullish().describe(UNUSED),
-  user: z.string().max(512).nullish().describe(UNUSED),
+  user: z
+    .string()
+    .max(512)
+    .nullish()
+    .describe('The end user whose request it is; only a hash of it is stored.'),
   stream: off('stream is not supported for images: send the request without it'),
   partial_images: z.literal(0, { error: 'partial_images is not supported: images are sent whole' }).nullish(),
   safe_mode: absent('safe_mode is a parameter of POST /image/generate; here it is called moderation'),

@@ -24,7 +24,7 @@ const VCU = 'Deprecated: accepted but not used, and always null in responses.';
  * An absent currency keeps its limit; on a new key it has none. An ADMIN key with limits gives another key at
  * most what is left of its own, which is lowered by that.
  */
-const ConsumptionLimit = z
+export const ConsumptionLimit = z
   .strictObject({
     usd: Limit.optional().describe('US dollars; null means no limit.'),
     diem: Limit.optional().describe('DIEM; null means no limit.'),
@@ -46,7 +46,7 @@ const ExpiresAt = z
   .meta({ example: '2027-01-31T12:00:00Z' });
 
 const Description = z.string().max(64);
-const LimitPeriod = z
+export const LimitPeriod = z
   .enum(LIMIT_PERIODS)
   .describe(
     'The period of the spending limits: a UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.',
@@ -115,13 +115,17 @@ const MaxCostPerRequest = z
   )
   .meta({ example: 0.05 });
 
-const PerMinute = z.int().min(1).max(2_000_000_000);
+export const PerMinute = z.int().min(1).max(2_000_000_000);
+
+export const PerDay = PerMinute.describe('In a UTC day.');
 
 /** Limits of this key within its account's. */
 const ownLimits = {
   maxCostPerRequest: MaxCostPerRequest.optional(),
   requestsPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
   tokensPerMinute: PerMinute.optional().describe("The key's own limit, in addition to its account's."),
+  requestsPerDay: PerDay.optional(),
+  tokensPerDay: PerDay.optional(),
 };
 
 export const NewApiKey = z.strictObject({
@@ -178,6 +182,8 @@ export const ApiKeyChange = z.strictObject({
   maxCostPerRequest: MaxCostPerRequest.nullable().optional(),
   requestsPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
   tokensPerMinute: PerMinute.nullable().optional().describe("The key's own limit; null removes it."),
+  requestsPerDay: PerDay.nullable().optional(),
+  tokensPerDay: PerDay.nullable().optional(),
 });
 
 /** Longer than most deployments of a new secret take. */
@@ -198,7 +204,7 @@ export const ApiKeyParams = z.object({ id: KeyId });
 export const ApiKeyQuery = z.strictObject({ id: KeyId.optional() });
 
 const Amount = z.number().nullable();
-const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
+export const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
 const Spent = z.string().meta({ example: '0.0123' });
 
 /** What the key may be used for, and falls back to. What restricts nothing is absent. */
@@ -210,6 +216,14 @@ const uses = {
   canInfer: z.literal(false).optional().describe('The ADMIN key may not use what is paid for.'),
   maxCostPerRequest: MaxCostPerRequest.optional(),
   disabled: z.literal(true).optional().describe('The key is refused until it is enabled again.'),
+};
+
+/** Those that are set. */
+export const ownLimitsView = {
+  requestsPerMinute: z.int().optional(),
+  tokensPerMinute: z.int().optional(),
+  requestsPerDay: z.int().optional(),
+  tokensPerDay: z.int().optional(),
 };
 
 const view = {
@@ -229,8 +243,7 @@ export const PlainApiKeyView = z.object({
   limitPeriod: LimitPeriod,
   modelPrivacy: ModelPrivacy,
   ...uses,
-  requestsPerMinute: z.int().optional(),
-  tokensPerMinute: z.int().optional(),
+  ...ownLimitsView,
 });
 
 export const ApiKeyView = PlainApiKeyView.extend({
@@ -258,8 +271,7 @@ export const NewApiKeyReply = z.object({
     limitPeriod: LimitPeriod,
     modelPrivacy: ModelPrivacy,
     ...uses,
-    requestsPerMinute: z.int().optional(),
-    tokensPerMinute: z.int().optional(),
+    ...ownLimitsView,
   }),
 });
 

@@ -63,6 +63,8 @@ export interface Charge {
   /** The part of the lines' cost beyond the hold. */
   readonly writeOffNano: bigint;
   readonly durationMs: number;
+  /** The end user whose request it was, if the account has named one. */
+  readonly endUser?: string | undefined;
 }
 
 const Nano = z.string().regex(/^\d{1,24}$/);
@@ -96,6 +98,8 @@ export const UsageRecorded = z.object({
   diemNano: Nano,
   writeOffNano: Nano,
   durationMs: Count,
+  /** A release that does not know this posts the charge without it. */
+  endUser: z.string().max(64).optional(),
   /**
    * Instead of a charge: the request costs nothing, and what it has cost is returned. A release that does not
    * know this posts an empty charge.

@@ -74,6 +74,14 @@ export interface Caller {
   readonly concurrent?: number;
   /** Whether an operator has suspended the account. */
   readonly isSuspended?: true;
+  /** Hides the names of the account's end users; absent for a wallet whose account has no row. */
+  readonly userKey?: string;
+  /** Whether the account limits its end users. */
+  readonly limitsUsers?: true;
+  /** Whose request of the account it is, as `endUserId` writes it, and what that end user may do. */
+  readonly endUser?: string;
+  readonly userLimits?: readonly Limit[];
+  readonly userSpending?: SpendingLimit;
 }
 
 /** Whether the caller's key may do less than its account. */
@@ -83,6 +91,12 @@ export const isBound = ({ keyLimit, requestLimitNano, limits, restrictions }: Ca
 /** The `keyId` of callers in the console of an account, who use none of its keys. */
 export const consoleKeyId = (accountId: string): string => `${OF_CONSOLE}${accountId}`;
 const OF_CONSOLE = 'console:';
+
+/** What the ids of end users begin with; no key's id does. */
+export const END_USER = 'eu_';
+
+/** Whether an id is that of an end user, not of a key. */
+export const isEndUser = (id: string): boolean => id.startsWith(END_USER);
 
 /** Whether a `keyId` is that of the console of an account. */
 export const isConsole = (keyId: string): boolean => keyId.startsWith(OF_CONSOLE);

@@ -15,6 +15,8 @@ export {
   consoleKeyId,
   isBound,
   isConsole,
+  END_USER,
+  isEndUser,
   isOfKey,
   nameWithoutKey,
   walletName,
@@ -38,6 +40,7 @@ export {
   HOLDS_PER_RENEWAL,
   Ledger,
   LIMIT_PERIODS,
+  type UserLimit,
   weekOf,
   type LimitPeriod,
   OPEN_HOLDS_SHOWN,
@@ -78,7 +81,9 @@ export {
   limitTypeOf,
   type LimitUnit,
   MINUTE_MS,
+  type DayLimits,
   type MinuteLimits,
+  perDay,
   perMinute,
   type UnderWay,
 } from './limiter.js';
@@ -132,6 +137,7 @@ export { type ExtractedText, ExtractionFailed, Retrieval, type SourceFile } from
 export { USAGE_HISTORY_WIRE } from './usage-history-wire.js';
 export {
   type KeySpend,
+  type UserUsage,
   type UsageDay,
   type UsageEntry,
   type UsageFilter,

@@ -31,6 +31,8 @@ const KeyLimit = z.object({
   diemNano: Whole.optional(),
 });
 
+const EndUserLimit = KeyLimit.extend({ endUser: Name });
+
 const HoldRequestOnWire = z.object({
   requestId: Name,
   accountId: Name,
@@ -39,6 +41,7 @@ const HoldRequestOnWire = z.object({
   atLeastNano: Whole.optional(),
   preferredNano: Whole.optional(),
   keyLimit: KeyLimit.optional(),
+  userLimit: EndUserLimit.optional(),
 });
 
 const HoldOnWire = z.object({
@@ -48,6 +51,7 @@ const HoldOnWire = z.object({
   amount: BalancesOnWire,
   before: BalancesOnWire,
   keyLimit: KeyLimit.optional(),
+  userLimit: EndUserLimit.optional(),
 });
 
 const ExtensionOnWire = z.object({ moreNano: Whole, atLeastNano: Whole.optional() });

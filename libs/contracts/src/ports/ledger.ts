@@ -22,6 +22,11 @@ export interface SpendingLimit {
   readonly diemNano?: bigint;
 }
 
+/** What an end user of an account may spend in a period. */
+export interface UserLimit extends SpendingLimit {
+  readonly endUser: string;
+}
+
 export interface HoldRequest {
   /** One hold for each request. */
   readonly requestId: string;
@@ -37,6 +42,8 @@ export interface HoldRequest {
   readonly preferredNano?: bigint;
   /** What the key may spend; what it has spent and holds counts against it. */
   readonly keyLimit?: SpendingLimit;
+  /** The same for the end user. */
+  readonly userLimit?: UserLimit;
 }
 
 /** More money for a hold. */
@@ -58,6 +65,7 @@ export interface Hold {
   /** What the account could spend just before the hold was placed. */
   readonly before: Balances;
   readonly keyLimit?: SpendingLimit;
+  readonly userLimit?: UserLimit;
 }
 
 /** A hold of a request under way, as its account's operator sees it. */

@@ -4,8 +4,11 @@ import type { LimitType } from '../messages/limit-log.js';
 export const LIMIT_UNITS = ['requests', 'tokens', 'credits'] as const;
 export type LimitUnit = (typeof LIMIT_UNITS)[number];
 
-/** The owner of a limit: the account, the key, or the whole service. Each limit is for one resource. */
-export const LIMIT_SCOPES = ['user', 'api_key', 'global'] as const;
+/**
+ * The owner of a limit: the account, the key, an end user of the account, or the whole service. Each limit is
+ * for one resource, but those of end users are for all together.
+ */
+export const LIMIT_SCOPES = ['user', 'api_key', 'end_user', 'global'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
 /** At most `max` of a unit in each window. Windows are fixed, and begin at multiples of their length. */
@@ -65,6 +68,23 @@ export function perMinute(
   return limits;
 }
 
+/** Limits per UTC day under the names that they have in tables and the public API. */
+export interface DayLimits {
+  readonly requestsPerDay?: number | null | undefined;
+  readonly tokensPerDay?: number | null | undefined;
+}
+
+/** The limits that are set. */
+export function perDay(scope: LimitScope, { requestsPerDay, tokensPerDay }: DayLimits): Limit[] {
+  const limits = [
+    { scope, unit: 'requests', windowMs: DAY_MS, max: requestsPerDay },
+    { scope, unit: 'tokens', windowMs: DAY_MS, max: tokensPerDay },
+  ] as const;
+  return limits.flatMap(({ max, ...limit }) =>
+    max === null || max === undefined ? [] : [{ ...limit, max }],
+  );
+}
+
 /** Quantities by unit. */
 export type Amounts = { readonly [Unit in LimitUnit]?: number };
 
@@ -78,6 +98,8 @@ export interface AdmitRequest {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
+  /** Whose request of the account it is. */
+  readonly endUser?: string;
   readonly resource: LimitedResource;
   readonly limits: readonly Limit[];
   /** What the request takes, estimated. Corrected by `settle`. */

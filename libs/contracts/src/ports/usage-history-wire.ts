@@ -30,6 +30,7 @@ const FilterOnWire = z.object({
   keyId: Name.optional(),
   model: Name.optional(),
   requestId: Name.optional(),
+  endUser: Name.optional(),
 });
 
 const RequestPlaceOnWire = z.object({ at: Time, requestId: Name });
@@ -70,6 +71,24 @@ export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
       ),
     ),
   },
+  users: {
+    arguments: z.tuple([
+      Name,
+      z.object({ from: z.iso.date(), until: z.iso.date() }),
+      z.object({ limit: Count, endUser: Name.optional() }),
+    ]),
+    result: z.array(
+      z.object({
+        endUser: Name,
+        requests: Count,
+        promptTokens: Count,
+        completionTokens: Count,
+        usdNano: Whole,
+        diemNano: Whole,
+      }),
+    ),
+  },
+  forgetUser: { arguments: z.tuple([Name, Name]), result: Count },
   keys: {
     arguments: z.tuple([Name, z.array(Name)]),
     result: z.array(

@@ -32,6 +32,8 @@ export interface UsageFilter {
   readonly keyId?: string;
   readonly model?: string;
   readonly requestId?: string;
+  /** Entries of this end user. */
+  readonly endUser?: string;
 }
 
 /** A position among requests: just before this one. */
@@ -63,6 +65,16 @@ export interface UsageDay {
   readonly sku: string;
   readonly unit: string;
   readonly units: bigint;
+  readonly usdNano: bigint;
+  readonly diemNano: bigint;
+}
+
+/** The totals of some days for one end user. */
+export interface UserUsage {
+  readonly endUser: string;
+  readonly requests: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
   readonly usdNano: bigint;
   readonly diemNano: bigint;
 }
@@ -116,6 +128,19 @@ export abstract class UsageHistory {
    * 100,000 totals.
    */
   abstract days(accountId: string, from: string, until: string): Promise<readonly UsageDay[]>;
+
+  /**
+   * The end users that spent most on the days from `from` to `until`, both included, by cost, highest first;
+   * only this one, if it is named.
+   */
+  abstract users(
+    accountId: string,
+    days: { readonly from: string; readonly until: string },
+    wanted: { readonly limit: number; readonly endUser?: string },
+  ): Promise<readonly UserUsage[]>;
+
+  /** Forgets whose requests an end user's were. Charges stay. Returns how many requests it was. */
+  abstract forgetUser(accountId: string, endUser: string): Promise<number>;
 
   /** What each of these keys has spent; zeros for a key that spent nothing. */
   abstract keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]>;

@@ -127,6 +127,11 @@ export const PROBLEMS = {
     'insufficient_balance',
     'API key DIEM spend limit exceeded. Your account may still have DIEM balance, but this API key has reached its configured DIEM spending limit.',
   ),
+  END_USER_SPEND_LIMIT_EXCEEDED: row(
+    402,
+    'insufficient_balance',
+    'The end user of this request has reached the spending limit that its account has set.',
+  ),
   ACCOUNT_SUSPENDED: row(
     403,
     'permission_error',

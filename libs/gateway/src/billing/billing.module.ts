@@ -3,6 +3,7 @@ import { BillingAnalyticsController } from './billing-analytics.controller.js';
 import { BillingRequestsController } from './billing-requests.controller.js';
 import { BillingUsageController } from './billing-usage.controller.js';
 import { BillingController } from './billing.controller.js';
+import { BillingUsersController } from './billing-users.controller.js';
 import { UsageNames } from './usage-names.js';
 import { WalletsController } from './wallets.controller.js';
 
@@ -13,6 +14,7 @@ import { WalletsController } from './wallets.controller.js';
     BillingController,
     BillingRequestsController,
     BillingUsageController,
+    BillingUsersController,
     WalletsController,
   ],
   providers: [UsageNames],

@@ -19,7 +19,7 @@ const Currency = z.enum(['USD', 'DIEM']);
 
 const Name = z.string().max(200).nullable();
 
-/** The last two are absent in a cursor without them, which earlier versions can read. */
+/** The last three are absent in a cursor without them, which earlier versions can read. */
 const Contents = z.tuple([
   Ms.nullable(),
   Ms.nullable(),
@@ -29,6 +29,7 @@ const Contents = z.tuple([
   z.string().regex(/^[\x20-\x7e]{1,200}$/),
   z.int().min(0).max(2_147_483_647),
   Currency,
+  Name.optional(),
   Name.optional(),
   Name.optional(),
 ]);
@@ -47,19 +48,24 @@ export function writeCursor({ filter, pageSize, after }: UsageWalk): string {
     after.requestId,
     after.line,
     after.currency,
-    ...(filter.keyId === undefined && filter.model === undefined
-      ? ([] as const)
-      : ([filter.keyId ?? null, filter.model ?? null] as const)),
+    ...lastOf(filter),
   ];
   const bytes = Buffer.from(JSON.stringify(contents));
   return Buffer.concat([seal(bytes, filter.accountId), bytes]).toString('base64url');
+}
+
+function lastOf({ keyId, model, endUser }: UsageFilter) {
+  const both = [keyId ?? null, model ?? null] as const;
+  if (endUser !== undefined) return [...both, endUser] as const;
+  return keyId === undefined && model === undefined ? ([] as const) : both;
 }
 
 /** Refuses: INVALID_REQUEST if it is not a cursor of this account. */
 export function readCursor(cursor: string, accountId: string): UsageWalk {
   const contents = Contents.safeParse(opened(cursor, accountId));
   if (!contents.success) throw badCursor();
-  const [fromMs, untilMs, currency, pageSize, atMs, requestId, line, paidIn, keyId, model] = contents.data;
+  const [fromMs, untilMs, currency, pageSize, atMs, requestId, line, paidIn, keyId, model, endUser] =
+    contents.data;
   const filter: UsageFilter = {
     accountId,
     ...(fromMs !== null && { from: new Date(fromMs) }),
@@ -67,6 +73,7 @@ export function readCursor(cursor: string, accountId: string): UsageWalk {
     ...(currency !== null && { currency }),
     ...(typeof keyId === 'string' && { keyId }),
     ...(typeof model === 'string' && { model }),
+    ...(typeof endUser === 'string' && { endUser }),
   };
   return { filter, pageSize, after: { at: new Date(atMs), requestId, line, currency: paidIn } };
 }

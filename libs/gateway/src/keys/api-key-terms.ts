@@ -11,7 +11,8 @@ type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 /** The terms of a key that a request sets, as they are stored. Refuses: INVALID_REQUEST. */
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
-  const { requestsPerMinute, tokensPerMinute, allowedModels, canInfer, disabled: isDisabled } = request;
+  const { requestsPerMinute, tokensPerMinute, requestsPerDay, tokensPerDay } = request;
+  const { allowedModels, canInfer, disabled: isDisabled } = request;
   const { fallbackModels, fallbackOn, maxCostPerRequest: most } = request;
   const { usd, diem } = consumptionLimit ?? {};
   return {
@@ -24,6 +25,8 @@ export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
     ...(modelPrivacy !== undefined && { modelPrivacy }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(requestsPerDay !== undefined && { requestsPerDay }),
+    ...(tokensPerDay !== undefined && { tokensPerDay }),
     ...(allowedModels !== undefined && { allowedModels: allowedModels ?? [] }),
     ...allowedUses(request),
     ...(canInfer !== undefined && { canInfer }),

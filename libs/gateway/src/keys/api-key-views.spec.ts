@@ -20,6 +20,8 @@ const KEY: StoredKey = {
   modelPrivacy: 'ALL',
   requestsPerMinute: null,
   tokensPerMinute: null,
+  requestsPerDay: null,
+  tokensPerDay: null,
   allowedModels: [],
   allowedEndpoints: [],
   allowedIps: [],

@@ -53,7 +53,10 @@ const spentView = ({ usdNano, diemNano }: Balances): { usd: string; diem: string
   diem: fourDecimals(diemNano),
 });
 
-function limitView({ usdLimitNano, diemLimitNano }: KeyTerms): {
+export function limitView({
+  usdLimitNano,
+  diemLimitNano,
+}: Pick<KeyTerms, 'usdLimitNano' | 'diemLimitNano'>): {
   usd: number | null;
   diem: number | null;
   vcu: null;
@@ -80,13 +83,15 @@ function usesView(key: KeyTerms) {
   };
 }
 
-function ownLimits({ requestsPerMinute, tokensPerMinute }: KeyTerms): {
-  requestsPerMinute?: number;
-  tokensPerMinute?: number;
-} {
+type OwnLimits = Pick<KeyTerms, 'requestsPerMinute' | 'tokensPerMinute' | 'requestsPerDay' | 'tokensPerDay'>;
+
+/** The limits that are set. */
+export function ownLimits({ requestsPerMinute, tokensPerMinute, requestsPerDay, tokensPerDay }: OwnLimits) {
   return {
     ...(requestsPerMinute !== null && { requestsPerMinute }),
     ...(tokensPerMinute !== null && { tokensPerMinute }),
+    ...(requestsPerDay !== null && { requestsPerDay }),
+    ...(tokensPerDay !== null && { tokensPerDay }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface AccountRow {
   readonly suspendedAt: Date | string | null;
   readonly fallbackModels: readonly string[];
   readonly fallbackOn: readonly string[];
+  readonly userKey: string;
+  readonly limitsUsers: boolean;
   readonly limits: readonly LimitRow[];
 }
 
@@ -29,11 +31,16 @@ const EVERY_MODEL = '*';
 /** The properties that a caller takes from its account. */
 export function accountTerms(
   account: AccountRow,
-): Pick<Caller, 'tier' | 'paid' | 'accountLimits' | 'concurrent' | 'isSuspended' | 'fallbacks'> {
+): Pick<
+  Caller,
+  'tier' | 'paid' | 'accountLimits' | 'concurrent' | 'isSuspended' | 'fallbacks' | 'userKey' | 'limitsUsers'
+> {
   const fallbacks = fallbackDefaults(account);
   return {
     tier: account.tier === 'partner' ? 'partner' : 'standard',
     paid: account.paid,
+    userKey: account.userKey,
+    ...(account.limitsUsers && { limitsUsers: true }),
     ...(account.limits.length > 0 && { accountLimits: account.limits.map(accountLimit) }),
     ...(account.concurrentRequests !== null && { concurrent: account.concurrentRequests }),
     ...(account.suspendedAt !== null && { isSuspended: true }),

@@ -13,6 +13,8 @@ const NONE: KeyLimits = {
   requestLimitNano: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
+  requestsPerDay: null,
+  tokensPerDay: null,
 };
 
 const amount = fc.option(fc.bigInt({ min: 0n, max: 5n }));
@@ -24,6 +26,8 @@ const limits: fc.Arbitrary<KeyLimits> = fc.record({
   requestLimitNano: fc.option(fc.bigInt({ min: 1n, max: 4n })),
   requestsPerMinute: rate,
   tokensPerMinute: rate,
+  requestsPerDay: rate,
+  tokensPerDay: rate,
 });
 const money = fc.record({ usdNano: fc.bigInt(0n, 5n), diemNano: fc.bigInt(0n, 5n) });
 
@@ -38,7 +42,13 @@ function isAllowed(change: () => unknown): boolean {
 }
 
 const CURRENCIES = ['usdNano', 'diemNano'] as const;
-const RATES = ['requestsPerMinute', 'tokensPerMinute', 'requestLimitNano'] as const;
+const RATES = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'requestsPerDay',
+  'tokensPerDay',
+  'requestLimitNano',
+] as const;
 
 /** More than any limit. */
 const ENDLESS = 1_000_000n;

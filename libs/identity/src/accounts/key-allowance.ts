@@ -12,6 +12,8 @@ export type KeyLimits = Pick<
   | 'requestLimitNano'
   | 'requestsPerMinute'
   | 'tokensPerMinute'
+  | 'requestsPerDay'
+  | 'tokensPerDay'
 >;
 
 /** What a key may be used for. */
@@ -42,6 +44,8 @@ const bounds = (limits: KeyLimits, within: KeyLimits): boolean =>
 const RATES = [
   { limit: 'requestsPerMinute', path: ['requestsPerMinute'], text: String },
   { limit: 'tokensPerMinute', path: ['tokensPerMinute'], text: String },
+  { limit: 'requestsPerDay', path: ['requestsPerDay'], text: String },
+  { limit: 'tokensPerDay', path: ['tokensPerDay'], text: String },
   {
     limit: 'requestLimitNano',
     path: ['maxCostPerRequest'],

@@ -12,6 +12,7 @@ import {
   type LimitPeriod,
   type ModelPrivacy,
   type SpendingLimit,
+  perDay,
   perMinute,
 } from '@svc/contracts/ports';
 import { z } from 'zod';
@@ -28,6 +29,8 @@ export interface KeyTerms {
   readonly modelPrivacy: ModelPrivacy;
   readonly requestsPerMinute: number | null;
   readonly tokensPerMinute: number | null;
+  readonly requestsPerDay: number | null;
+  readonly tokensPerDay: number | null;
   /** Empty lists restrict nothing. */
   readonly allowedModels: readonly string[];
   readonly allowedEndpoints: readonly string[];
@@ -69,6 +72,8 @@ const KeyRow = z
     modelPrivacy: z.enum(MODEL_PRIVACIES),
     requestsPerMinute: z.int().nullable(),
     tokensPerMinute: z.int().nullable(),
+    requestsPerDay: z.int().nullable(),
+    tokensPerDay: z.int().nullable(),
     allowedModels: z.array(z.string()),
     allowedEndpoints: z.array(z.string()),
     allowedIps: z.array(z.string()),
@@ -111,7 +116,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, requestLimitNano, ...t
 /** The caller that holds this key, with everything that the rest of the gateway needs. */
 export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
-  const limits = perMinute('api_key', key);
+  const limits = [...perMinute('api_key', key), ...perDay('api_key', key)];
   const restrictions = restrictionsOf(key);
   const fallbacks = fallbackDefaults(key);
   return {

@@ -302,6 +302,8 @@ const NEW_KEY = {
   requestLimitNano: null,
   requestsPerMinute: null,
   tokensPerMinute: null,
+  requestsPerDay: null,
+  tokensPerDay: null,
 } as const;
 
 const stillActive = () => ({

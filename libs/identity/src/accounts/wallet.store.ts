@@ -44,7 +44,7 @@ const ENTER = `
   )
   SELECT EXISTS (SELECT 1 FROM nonce) AS fresh, (
     SELECT json_build_object('tier', tier, 'paid', paid, 'concurrentRequests', concurrent_requests,
-      'suspendedAt', suspended_at, 'fallbackModels', fallback_models, 'fallbackOn', fallback_on, 'limits', (
+      'suspendedAt', suspended_at, 'userKey', user_key, 'limitsUsers', limits_users, 'fallbackModels', fallback_models, 'fallbackOn', fallback_on, 'limits', (
       SELECT coalesce(json_agg(json_build_object('model', model, 'requestsPerMinute', requests_per_minute,
         'tokensPerMinute', tokens_per_minute) ORDER BY model), '[]')
       FROM gateway.account_limits WHERE account_id = id

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Balances } from '@svc/contracts/money';
+import { isEndUser } from '@svc/contracts/ports';
 import type { BookReads, KeySpent, PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import { readAccount } from './accounts.store.js';
-import { USAGE_DAYS, spentSums } from './returned-charges.store.js';
+import { USAGE_DAYS, USER_DAYS, spentSums } from './returned-charges.store.js';
 
 interface SpentRow {
   readonly version: bigint;
@@ -18,16 +19,17 @@ interface SpentRow {
 }
 
 /** One snapshot, so that the sums belong to the version. */
-const KEY_SPENT = `
-  WITH spent AS (
-    SELECT day, usd_nano, diem_nano FROM ${USAGE_DAYS} WHERE key_id = $2
-  )
+const sumsOf = (rows: string): string => `
+  WITH spent AS (SELECT day, usd_nano, diem_nano FROM ${rows} = $2)
   SELECT coalesce((SELECT version FROM ledger.accounts WHERE id = $1), 0) AS version,
     ${spentSums('epoch', 'day = $3::date')},
     ${spentSums('week', "date_trunc('week', day) = date_trunc('week', $3::date)")},
     ${spentSums('month', "date_trunc('month', day) = date_trunc('month', $3::date)")},
     ${spentSums('lifetime', 'true')}
   FROM spent`;
+
+const KEY_SPENT = sumsOf(`${USAGE_DAYS} WHERE key_id`);
+const USER_SPENT = sumsOf(`${USER_DAYS} WHERE end_user`);
 
 /** The hold book's reads of the books. */
 @Injectable()
@@ -38,8 +40,9 @@ export class HoldReadsStore implements BookReads {
     return readAccount(this.database, accountId);
   }
 
-  async keySpent(accountId: string, keyId: string, day: string): Promise<KeySpent> {
-    const [row] = await this.database.query<SpentRow>(KEY_SPENT, [accountId, keyId, day]);
+  async spentOf(accountId: string, id: string, day: string): Promise<KeySpent> {
+    const sql = isEndUser(id) ? USER_SPENT : KEY_SPENT;
+    const [row] = await this.database.query<SpentRow>(sql, [accountId, id, day]);
     const both = (usd: bigint | undefined, diem: bigint | undefined): Balances => ({
       usdNano: usd ?? 0n,
       diemNano: diem ?? 0n,

@@ -24,6 +24,23 @@ export const USAGE_DAYS = `(
     AND given_back.reference LIKE '${NEVER_CHARGED}%'
 ) AS usage_day`;
 
+/**
+ * SQL: the daily sums of the end users of account `$1`, plus negative rows for charges of refused requests.
+ * Aggregate the rows.
+ */
+export const USER_DAYS = `(
+  SELECT end_user, day, requests, prompt_tokens, completion_tokens, usd_nano, diem_nano
+  FROM ledger.user_days WHERE account_id = $1
+  UNION ALL
+  SELECT whose.end_user, (charge.at AT TIME ZONE 'UTC')::date, -1, -charge.prompt_tokens, -charge.completion_tokens,
+    -charge.usd_nano, -charge.diem_nano
+  FROM ledger.refunds AS given_back
+  JOIN ledger.charges AS charge USING (account_id, request_id)
+  JOIN ledger.charge_users AS whose ON whose.request_id = charge.request_id AND whose.at = charge.at
+  WHERE given_back.account_id = $1 AND given_back.reference = '${NEVER_CHARGED}' || charge.request_id
+    AND given_back.reference LIKE '${NEVER_CHARGED}%'
+) AS user_day`;
+
 /** SQL: the sums in both currencies of some rows, as bigints, since PostgreSQL sums bigints as numeric. */
 export const spentSums = (name: string, where: string): string =>
   ['usd', 'diem']

@@ -131,14 +131,17 @@ export const differencesOf = (month: Month): string[] =>
   });
 
 /** The statements that replace a month's partition. All months are locked. */
-export const replaceStatements = (month: Month): string[] =>
-  MONTHLY.flatMap((of) => [
+export const replaceStatements = (month: Month): string[] => [
+  // The summary has the charges of no single request.
+  `DELETE FROM ledger.charge_users WHERE ${month.has('at')}`,
+  ...MONTHLY.flatMap((of) => [
     `ALTER TABLE ledger.${of} DETACH PARTITION ${month.table(of)}`,
     `DROP TABLE ${month.table(of)}`,
     `ALTER TABLE ${month.summary(of)} RENAME TO ${month.nameOf(of)}`,
     `ALTER TABLE ledger.${of} ATTACH PARTITION ${month.table(of)}
      FOR VALUES FROM ('${month.from.toISOString()}') TO ('${month.until.toISOString()}')`,
-  ]);
+  ]),
+];
 
 /**
  * Refunds of charges that the summary does not have, which were made since it was built. The clocks of a

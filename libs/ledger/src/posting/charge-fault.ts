@@ -12,8 +12,8 @@ const LAST_TIME = '2100';
 export function chargeFault(charge: Charge): string | undefined {
   if (!UUID.test(charge.accountId)) return 'its account is not a UUID';
   if (!isText(charge.requestId)) return 'its request id is not plain text';
-  if (!isText(charge.keyId) || !isText(charge.model) || !isText(charge.backend))
-    return 'its key, model or backend is not plain text';
+  if (![charge.keyId, charge.model, charge.backend, charge.endUser ?? ''].every(isText))
+    return 'its key, model, backend or end user is not plain text';
   if (!(charge.at >= FIRST_TIME && charge.at < LAST_TIME) || Number.isNaN(Date.parse(charge.at)))
     return 'its time is not in this century';
   let linesNano = 0n;

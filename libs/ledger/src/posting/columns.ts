@@ -1,6 +1,6 @@
 import type { Charge } from '@svc/contracts/messages';
 import type { PostedBalances } from '@svc/hold-book';
-import type { PaidLine, UsageSum } from './paid-lines.js';
+import type { PaidLine, UsageSum, UserCharge, UserSum } from './paid-lines.js';
 import type { NewTransfer } from './posting.js';
 
 /**
@@ -74,6 +74,30 @@ export function usageColumns(sums: readonly UsageSum[]): Column[] {
     plain(sums, (sum) => sum.usdEntries),
     plain(sums, (sum) => sum.diemEntries),
     text(sums, (sum) => sum.unit),
+  ];
+}
+
+/** In the order of the parameters of the statement that notes the end users of charges. */
+export function userColumns(charges: readonly UserCharge[]): Column[] {
+  return [
+    plain(charges, (charge) => charge.accountId),
+    text(charges, (charge) => charge.endUser),
+    plain(charges, (charge) => charge.at),
+    text(charges, (charge) => charge.requestId),
+  ];
+}
+
+/** In the order of the parameters of the statement that adds to the sums of end users. */
+export function userSumColumns(sums: readonly UserSum[]): Column[] {
+  return [
+    plain(sums, (sum) => sum.accountId),
+    plain(sums, (sum) => sum.day),
+    text(sums, (sum) => sum.endUser),
+    plain(sums, (sum) => sum.requests),
+    plain(sums, (sum) => sum.promptTokens),
+    plain(sums, (sum) => sum.completionTokens),
+    plain(sums, (sum) => sum.usdNano),
+    plain(sums, (sum) => sum.diemNano),
   ];
 }
 

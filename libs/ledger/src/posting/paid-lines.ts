@@ -64,25 +64,64 @@ export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
   return [...sums.values()];
 }
 
-/** What charges add to the spending of each account's keys, by day. */
+/** What charges add to a day (UTC) of an end user. */
+export interface UserSum {
+  readonly accountId: string;
+  readonly day: string;
+  readonly endUser: string;
+  requests: number;
+  promptTokens: number;
+  completionTokens: number;
+  usdNano: bigint;
+  diemNano: bigint;
+}
+
+export function userSums(charges: readonly UserCharge[]): UserSum[] {
+  const sums = new Map<string, UserSum>();
+  for (const { accountId, endUser, usage, cost, at } of charges) {
+    const day = at.slice(0, 10);
+    const key = [accountId, day, endUser].join('\n');
+    const counted = sums.get(key);
+    const sum = counted ?? { accountId, day, endUser, ...NO_SUM };
+    if (!counted) sums.set(key, sum);
+    sum.requests += 1;
+    sum.promptTokens += usage.promptTokens;
+    sum.completionTokens += usage.completionTokens;
+    sum.usdNano += cost.usdNano;
+    sum.diemNano += cost.diemNano;
+  }
+  return [...sums.values()];
+}
+
+const NO_SUM = { requests: 0, promptTokens: 0, completionTokens: 0, usdNano: 0n, diemNano: 0n };
+
+/** A charge for a request of an end user. */
+export type UserCharge = Charge & { readonly endUser: string };
+
+export const hasUser = (charge: Charge): charge is UserCharge => charge.endUser !== undefined;
+
+/** What charges add to the spending of each account's keys and end users, by day. */
 export function keySpendings(charges: readonly Charge[]): Map<string, KeySpending[]> {
   const byAccount = new Map<string, KeySpending[]>();
   const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();
-  for (const charge of charges) {
-    const { accountId, keyId, cost } = charge;
-    const day = dayOf(charge);
-    const key = [accountId, day, keyId].join('\n');
+  const add = ({ accountId, cost, at }: Charge, id: string): void => {
+    const day = at.slice(0, 10);
+    const key = [accountId, day, id].join('\n');
     const spending = known.get(key);
     if (spending) {
       spending.usdNano += cost.usdNano;
       spending.diemNano += cost.diemNano;
-      continue;
+      return;
     }
-    const first = { keyId, day, ...cost };
+    const first = { keyId: id, day, ...cost };
     known.set(key, first);
     const spendings = byAccount.get(accountId);
     if (spendings) spendings.push(first);
     else byAccount.set(accountId, [first]);
+  };
+  for (const charge of charges) {
+    add(charge, charge.keyId);
+    if (charge.endUser !== undefined) add(charge, charge.endUser);
   }
   return byAccount;
 }

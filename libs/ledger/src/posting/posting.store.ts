@@ -12,10 +12,12 @@ import {
   text,
   transferColumns,
   usageColumns,
+  userColumns,
+  userSumColumns,
 } from './columns.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
 import { MonthsStore } from '../accounts/months.store.js';
-import { keySpendings, paidLines, usageSums } from './paid-lines.js';
+import { hasUser, keySpendings, paidLines, usageSums, userSums } from './paid-lines.js';
 import { type Posting, postingOf } from './posting.js';
 
 /** Classes of PostgreSQL errors caused by the data: the same batch would fail again. */
@@ -121,6 +123,11 @@ async function insert(client: PoolClient, posting: Posting): Promise<void> {
   const lines = paidLines(charges);
   await client.query({ ...INSERT_LINES, values: lineColumns(lines) });
   await client.query({ ...ADD_USAGE, values: usageColumns(usageSums(lines)) });
+  const ofUsers = charges.filter(hasUser);
+  if (ofUsers.length > 0) {
+    await client.query({ ...INSERT_USERS, values: userColumns(ofUsers) });
+    await client.query({ ...ADD_USERS, values: userSumColumns(userSums(ofUsers)) });
+  }
   if (transfers.length > 0) await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });
   const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(accounts) });
   assert.equal(rowCount, accounts.length, 'every charged account has its row');
@@ -155,6 +162,24 @@ const ADD_USAGE = {
          SET units = known.units + excluded.units, usd_nano = known.usd_nano + excluded.usd_nano,
            diem_nano = known.diem_nano + excluded.diem_nano, usd_entries = known.usd_entries + excluded.usd_entries,
            diem_entries = known.diem_entries + excluded.diem_entries, unit = excluded.unit`,
+};
+
+const INSERT_USERS = {
+  name: 'ledger.insert-charge-users',
+  text: `INSERT INTO ledger.charge_users (account_id, end_user, at, request_id)
+         SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[]) ON CONFLICT DO NOTHING`,
+};
+
+const ADD_USERS = {
+  name: 'ledger.add-user-days',
+  text: `INSERT INTO ledger.user_days AS known (account_id, day, end_user, requests, prompt_tokens, completion_tokens,
+           usd_nano, diem_nano)
+         SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+           $7::bigint[], $8::bigint[])
+         ON CONFLICT (account_id, day, end_user) DO UPDATE
+         SET requests = known.requests + excluded.requests, prompt_tokens = known.prompt_tokens + excluded.prompt_tokens,
+           completion_tokens = known.completion_tokens + excluded.completion_tokens,
+           usd_nano = known.usd_nano + excluded.usd_nano, diem_nano = known.diem_nano + excluded.diem_nano`,
 };
 
 const INSERT_TRANSFERS = {

@@ -1,5 +1,6 @@
 import type { Currency } from '@svc/contracts/money';
 import type { PoolClient } from 'pg';
+import { ofUser } from './charge-users.store.js';
 import { NOT_REFUNDED, USAGE_DAYS } from '../accounts/returned-charges.store.js';
 
 /** The number of entries on a day (UTC). */
@@ -15,6 +16,7 @@ export interface CountFilter {
   readonly currency?: Currency | undefined;
   readonly keyId?: string;
   readonly model?: string;
+  readonly endUser?: string;
 }
 
 interface CountRow {
@@ -27,14 +29,15 @@ const DAY_MS = 86_400_000;
 
 /**
  * Counts an account's entries by day, omitting days without any. Whole days come from stored sums; a day cut
- * by the filter's times is counted line by line.
+ * by the filter's times is counted line by line, as are all days of one end user.
  */
 export async function countEntries(client: PoolClient, filter: CountFilter): Promise<DayCount[]> {
   const { from, until, currency } = filter;
   const first = new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
   const last = new Date(Math.floor(until.getTime() / DAY_MS) * DAY_MS);
+  // The sums of days are those of all end users.
   const rows =
-    first < last
+    first < last && filter.endUser === undefined
       ? [
           ...(await countLines(client, filter, { from, until: first })),
           ...(await countDays(client, filter, { from: first, until: last })),
@@ -69,7 +72,7 @@ async function countDays(
 
 async function countLines(
   client: PoolClient,
-  { accountId, keyId, model }: CountFilter,
+  { accountId, keyId, model, endUser }: CountFilter,
   { from, until }: Span,
 ): Promise<CountRow[]> {
   if (from >= until) return [];
@@ -80,9 +83,9 @@ async function countLines(
      FROM ledger.charges AS charge JOIN ledger.charge_lines AS line USING (request_id, at)
      WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND line.at >= $2 AND line.at < $3
        AND ($4::text IS NULL OR charge.key_id = $4) AND ($5::text IS NULL OR charge.model = $5)
-       AND ${NOT_REFUNDED}
+       AND ${ofUser('$6')} AND ${NOT_REFUNDED}
      GROUP BY day ORDER BY day`,
-    [accountId, from, until, keyId ?? null, model ?? null],
+    [accountId, from, until, keyId ?? null, model ?? null, endUser ?? null],
   );
   return rows;
 }

@@ -5,6 +5,7 @@ import type { PoolClient } from 'pg';
 import { NOT_REFUNDED } from '../accounts/returned-charges.store.js';
 import { SnapshotStore } from './snapshot.store.js';
 import { countEntries } from './usage-counts.store.js';
+import { ofUser } from './charge-users.store.js';
 import { type EntryRow, placeOf, usageEntry } from './usage-entries.js';
 
 export type UsagePageRequest = Parameters<UsageHistory['page']>[1];
@@ -55,7 +56,9 @@ export class UsageHistoryStore {
     const from = later(span.from, start.at);
     return this.snapshots.read(async (client) => {
       const read = { limit: limit + 1, start, span: { from, until: span.until } };
-      const isSparse = [filter.currency, filter.keyId, filter.model].some((each) => each !== undefined);
+      const isSparse = [filter.currency, filter.keyId, filter.model, filter.endUser].some(
+        (each) => each !== undefined,
+      );
       const last = !isSparse ? undefined : await findLast(client, filter, read);
       const rows = await readOn(client, filter, { ...read, last });
       const entries = rows.slice(0, limit).map(usageEntry);
@@ -83,12 +86,14 @@ export const ENTRIES = `
   CROSS JOIN (VALUES ('DIEM' COLLATE "C"), ('USD')) AS paid (currency)
   WHERE charge.account_id = $1 AND charge.at >= $2 AND charge.at < $3 AND ${NOT_REFUNDED}
     AND ($5::text IS NULL OR charge.key_id = $5) AND ($6::text IS NULL OR charge.model = $6)
+    AND ${ofUser('$7')}
     AND ($4::text IS NULL OR paid.currency = $4) AND ($4 IS DISTINCT FROM 'DIEM' OR charge.diem_nano > 0)
     AND CASE paid.currency WHEN 'DIEM' THEN line.diem_nano > 0 ELSE line.usd_nano > 0 OR line.diem_nano = 0 END`;
 
 /** The values of `ENTRIES`. */
-export function entryValues({ accountId, currency, keyId, model }: UsageFilter, { from, until }: Span) {
-  return [accountId, from, until, currency ?? null, keyId ?? null, model ?? null];
+export function entryValues(filter: UsageFilter, { from, until }: Span) {
+  const { accountId, currency, keyId, model, endUser } = filter;
+  return [accountId, from, until, currency ?? null, keyId ?? null, model ?? null, endUser ?? null];
 }
 
 async function readPage(
@@ -100,7 +105,7 @@ async function readPage(
   const { rows } = await client.query<EntryRow>(
     `${ENTRIES}
      ORDER BY charge.at ${way}, charge.request_id ${way}, line.line ${way}, paid.currency ${way}
-     LIMIT $7 OFFSET $8`,
+     LIMIT $8 OFFSET $9`,
     [...entryValues(filter, page.span), page.limit, page.skipped],
   );
   return rows.map(usageEntry);
@@ -114,11 +119,11 @@ async function readOn(
   const { start, last, span } = step;
   const { rows } = await client.query<EntryRow>(
     `${ENTRIES}
-       AND (charge.at, charge.request_id) >= ($7::timestamptz, $8::text)
-       AND (charge.at, charge.request_id, line.line, paid.currency) > ($7, $8, $9::int, $10::text)
-       AND ($11::timestamptz IS NULL OR (charge.at, charge.request_id) <= ($11, $12::text))
+       AND (charge.at, charge.request_id) >= ($8::timestamptz, $9::text)
+       AND (charge.at, charge.request_id, line.line, paid.currency) > ($8, $9, $10::int, $11::text)
+       AND ($12::timestamptz IS NULL OR (charge.at, charge.request_id) <= ($12, $13::text))
      ORDER BY charge.at, charge.request_id, line.line, paid.currency
-     LIMIT $13`,
+     LIMIT $14`,
     [
       ...entryValues(filter, span),
       start.at,

@@ -55,7 +55,7 @@ export function windowsOf(request: AdmitRequest): LimitedWindow[] {
 /** The key of the window of a limit. */
 export function windowKey(
   { scope, windowMs }: Limit,
-  { accountId, keyId, resource }: Pick<AdmitRequest, 'accountId' | 'keyId' | 'resource'>,
+  { accountId, keyId, endUser, resource }: Pick<AdmitRequest, 'accountId' | 'keyId' | 'endUser' | 'resource'>,
 ): string {
   const what = `${windowMs}:${resource.kind}:${resource.name}`;
   switch (scope) {
@@ -63,6 +63,8 @@ export function windowKey(
       return `{${accountId}}:user:${what}`;
     case 'api_key':
       return `{${accountId}}:key:${keyId}:${what}`;
+    case 'end_user':
+      return `{${accountId}}:${endUser ?? ''}:${windowMs}`;
     case 'global':
       return `{global}:${what}`;
   }

@@ -26,6 +26,7 @@ const CONCURRENT_RETRY_SECONDS = 1;
 const WHOSE: Readonly<Record<LimitScope, string>> = {
   user: 'for your account',
   api_key: 'for this API key',
+  end_user: 'for this end user',
   global: 'for all together',
 };
 
@@ -42,14 +43,16 @@ export class LimitGate {
    * The request for what a caller wants to use: one request and these amounts. Refuses:
    * TOO_MANY_TOKENS_PER_MINUTE, when it exceeds the limit of a whole window.
    */
-  request({ requestId, caller, resource, limits }: LimitEntrant, amounts: Amounts): AdmitRequest {
-    const { accountId, keyId } = caller;
+  request({ requestId, caller, resource, limits: own }: LimitEntrant, amounts: Amounts): AdmitRequest {
+    const { accountId, keyId, endUser, userLimits } = caller;
+    const limits = userLimits ? [...own, ...userLimits] : own;
     for (const limit of limits) if (limit.unit === 'tokens') refuseExcess(limit, amounts.tokens);
     const concurrent = caller.concurrent ?? this.settings.config.GATEWAY_ACCOUNT_CONCURRENCY;
     return {
       requestId,
       accountId,
       keyId,
+      ...(endUser !== undefined && { endUser }),
       resource,
       subject: keySubject(keyId),
       limits,
@@ -83,7 +86,7 @@ export class LimitGate {
         const { scope } = refusedBy.limit;
         const seconds = secondsUntil(refusedBy.resetAtMs);
         return new Problem('RATE_LIMIT_EXCEEDED', {
-          message: `Rate limit exceeded: ${quotaOf(refusedBy.limit)} ${WHOSE[scope]}, for ${resource.name}. Try again in ${seconds} s.`,
+          message: `Rate limit exceeded: ${quotaOf(refusedBy.limit)} ${WHOSE[scope]}${scope === 'end_user' ? '' : `, for ${resource.name}`}. Try again in ${seconds} s.`,
           retryAfterSeconds: seconds,
         });
       }

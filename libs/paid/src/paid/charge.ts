@@ -3,12 +3,12 @@ import type { Charge, ChargeLine } from '@svc/contracts/messages';
 import type { Hold } from '@svc/contracts/ports';
 
 /** What a request delivered. `durationMs` may be fractional. */
-type Charged = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs'>;
+type Charged = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs' | 'endUser'>;
 
 /** The charge for what was delivered, paid from the hold. What the hold does not cover is written off. */
 export function chargeOf(
   { requestId, accountId, keyId, amount }: Hold,
-  { model, backend, usage, lines, durationMs }: Charged,
+  { model, backend, usage, lines, durationMs, endUser }: Charged,
 ): Charge {
   const { cost, writeOffNano } = payFrom(amount, sumNano(lines));
   return {
@@ -23,6 +23,7 @@ export function chargeOf(
     cost,
     writeOffNano,
     durationMs: Math.round(durationMs),
+    ...(endUser !== undefined && { endUser }),
   };
 }
 

@@ -210,8 +210,15 @@ const valueOf = <Value>(result: PromiseSettledResult<Value> | undefined): Value 
   result?.status === 'fulfilled' ? result.value : undefined;
 
 function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
-  const { accountId, keyId, keyLimit } = caller;
-  return { requestId, accountId, keyId, ...withinCost(hold, caller), ...(keyLimit && { keyLimit }) };
+  const { accountId, keyId, keyLimit, endUser, userSpending } = caller;
+  return {
+    requestId,
+    accountId,
+    keyId,
+    ...withinCost(hold, caller),
+    ...(keyLimit && { keyLimit }),
+    ...(endUser !== undefined && userSpending && { userLimit: { endUser, ...userSpending } }),
+  };
 }
 
 /** Wallets need a minimum balance to be admitted. */

@@ -112,8 +112,9 @@ export class Reservation {
     }
     const total = sumNano(lines);
     if (total > this.heldNano) await this.growTo(total);
-    const { name, repeat } = this.admitted;
-    const made = chargeOf(this.hold, { model: name, backend, usage, lines, durationMs });
+    const { name, repeat, caller } = this.admitted;
+    const { endUser } = caller;
+    const made = chargeOf(this.hold, { model: name, backend, usage, lines, durationMs, endUser });
     const charge = repeat ? await this.once(made, repeat) : made;
     this.isHeld = false;
     try {
@@ -227,6 +228,7 @@ const MONEY_CODES: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'INSUFFICIENT_BALANCE',
   'API_KEY_USD_SPEND_LIMIT_EXCEEDED',
   'API_KEY_DIEM_SPEND_LIMIT_EXCEEDED',
+  'END_USER_SPEND_LIMIT_EXCEEDED',
 ]);
 
 /** Whether a request failed with a 503: it was not the caller's fault, and nothing was delivered. */

@@ -56,6 +56,7 @@ const OWN_MEMBERS = [
   'model',
   'svc_parameters',
   'user',
+  'safety_identifier',
   'store',
   'include',
   'metadata',

@@ -1,0 +1,7 @@
+export {
+  EndUserLimits,
+  type EndUserLimitsReply,
+  EndUserName,
+  EndUserParams,
+  type ForgottenUser,
+} from './end-users.js';

@@ -1,0 +1,91 @@
+import { Body, Controller, Param } from '@nestjs/common';
+import { EndUserLimits, type EndUserLimitsReply, type ForgottenUser } from '@svc/api/end-users';
+import { routes } from '@svc/api';
+import { numberToNano } from '@svc/contracts/money';
+import { type Caller, UsageHistory } from '@svc/contracts/ports';
+import { CallerOf } from '@svc/identity/auth';
+import { EACH_USER, EndUserLimitsStore, type UserTerms, namedEndUser } from '@svc/identity/end-users';
+import { Serves } from '@svc/runtime';
+import { limitView, ownLimits } from './api-key-views.js';
+import { KeyChanges } from './key-changes.js';
+
+/** What an account allows its own users, on behalf of a holder of one of its ADMIN keys. */
+@Controller()
+export class EndUsersController {
+  constructor(
+    private readonly limits: EndUserLimitsStore,
+    private readonly changes: KeyChanges,
+    private readonly history: UsageHistory,
+  ) {}
+
+  @Serves(routes.getEndUserLimits)
+  async get(@CallerOf() caller: Caller, @Param() { user }: { user: string }): Promise<EndUserLimitsReply> {
+    const endUser = idOf(caller, user);
+    return replyOf(endUser, await this.limits.get(caller.accountId, endUser));
+  }
+
+  @Serves(routes.setEndUserLimits)
+  async set(
+    @CallerOf() caller: Caller,
+    @Param() { user }: { user: string },
+    @Body() body: EndUserLimits,
+  ): Promise<EndUserLimitsReply> {
+    return this.change(caller, idOf(caller, user), termsOf(body));
+  }
+
+  @Serves(routes.removeEndUserLimits)
+  remove(@CallerOf() caller: Caller, @Param() { user }: { user: string }): Promise<EndUserLimitsReply> {
+    return this.change(caller, idOf(caller, user), undefined);
+  }
+
+  @Serves(routes.forgetEndUser)
+  async forget(@CallerOf() caller: Caller, @Param() { user }: { user: string }): Promise<ForgottenUser> {
+    const endUser = idOf(caller, user);
+    const requests = await this.history.forgetUser(caller.accountId, endUser);
+    return { success: true, data: { endUser, requests } };
+  }
+
+  private async change(
+    { accountId }: Caller,
+    endUser: string,
+    terms: UserTerms | undefined,
+  ): Promise<EndUserLimitsReply> {
+    await this.limits.set(accountId, endUser, terms);
+    this.changes.made(accountId);
+    return replyOf(endUser, terms);
+  }
+}
+
+const idOf = (caller: Caller, user: string): string =>
+  user === EACH_USER ? EACH_USER : namedEndUser(caller, user);
+
+function termsOf(limits: EndUserLimits): UserTerms {
+  const { consumptionLimit, limitPeriod = 'EPOCH' } = limits;
+  const { usd, diem } = consumptionLimit ?? {};
+  return {
+    usdLimitNano: nanoOf(usd),
+    diemLimitNano: nanoOf(diem),
+    limitPeriod,
+    requestsPerMinute: limits.requestsPerMinute ?? null,
+    tokensPerMinute: limits.tokensPerMinute ?? null,
+    requestsPerDay: limits.requestsPerDay ?? null,
+    tokensPerDay: limits.tokensPerDay ?? null,
+  };
+}
+
+/** The schema has validated the amount. */
+const nanoOf = (amount: number | null | undefined): bigint | null =>
+  amount === null || amount === undefined ? null : (numberToNano(amount) ?? null);
+
+function replyOf(endUser: string, terms: UserTerms | undefined): EndUserLimitsReply {
+  if (!terms) return { success: true, data: null };
+  return {
+    success: true,
+    data: {
+      ...(endUser !== EACH_USER && { endUser }),
+      consumptionLimit: limitView(terms),
+      limitPeriod: terms.limitPeriod,
+      ...ownLimits(terms),
+    },
+  };
+}
