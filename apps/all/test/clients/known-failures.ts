@@ -198,9 +198,9 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
       'Only the service makes cursors, and a made-up one does not look different.',
     ),
   ),
-  ...['GET /billing/usage-analytics', 'GET /billing/usage-analytics/daily'].map((operation) =>
+  ...['', '/daily', '/users'].map((part) =>
     refused(
-      operation,
+      `GET /billing/usage-analytics${part}`,
       /must be set if|must not be set if|must not be before startDate|counting both days/,
       TOGETHER,
     ),

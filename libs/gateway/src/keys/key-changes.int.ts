@@ -8,7 +8,7 @@ import { type Caller, UsageHistory, perMinute } from '@svc/contracts/ports';
 import { NewApiKey } from '@svc/api/keys';
 import type { Problem } from '@svc/contracts/problems';
 import { EventStrategy, EventsModule } from '@svc/events';
-import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
+import { LoggerModule, RequestSteps, createLogger, loadConfig } from '@svc/runtime';
 import { Database, StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -16,6 +16,7 @@ import { AccountLimitsStore, AccountStore, KeyStore } from '@svc/identity/accoun
 import { ApiKeys } from './api-keys.js';
 import { BatchedLookups, KeyCache } from '@svc/identity/auth';
 import { IdentitySettings, identityConfig } from '@svc/identity';
+import { EndUserLimitsStore, EndUsers } from '@svc/identity/end-users';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
 
 /** A proxy for the database connection that can be cut. */
@@ -100,10 +101,13 @@ async function startGateway(settings: Readonly<Record<string, string>> = {}): Pr
           useValue: { config: loadConfig(identityConfig, settings), operatorToken: '' },
         },
         { provide: UsageHistory, useValue: undefined },
+        RequestSteps,
         AccountLimitsStore,
         AccountStore,
         ApiKeys,
         BatchedLookups,
+        EndUserLimitsStore,
+        EndUsers,
         KeyCache,
         KeyChanges,
         KeyStore,

@@ -56,6 +56,8 @@ it("returns the operator's settings for the account of a wallet", async () => {
     paid: true,
     concurrentRequests: 9,
     suspendedAt: null,
+    userKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    limitsUsers: false,
     fallbackModels: ['m'],
     fallbackOn: ['content_filter'],
     limits: [{ model: '*', requestsPerMinute: 7, tokensPerMinute: null }],
