@@ -48,7 +48,7 @@ export function admitRequest(given: GivenRequest = {}): AdmitRequest {
 
 /** Limits by scope as a list, with windows of this length. */
 export function limitsOf(scoped: ScopedLimits, windowMs = MINUTE_MS): Limit[] {
-  const scopes = ['user', 'api_key', 'global'] as const;
+  const scopes = ['user', 'api_key', 'end_user', 'global'] as const;
   return scopes
     .flatMap((scope) => perMinute(scope, scoped[scope] ?? {}))
     .map((limit) => ({ ...limit, windowMs }));

@@ -89,4 +89,16 @@ export function windowSuite(started: () => LimiterSubject): void {
     expect(admissions.map(({ admitted }) => admitted)).toEqual([true, true, true]);
     expect(admissions[2]).toMatchObject({ tightest: {}, endsAtMs: [] });
   });
+
+  it('of an end user is for all models, and apart from those of others and of other accounts', async () => {
+    const accountId = randomUUID();
+    const limits = { end_user: { requestsPerMinute: 1 } };
+    const admissions = await inTurn(limiter, [
+      admitRequest({ accountId, endUser: 'eu_a', limits, model: 'one' }),
+      admitRequest({ accountId, endUser: 'eu_a', limits, model: 'two' }),
+      admitRequest({ accountId, endUser: 'eu_b', limits, model: 'one' }),
+      admitRequest({ endUser: 'eu_a', limits, model: 'one' }),
+    ]);
+    expect(admissions.map(({ admitted }) => admitted)).toEqual([true, false, true, true]);
+  });
 }

@@ -21,6 +21,7 @@ const AdmitRequestOnWire = z.object({
   requestId: name,
   accountId: name,
   keyId: name,
+  endUser: name.optional(),
   resource: ResourceOnWire,
   limits: z.array(LimitOnWire).max(MAX_LIMITS),
   amounts: AmountsOnWire,
