@@ -220,7 +220,8 @@ describe('the limits of end users', () => {
     );
     const spent = costs.reduce((sum, cost) => sum + cost, 0);
     expect(spent).toBeLessThanOrEqual(nano(0.05));
-    expect(spent).toBeGreaterThan(nano(0.049));
+    // Those that are refused may have kept a little from the others.
+    expect(spent).toBeGreaterThan(nano(0.95 * 0.05));
     expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(10) - spent);
     expect(await refusalOf(apiKey, { model: 'dear', messages, user: 'alice' })).toEqual([
       402,
