@@ -2,7 +2,7 @@ import { Catalog } from '@svc/catalog';
 import { PodAddresses } from '@svc/runtime';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { catalogFile, eventually, quickRouter } from '../test/routing.js';
+import { catalogFile, eventually, patientRouter } from '../test/routing.js';
 
 describe('pods of a headless service', () => {
   /** A name whose addresses a test changes; each lookup fails while there is an error. */
@@ -53,7 +53,7 @@ describe('pods of a headless service', () => {
       onTestFinished(() => server.close());
       const url = `http://pods:${new URL(server.url).port}/v1`;
       const entry = { name: 'vllm', url, model: 'x', eachAddress: true, maxInFlight: 1 };
-      const { router, stop } = quickRouter(
+      const { router, stop } = patientRouter(
         new Catalog(catalogFile({ id: 'm', backends: [entry] })),
         {},
         (name) => pods.of(name),

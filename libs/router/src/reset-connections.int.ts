@@ -4,7 +4,7 @@ import { CatalogFile } from '@svc/contracts/catalog';
 import type { ChatCall, Served } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, replying } from '../test/backend.js';
-import { catalogFile, collect, quickRouter } from '../test/routing.js';
+import { catalogFile, collect, patientRouter } from '../test/routing.js';
 import type { LocalRouter } from './local-router.js';
 
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] };
@@ -18,7 +18,7 @@ let stop: () => Promise<void>;
 async function given(kind: string): Promise<void> {
   backend = await TestBackend.start(replying(ANSWER));
   const entry = { url: backend.url, model: 'x', kind };
-  ({ router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
+  ({ router, stop } = patientRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] }))));
 }
 
 const origin = { requestId: 'r', accountId: 'a', model: 'm' };
@@ -28,7 +28,7 @@ const CHAT: ChatCall = { ...origin, body: [Buffer.from('{"messages":[]}')] };
 function givenNodes(...nodes: readonly object[]): void {
   const file = catalogFile({ id: 'm', backends: [{ url: 'http://127.0.0.1:1', model: 'm' }] });
   const networks = { local: { family: 'evm', nodes } };
-  ({ router, stop } = quickRouter(new Catalog(CatalogFile.parse({ ...file, cryptoRpc: { networks } }))));
+  ({ router, stop } = patientRouter(new Catalog(CatalogFile.parse({ ...file, cryptoRpc: { networks } }))));
 }
 
 const nodeCall = (isSend = false): Promise<Served<string>> => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, replying } from '../test/backend.js';
 import { eventDialect } from '../test/event-dialect.js';
 import { RouterFixture } from '../test/router-fixture.js';
-import { catalogFile, quickRouter } from '../test/routing.js';
+import { catalogFile, patientRouter } from '../test/routing.js';
 import { SerialisedRouter } from '../test/serialised-router.js';
 import { DIALECTS } from './dialects/dialects.js';
 
@@ -49,7 +49,7 @@ describe.each([
   ['between processes', true],
 ])('a dialect of backends that has nothing of that of OpenAI, %s', (_, isRemote) => {
   const fixture = new RouterFixture((catalog) => {
-    const { router, stop } = quickRouter(catalog);
+    const { router, stop } = patientRouter(catalog);
     return { router: isRemote ? new SerialisedRouter(router) : router, stop };
   });
 

@@ -10,7 +10,7 @@ interface RouterSubject<Router> {
   stop(): Promise<void>;
 }
 
-/** Backends have 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
+/** In a conformance, backends have 500 ms to begin and may pause for 250 ms; a stream has 64 MiB at most. */
 export type StartRouter<Router = RouterPorts> = (
   catalog: Catalog,
 ) => RouterSubject<Router> | Promise<RouterSubject<Router>>;

@@ -90,6 +90,17 @@ export function quickRouter(
   return { router, stop };
 }
 
+/** A router whose deadlines no test reaches, however slow the machine is. */
+export const patientRouter: typeof quickRouter = (catalog, settings, addressesOf) =>
+  quickRouter(catalog, { ...PATIENT, ...settings }, addressesOf);
+
+const PATIENT = {
+  ROUTER_CONNECT_TIMEOUT_MS: 30_000,
+  ROUTER_FIRST_CHUNK_TIMEOUT_MS: 30_000,
+  ROUTER_STREAM_IDLE_TIMEOUT_MS: 30_000,
+  ROUTER_COMPLETE_TIMEOUT_MS: 30_000,
+};
+
 /** The whole text of a stream. Each piece of it must have at least one chunk. */
 export async function collect({ bytes }: ChunkStream): Promise<string> {
   const parts: Uint8Array[] = [];

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Catalog } from '@svc/catalog';
 import { TestServer } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { catalogFile, quickRouter } from '../../test/routing.js';
+import { catalogFile, patientRouter } from '../../test/routing.js';
 
 let granted: number;
 let valid: string;
@@ -10,7 +10,7 @@ let issuer: TestServer;
 let provider: TestServer;
 let seen: string[];
 let grant: (response: ServerResponse) => void;
-let subject: ReturnType<typeof quickRouter>;
+let subject: ReturnType<typeof patientRouter>;
 
 const BODY = [Buffer.from('{"messages":[{"role":"user","content":"Hi"}]}')];
 const CALL = { requestId: 'r', accountId: 'a', model: 'm', body: BODY };
@@ -31,7 +31,7 @@ beforeEach(async () => {
   });
   const backends = [{ kind: 'vertex', url: provider.url, model: 'x' }];
   const settings = { ROUTER_GOOGLE_METADATA_URL: issuer.url };
-  subject = quickRouter(new Catalog(catalogFile({ id: 'm', backends })), settings);
+  subject = patientRouter(new Catalog(catalogFile({ id: 'm', backends })), settings);
 });
 
 afterEach(async () => {

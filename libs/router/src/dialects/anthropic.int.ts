@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ReadResponse } from '../chat/read-chats.js';
 import { type Reply, TestBackend, replying, streaming } from '../../test/backend.js';
 import { RouterFixture } from '../../test/router-fixture.js';
-import { quickRouter } from '../../test/routing.js';
+import { patientRouter } from '../../test/routing.js';
 import { chatReaderOf } from './dialects.js';
 
 const USAGE = { input_tokens: 3, cache_read_input_tokens: 40, cache_creation_input_tokens: 500 };
@@ -185,7 +185,7 @@ describe('a response of Anthropic', () => {
 });
 
 describe('a backend of the kind anthropic', () => {
-  const fixture = new RouterFixture(quickRouter);
+  const fixture = new RouterFixture(patientRouter);
   const settings = { kind: 'anthropic' };
   const given = (reply: Reply): Promise<TestBackend> => fixture.givenOne(reply, settings);
 

@@ -6,7 +6,7 @@ import { isSignedBy } from '../../test/aws-signature.js';
 import { type BackendRequest, type Reply, TestBackend, replying } from '../../test/backend.js';
 import { bedrockEvent, bedrockException } from '../../test/event-frames.js';
 import { RouterFixture } from '../../test/router-fixture.js';
-import { catalogFile, quickRouter } from '../../test/routing.js';
+import { catalogFile, patientRouter, quickRouter } from '../../test/routing.js';
 import { ConverseEvents } from '../bedrock/converse-events.js';
 import { ReadResponse } from '../chat/read-chats.js';
 import { chatReaderOf } from './dialects.js';
@@ -162,9 +162,7 @@ describe('a response of Bedrock', () => {
 });
 
 describe('a backend of the kind bedrock', () => {
-  const fixture = new RouterFixture((catalog) =>
-    quickRouter(catalog, { secret: (name) => SECRETS[name], ROUTER_FIRST_CHUNK_TIMEOUT_MS: 3_000 }),
-  );
+  const fixture = new RouterFixture((catalog) => patientRouter(catalog, { secret: (name) => SECRETS[name] }));
   const settings = { kind: 'bedrock', model: MODEL, apiKeyEnv: 'SIGNING' };
 
   it('streams and responds as a whole, with cached tokens beside its input', async () => {
@@ -275,8 +273,12 @@ describe('a backend of the kind bedrock', () => {
     }
   });
 
-  it('has a limited time to begin', async () => {
-    await fixture.givenOne((response) => response.writeHead(200).flushHeaders(), settings);
-    await expect(fixture.router.chat.stream(CALL, signal)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+  describe('that says nothing', () => {
+    const quick = new RouterFixture((catalog) => quickRouter(catalog, { secret: (name) => SECRETS[name] }));
+
+    it('has a limited time to begin', async () => {
+      await quick.givenOne((response) => response.writeHead(200).flushHeaders(), settings);
+      await expect(quick.router.chat.stream(CALL, signal)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
+    });
   });
 });

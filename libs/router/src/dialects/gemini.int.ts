@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ReadResponse } from '../chat/read-chats.js';
 import { replying, streaming } from '../../test/backend.js';
 import { RouterFixture } from '../../test/router-fixture.js';
-import { quickRouter } from '../../test/routing.js';
+import { patientRouter } from '../../test/routing.js';
 import { chatReaderOf } from './dialects.js';
 
 const event = (
@@ -124,7 +124,7 @@ describe('a response of Gemini', () => {
 });
 
 describe('a backend of the kind gemini', () => {
-  const fixture = new RouterFixture(quickRouter);
+  const fixture = new RouterFixture(patientRouter);
   const settings = { kind: 'gemini' };
 
   it('streams and responds as a whole, with usage in which reasoning counts as output', async () => {

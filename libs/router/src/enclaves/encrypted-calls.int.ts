@@ -5,7 +5,7 @@ import type { RouterPorts } from '../api/router-ports.js';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, replying } from '../../test/backend.js';
-import { catalogFile, collect, deadUrl, quickRouter } from '../../test/routing.js';
+import { catalogFile, collect, deadUrl, patientRouter } from '../../test/routing.js';
 import { SerialisedRouter } from '../../test/serialised-router.js';
 
 const CAPABILITIES = { supportsE2EE: true, supportsTeeAttestation: true };
@@ -56,7 +56,7 @@ const keysFor = (modelKey: string): EncryptionKeys => ({ modelKey, clientKey: CL
 beforeEach(async () => {
   simulators = [await startSimulator(), await startSimulator()];
   catalog = new Catalog(catalogFile({ id: 'm', backends: [] }));
-  const quick = quickRouter(catalog, { ROUTER_FIRST_CHUNK_TIMEOUT_MS: 5_000, ROUTER_COOL_DOWN_MS: 1 });
+  const quick = patientRouter(catalog, { ROUTER_COOL_DOWN_MS: 1 });
   router = new SerialisedRouter(quick.router);
   ({ stop } = quick);
   offer(...simulators.map(({ url }, at) => entryOf(`${url}/v1`, { name: `enclave-${at}` })));
@@ -255,7 +255,7 @@ describe('a signature', () => {
   it('is found by another router process', async () => {
     const { publicKey, address } = await attested({ nonce: newNonce() }, 'enclave-0');
     await ask(keysFor(publicKey));
-    const other = quickRouter(catalog);
+    const other = patientRouter(catalog);
     router = other.router;
     expect(await signatureOf('chatcmpl-1')).toMatchObject({ address });
     await other.stop();

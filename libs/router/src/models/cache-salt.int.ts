@@ -1,7 +1,7 @@
 import { Catalog } from '@svc/catalog';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestBackend, replying } from '../../test/backend.js';
-import { catalogFile, quickRouter } from '../../test/routing.js';
+import { catalogFile, patientRouter } from '../../test/routing.js';
 
 describe('a backend that separates accounts in its cache', () => {
   let backend: TestBackend;
@@ -13,7 +13,7 @@ describe('a backend that separates accounts in its cache', () => {
   /** The members that the backend gets of a chat. */
   async function sent(accountId: string, secrets: Readonly<Record<string, string>>): Promise<object> {
     const backends = [{ url: backend.url, model: 'x', cacheSaltEnv: 'SALT' }];
-    const { router, stop } = quickRouter(new Catalog(catalogFile({ id: 'm', backends })), {
+    const { router, stop } = patientRouter(new Catalog(catalogFile({ id: 'm', backends })), {
       secret: (name) => secrets[name],
     });
     const call = { requestId: 'r', accountId, model: 'm', body: [Buffer.from('{"n":1}')] };

@@ -3,7 +3,7 @@ import type { CallKind, WireCall } from '@svc/contracts/inference';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { completeFor, streamFor } from '../api/serve-call.js';
 import { TestBackend, silent } from '../../test/backend.js';
-import { catalogFile, quickRouter } from '../../test/routing.js';
+import { catalogFile, patientRouter } from '../../test/routing.js';
 
 /** What runs, loads, reads or writes something on a server, or changes how much it makes. */
 const HARMFUL = `
@@ -63,7 +63,7 @@ describe('the further fields of a request for media', () => {
     const catalog = new Catalog(
       catalogFile({ id: 'm', extraFields, backends: [{ url: backend.url, model: 'x', kind: backendKind }] }),
     );
-    const { router, stop } = quickRouter(catalog);
+    const { router, stop } = patientRouter(catalog);
     const leave = new AbortController();
     const body = [Buffer.from(JSON.stringify({ ...ORDERS[kind], others }))];
     const files = [{ name: 'a.wav', type: 'audio/wav', bytes: Buffer.from('RIFF') }];
