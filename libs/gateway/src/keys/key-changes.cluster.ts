@@ -7,12 +7,13 @@ import { Problem } from '@svc/contracts/problems';
 import { UsageHistory } from '@svc/contracts/ports';
 import { EventStrategy, EventsModule, createTopics, kafkaConfig, kafkaConnection } from '@svc/events';
 import { type Infra, temporaryInfra } from '@svc/infra';
-import { LoggerModule, createLogger, loadConfig } from '@svc/runtime';
+import { LoggerModule, RequestSteps, createLogger, loadConfig } from '@svc/runtime';
 import { StorageModule } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { BatchedLookups, KeyCache } from '@svc/identity/auth';
 import { KeyStore, AccountStore } from '@svc/identity/accounts';
+import { EndUserLimitsStore, EndUsers } from '@svc/identity/end-users';
 import { IdentitySettings, identityConfig } from '@svc/identity';
 import { ApiKeys } from './api-keys.js';
 import { KeyChanges, KeyChangesConsumer } from './key-changes.js';
@@ -35,15 +36,21 @@ async function startGateway(): Promise<NestFastifyApplication> {
     providers: [
       { provide: IdentitySettings, useValue: { config: loadConfig(identityConfig, {}), operatorToken: '' } },
       { provide: UsageHistory, useValue: undefined },
+      RequestSteps,
       AccountStore,
       ApiKeys,
       BatchedLookups,
       KeyCache,
       KeyChanges,
       KeyStore,
+      EndUserLimitsStore,
+      EndUsers,
     ],
   };
-  const app = await NestFactory.create<NestFastifyApplication>(root, new FastifyAdapter(), { logger: false });
+  const app = await NestFactory.create<NestFastifyApplication>(root, new FastifyAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
   app.connectMicroservice({ strategy: app.get(EventStrategy) });
   await app.startAllMicroservices();
   await app.init();
