@@ -109,8 +109,8 @@ const clustered = (isShort: boolean) => ({
     // In this order: the first says where the second keeps what it builds.
     globalSetup: ['libs/storage/test/run-setup.ts', 'libs/media-jobs/test/s3-setup.ts'],
     // Each file has up to twenty processes.
-    maxWorkers: PROCESSORS + 2,
-    testTimeout: 120_000,
+    maxWorkers: PROCESSORS + 1,
+    testTimeout: 240_000,
   },
 });
 

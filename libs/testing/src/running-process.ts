@@ -92,8 +92,8 @@ export class RunningProcess {
   }
 
   /** Resolves with the exit code once it has ended by itself. */
-  async ended(): Promise<number> {
-    if (this.exitCode === null) await once(this.child, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  async ended(withinMs = DEADLINE_MS): Promise<number> {
+    if (this.exitCode === null) await once(this.child, 'close', { signal: AbortSignal.timeout(withinMs) });
     return this.exitCode ?? 0;
   }
 }

@@ -11,7 +11,9 @@ const COMMAND = fileURLToPath(new URL('../../../../tools/close-month.mjs', impor
 const MONTH = '2026-03';
 const FILES = ['charge_lines.csv.gz', 'charges.csv.gz', 'month.json', 'transfers.csv.gz'];
 const CHARGES = 300;
-const TEST = { timeout: 120_000 };
+/** Beside clusters that start, a command may need minutes. */
+const COMMAND_MS = 240_000;
+const TEST = { timeout: 300_000 };
 
 let test: TestDatabase;
 let server: LocalS3;
@@ -35,9 +37,10 @@ afterAll(async () => {
 });
 
 async function closed(settings: Readonly<Record<string, string>>, ...more: string[]): Promise<string> {
-  const env = { DATABASE_URL: test.url, ...server.settings, ...settings };
+  const compiled = process.env['NODE_COMPILE_CACHE'] ?? '';
+  const env = { NODE_COMPILE_CACHE: compiled, DATABASE_URL: test.url, ...server.settings, ...settings };
   const command = RunningProcess.spawn({ main: COMMAND, args: [MONTH, '--to-bucket', ...more], env });
-  expect(await command.ended()).toBe(command.output.includes('is closed') ? 0 : 1);
+  expect(await command.ended(COMMAND_MS)).toBe(command.output.includes('is closed') ? 0 : 1);
   return command.output;
 }
 
