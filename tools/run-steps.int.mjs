@@ -145,6 +145,22 @@ describe('an error outside of tests', () => {
 });
 
 describe('a run', () => {
+  it('fails for a file whose process ends under way, each time', async () => {
+    const workspace = new Workspace(
+      { test: 'vitest run' },
+      {
+        'abort.spec.js': `${header}\nit('passes first', () => {});\nit('aborts', () => process.abort());\n`,
+        'other.spec.js': `${header}\nit('passes', () => {});\n`,
+      },
+    );
+    const { failed, failures } = await workspace
+      .steps()
+      .tests({ name: 'tests', seconds: 120, script: 'test' });
+    expect(failed).toBeGreaterThan(0);
+    expect(failures).toContain('abort.spec.js > the end of its process');
+    workspace.remove();
+  });
+
   it('fails if four tests are flaky, even though all passed when retried', async () => {
     const four = ['a', 'b', 'c', 'd'].map((name) => failing(name, 1)).join('');
     const workspace = new Workspace({ test: 'vitest run' }, { 'four.spec.js': header + four });

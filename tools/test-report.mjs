@@ -32,9 +32,12 @@ function resultOf(module, root) {
   const failures = tests
     .filter((test) => test.result().state === 'failed')
     .map((test) => ({ name: test.fullName, reasons: reasonsOf(test.result().errors, root) }));
-  // A failed import or hook belongs to no test.
-  if (ofHooks.length > 0 || (failures.length === 0 && module.state() === 'failed'))
+  const state = module.state();
+  // A failed import or hook belongs to no test, and neither does the end of the process that ran them.
+  if (ofHooks.length > 0 || (failures.length === 0 && state === 'failed'))
     failures.push({ name: 'imports and hooks', reasons: reasonsOf(ofHooks, root) });
+  else if (state !== 'passed' && state !== 'skipped' && state !== 'failed')
+    failures.push({ name: 'the end of its process', reasons: [] });
   return {
     file: relative(root, module.moduleId),
     seconds: (duration + collectDuration) / 1_000,
