@@ -96,6 +96,24 @@ describe('Balancer', () => {
     await expect.poll(() => processes.map(({ cut }) => cut)).toEqual([3, 3, 3]);
   });
 
+  it('reaches a process although its own event loop was busy for longer than a connection may take', async () => {
+    const one = await new Process(responding('one')).listen();
+    processes.push(one);
+    const block = (): void => {
+      const endMs = performance.now() + 1_500;
+      while (performance.now() < endMs);
+    };
+    const target = {
+      place: { port: one.port },
+      get isReady() {
+        process.nextTick(block);
+        return true;
+      },
+    };
+    balancer = await Balancer.listen([target], { host: '127.0.0.1', port: 0 });
+    expect(await send()).toBe('one');
+  });
+
   it('closes the connection to a Unix socket when its client disconnects', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-balancer-'));
     const path = join(folder, 'a.sock');
