@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { UsageHistory } from '@svc/contracts/ports';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chargeOf, grantDiem, type LedgerOptions, type RunningLedger, startLedger, usd } from './testing.js';
+import { chargeOf, type LedgerOptions, newAccount, type RunningLedger, startLedger, usd } from './testing.js';
 
 /** Contract of the port `UsageHistory` for end users. */
 export function endUsersConformance(
@@ -26,12 +25,8 @@ export function endUsersConformance(
       await test?.stop();
     });
 
-    async function accountWith(usdNano: bigint, diemNano = 0n): Promise<string> {
-      const accountId = randomUUID();
-      await running.books.credit({ accountId, usdNano, reference: 'start' });
-      if (diemNano > 0n) await grantDiem(running.database, accountId, diemNano);
-      return accountId;
-    }
+    const accountWith = (usdNano: bigint, diemNano?: bigint): Promise<string> =>
+      newAccount(running, usdNano, diemNano);
 
     const entriesOf = async (accountId: string, endUser?: string) => {
       const filter = endUser === undefined ? { accountId } : { accountId, endUser };

@@ -204,6 +204,18 @@ export function requestOf(accountId: string, amountNano: bigint): Parameters<Led
   return { requestId: `chatcmpl-${randomUUID()}`, accountId, keyId: 'key', amountNano };
 }
 
+/** Opens an account with this money, and returns its id. */
+export async function newAccount(
+  { books, database }: Pick<RunningLedger, 'books' | 'database'>,
+  usdNano: bigint,
+  diemNano = 0n,
+): Promise<string> {
+  const accountId = randomUUID();
+  await books.credit({ accountId, usdNano, reference: 'start' });
+  if (diemNano > 0n) await grantDiem(database, accountId, diemNano);
+  return accountId;
+}
+
 /** Grants an account DIEM as a stake does. Call it before the account first holds. */
 export async function grantDiem(database: Database, accountId: string, diemNano: bigint): Promise<void> {
   await database.query(

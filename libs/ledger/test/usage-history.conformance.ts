@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Charge } from '@svc/contracts/messages';
 import type { Problem } from '@svc/contracts/problems';
@@ -9,7 +8,7 @@ import { Clock } from '../src/clock.js';
 import { TIMES, line, randomCharge } from './random-charges.js';
 import {
   chargeOf,
-  grantDiem,
+  newAccount,
   type LedgerOptions,
   type RunningLedger,
   requestOf,
@@ -47,12 +46,8 @@ export function usageHistoryConformance(
       await test?.stop();
     });
 
-    async function accountWith(usdNano: bigint, diemNano = 0n): Promise<string> {
-      const accountId = randomUUID();
-      await running.books.credit({ accountId, usdNano, reference: 'start' });
-      if (diemNano > 0n) await grantDiem(running.database, accountId, diemNano);
-      return accountId;
-    }
+    const accountWith = (usdNano: bigint, diemNano?: bigint): Promise<string> =>
+      newAccount(running, usdNano, diemNano);
 
     /** Entries without the fields shared by a whole charge. */
     const brief = (entries: readonly UsageEntry[]) =>

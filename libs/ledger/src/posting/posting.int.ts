@@ -3,16 +3,12 @@ import { type Charge, encodeCharge, usageRecorded } from '@svc/contracts/message
 import { TRANSFER_KINDS } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { testLedger } from '../../test/test-ledger.js';
-import { chargeOf, grantDiem, usd } from '../../test/testing.js';
+import { chargeOf, newAccount, usd } from '../../test/testing.js';
 
 const running = testLedger();
 
-async function accountWith(usdNano: bigint, diemNano = 0n): Promise<string> {
-  const accountId = randomUUID();
-  await running.books.credit({ accountId, usdNano, reference: 'start' });
-  if (diemNano > 0n) await grantDiem(running.database, accountId, diemNano);
-  return accountId;
-}
+const accountWith = (usdNano: bigint, diemNano?: bigint): Promise<string> =>
+  newAccount(running, usdNano, diemNano);
 
 const balances = (accountId: string) => running.books.balances(accountId);
 const rows = async (sql: string, ...values: unknown[]) => running.database.query(sql, values);
