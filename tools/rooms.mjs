@@ -70,7 +70,7 @@ export const rooms = {
   identity: {
     '.': ['identity.config'],
     accounts: [],
-    'end-users': [],
+    'end-users': ['accounts'],
     wallets: ['accounts'],
     console: ['accounts', 'wallets'],
     failures: ['accounts'],

@@ -84,7 +84,7 @@ export class Balancer {
     const sockets = this.open.get(target) ?? new Set();
     this.open.set(target, sockets.add(socket));
     const upstream = connect({ host: '127.0.0.1', allowHalfOpen: true, noDelay: true, ...target.place });
-    // After the events that wait: a busy event loop has its timers run before it hears of the connection.
+    // The timers of a busy event loop run before it learns that the connection is there.
     const giveUp = (): void => void (upstream.connecting && upstream.destroy());
     upstream.setTimeout(CONNECT_MS, () => setImmediate(giveUp));
     upstream.once('connect', () => upstream.setTimeout(0));

@@ -45,7 +45,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 const treated = (treatment: string): string[] =>
   Object.entries(TREATMENTS.chat).flatMap(([name, given]) => (given === treatment ? [name] : []));
 
-it('never tells a backend who the end user is', async () => {
+it('sends the name of an end user to no backend', async () => {
   const messages = [{ role: 'user', content: 'hi' }];
   const named = { user: 'alice', safety_identifier: 'bob', metadata: { user_id: 'carol' } };
   const response = await platform.chat(account.apiKey, { model: 'test-model', messages, ...named });

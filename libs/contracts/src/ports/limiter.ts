@@ -58,14 +58,11 @@ export function perMinute(
   scope: LimitScope,
   { requestsPerMinute, tokensPerMinute, creditsPerMinute }: MinuteLimits,
 ): Limit[] {
-  const limits: Limit[] = [];
-  const add = (unit: LimitUnit, max: number | null | undefined): void => {
-    if (max !== null && max !== undefined) limits.push({ scope, unit, windowMs: MINUTE_MS, max });
-  };
-  add('requests', requestsPerMinute);
-  add('tokens', tokensPerMinute);
-  add('credits', creditsPerMinute);
-  return limits;
+  return limitsSet(scope, MINUTE_MS, [
+    ['requests', requestsPerMinute],
+    ['tokens', tokensPerMinute],
+    ['credits', creditsPerMinute],
+  ]);
 }
 
 /** Limits per UTC day under the names that they have in tables and the public API. */
@@ -76,12 +73,19 @@ export interface DayLimits {
 
 /** The limits that are set. */
 export function perDay(scope: LimitScope, { requestsPerDay, tokensPerDay }: DayLimits): Limit[] {
-  const limits = [
-    { scope, unit: 'requests', windowMs: DAY_MS, max: requestsPerDay },
-    { scope, unit: 'tokens', windowMs: DAY_MS, max: tokensPerDay },
-  ] as const;
-  return limits.flatMap(({ max, ...limit }) =>
-    max === null || max === undefined ? [] : [{ ...limit, max }],
+  return limitsSet(scope, DAY_MS, [
+    ['requests', requestsPerDay],
+    ['tokens', tokensPerDay],
+  ]);
+}
+
+function limitsSet(
+  scope: LimitScope,
+  windowMs: number,
+  maxima: readonly (readonly [LimitUnit, number | null | undefined])[],
+): Limit[] {
+  return maxima.flatMap(([unit, max]) =>
+    max === null || max === undefined ? [] : [{ scope, unit, windowMs, max }],
   );
 }
 

@@ -68,6 +68,6 @@ function expiry(text: string | null, now: Date): Date | null {
 }
 
 /** The schema has validated the amount. */
-function limitNano(amount: number | null): bigint | null {
+export function limitNano(amount: number | null): bigint | null {
   return amount === null ? null : (numberToNano(amount) ?? null);
 }

@@ -1,11 +1,12 @@
 import { Body, Controller, Param } from '@nestjs/common';
 import { EndUserLimits, type EndUserLimitsReply, type ForgottenUser } from '@svc/api/end-users';
 import { routes } from '@svc/api';
-import { numberToNano } from '@svc/contracts/money';
 import { type Caller, UsageHistory } from '@svc/contracts/ports';
+import type { UseLimits } from '@svc/identity/accounts';
 import { CallerOf } from '@svc/identity/auth';
-import { EACH_USER, EndUserLimitsStore, type UserTerms, namedEndUser } from '@svc/identity/end-users';
+import { EACH_USER, EndUserLimitsStore, namedEndUser } from '@svc/identity/end-users';
 import { Serves } from '@svc/runtime';
+import { limitNano } from './api-key-terms.js';
 import { limitView, ownLimits } from './api-key-views.js';
 import { KeyChanges } from './key-changes.js';
 
@@ -48,7 +49,7 @@ export class EndUsersController {
   private async change(
     { accountId }: Caller,
     endUser: string,
-    terms: UserTerms | undefined,
+    terms: UseLimits | undefined,
   ): Promise<EndUserLimitsReply> {
     await this.limits.set(accountId, endUser, terms);
     this.changes.made(accountId);
@@ -59,12 +60,12 @@ export class EndUsersController {
 const idOf = (caller: Caller, user: string): string =>
   user === EACH_USER ? EACH_USER : namedEndUser(caller, user);
 
-function termsOf(limits: EndUserLimits): UserTerms {
+function termsOf(limits: EndUserLimits): UseLimits {
   const { consumptionLimit, limitPeriod = 'EPOCH' } = limits;
   const { usd, diem } = consumptionLimit ?? {};
   return {
-    usdLimitNano: nanoOf(usd),
-    diemLimitNano: nanoOf(diem),
+    usdLimitNano: limitNano(usd ?? null),
+    diemLimitNano: limitNano(diem ?? null),
     limitPeriod,
     requestsPerMinute: limits.requestsPerMinute ?? null,
     tokensPerMinute: limits.tokensPerMinute ?? null,
@@ -73,11 +74,7 @@ function termsOf(limits: EndUserLimits): UserTerms {
   };
 }
 
-/** The schema has validated the amount. */
-const nanoOf = (amount: number | null | undefined): bigint | null =>
-  amount === null || amount === undefined ? null : (numberToNano(amount) ?? null);
-
-function replyOf(endUser: string, terms: UserTerms | undefined): EndUserLimitsReply {
+function replyOf(endUser: string, terms: UseLimits | undefined): EndUserLimitsReply {
   if (!terms) return { success: true, data: null };
   return {
     success: true,

@@ -5,6 +5,7 @@ export { KeyListStore, type ListedKey } from './key-list.store.js';
 export { endpointOf, needsKey } from './key-use.js';
 export { raisesLimits, widensUse } from './key-allowance.js';
 export { inPeriod, type KeyTerms, type StoredKey } from './key-rows.js';
+export type { UseLimits } from './use-limits.js';
 export { tierName } from './tier-name.js';
 export { type AddressRange, contains, networkIn } from './networks.js';
 export {

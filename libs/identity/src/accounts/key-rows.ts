@@ -6,31 +6,20 @@ import {
   type KeyRestrictions,
   KEY_TYPES,
   type KeySpend,
-  LIMIT_PERIODS,
   MODEL_PRIVACIES,
   type KeyType,
-  type LimitPeriod,
   type ModelPrivacy,
-  type SpendingLimit,
-  perDay,
-  perMinute,
 } from '@svc/contracts/ports';
 import { z } from 'zod';
 import { type AccountRow, accountTerms, fallbackDefaults } from './account-rows.js';
+import { Nano, type UseLimits, rateLimits, spendingLimit, useColumns } from './use-limits.js';
 
 /** The properties of a key that its owner sets. */
-export interface KeyTerms {
+export interface KeyTerms extends UseLimits {
   readonly description: string;
   readonly expiresAt: Date | null;
-  readonly usdLimitNano: bigint | null;
-  readonly diemLimitNano: bigint | null;
-  readonly limitPeriod: LimitPeriod;
   readonly requestLimitNano: bigint | null;
   readonly modelPrivacy: ModelPrivacy;
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-  readonly requestsPerDay: number | null;
-  readonly tokensPerDay: number | null;
   /** Empty lists restrict nothing. */
   readonly allowedModels: readonly string[];
   readonly allowedEndpoints: readonly string[];
@@ -52,9 +41,6 @@ export interface StoredKey extends KeyTerms {
   readonly lastUsedAt: Date | null;
 }
 
-/** A `NUMERIC` without decimals, as a bigint. */
-const Nano = z.custom<{ toFixed(decimals: number): string }>().transform((value) => BigInt(value.toFixed(0)));
-
 const KeyRow = z
   .object({
     id: z.string(),
@@ -67,13 +53,9 @@ const KeyRow = z
     expiresAt: z.date().nullable(),
     consumptionLimitUsdNano: Nano.nullable(),
     consumptionLimitDiemNano: Nano.nullable(),
-    limitPeriod: z.enum(LIMIT_PERIODS),
     requestLimitNano: Nano.nullable(),
     modelPrivacy: z.enum(MODEL_PRIVACIES),
-    requestsPerMinute: z.int().nullable(),
-    tokensPerMinute: z.int().nullable(),
-    requestsPerDay: z.int().nullable(),
-    tokensPerDay: z.int().nullable(),
+    ...useColumns,
     allowedModels: z.array(z.string()),
     allowedEndpoints: z.array(z.string()),
     allowedIps: z.array(z.string()),
@@ -116,7 +98,7 @@ export function keyColumns({ usdLimitNano, diemLimitNano, requestLimitNano, ...t
 /** The caller that holds this key, with everything that the rest of the gateway needs. */
 export function callerOf(key: StoredKey, account: AccountRow): Caller {
   const keyLimit = spendingLimit(key);
-  const limits = [...perMinute('api_key', key), ...perDay('api_key', key)];
+  const limits = rateLimits('api_key', key);
   const restrictions = restrictionsOf(key);
   const fallbacks = fallbackDefaults(key);
   return {
@@ -143,19 +125,6 @@ function restrictionsOf(key: StoredKey): KeyRestrictions | undefined {
     ...(endpoints.length > 0 && { endpoints }),
     ...(addresses.length > 0 && { addresses }),
     ...(!canInfer && { isForManagement: true }),
-  };
-}
-
-function spendingLimit({
-  limitPeriod: period,
-  usdLimitNano,
-  diemLimitNano,
-}: StoredKey): SpendingLimit | undefined {
-  if (usdLimitNano === null && diemLimitNano === null) return undefined;
-  return {
-    period,
-    ...(usdLimitNano !== null && { usdNano: usdLimitNano }),
-    ...(diemLimitNano !== null && { diemNano: diemLimitNano }),
   };
 }
 

@@ -1,30 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type Limit,
-  LIMIT_PERIODS,
-  type LimitPeriod,
-  type SpendingLimit,
-  perDay,
-  perMinute,
-} from '@svc/contracts/ports';
+import type { Limit, SpendingLimit } from '@svc/contracts/ports';
 import { keyChanged } from '@svc/contracts/messages';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { PrismaDatabase } from '@svc/storage';
 import { z } from 'zod';
+import { Nano, type UseLimits, rateLimits, spendingLimit, useColumns } from '../accounts/use-limits.js';
 
 /** Each end user of an account that has no limits of its own. */
 export const EACH_USER = '*';
-
-/** What an account lets an end user do. Null is no limit. */
-export interface UserTerms {
-  readonly usdLimitNano: bigint | null;
-  readonly diemLimitNano: bigint | null;
-  readonly limitPeriod: LimitPeriod;
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-  readonly requestsPerDay: number | null;
-  readonly tokensPerDay: number | null;
-}
 
 /** The limits of an end user, as the limiter and the ledger take them. */
 export interface UserLimits {
@@ -32,17 +15,10 @@ export interface UserLimits {
   readonly userSpending?: SpendingLimit;
 }
 
-/** A `NUMERIC` without decimals, as a bigint. */
-const Nano = z.custom<{ toFixed(decimals: number): string }>().transform((value) => BigInt(value.toFixed(0)));
-
 const TermsRow = z.object({
+  ...useColumns,
   usdLimitNano: Nano.nullable(),
   diemLimitNano: Nano.nullable(),
-  limitPeriod: z.enum(LIMIT_PERIODS),
-  requestsPerMinute: z.int().nullable(),
-  tokensPerMinute: z.int().nullable(),
-  requestsPerDay: z.int().nullable(),
-  tokensPerDay: z.int().nullable(),
 });
 
 /** The limits that accounts set for their end users. */
@@ -51,7 +27,7 @@ export class EndUserLimitsStore {
   constructor(private readonly prisma: PrismaDatabase) {}
 
   /** Those of one end user, or of each. */
-  async get(accountId: string, endUser: string): Promise<UserTerms | undefined> {
+  async get(accountId: string, endUser: string): Promise<UseLimits | undefined> {
     const row = await this.prisma.endUserLimit.findUnique({
       where: { accountId_endUser: { accountId, endUser } },
     });
@@ -68,7 +44,7 @@ export class EndUserLimitsStore {
   }
 
   /** Replaces the limits of an end user, or removes them, and adds an event to the outbox. */
-  async set(accountId: string, endUser: string, terms: UserTerms | undefined): Promise<void> {
+  async set(accountId: string, endUser: string, terms: UseLimits | undefined): Promise<void> {
     await this.prisma.$transaction(async (transaction) => {
       // Comes first: its row lock serializes concurrent changes.
       await transaction.account.update({ where: { id: accountId }, data: { limitsUsers: true } });
@@ -82,24 +58,14 @@ export class EndUserLimitsStore {
   }
 }
 
-const columnsOf = ({ usdLimitNano, diemLimitNano, ...others }: UserTerms) => ({
+const columnsOf = ({ usdLimitNano, diemLimitNano, ...others }: UseLimits) => ({
   ...others,
   usdLimitNano: usdLimitNano?.toString() ?? null,
   diemLimitNano: diemLimitNano?.toString() ?? null,
 });
 
-function limitsOf(terms: UserTerms): UserLimits {
-  const { usdLimitNano, diemLimitNano, limitPeriod: period } = terms;
-  const limits = [...perMinute('end_user', terms), ...perDay('end_user', terms)];
-  const isSpendingLimited = usdLimitNano !== null || diemLimitNano !== null;
-  return {
-    ...(limits.length > 0 && { userLimits: limits }),
-    ...(isSpendingLimited && {
-      userSpending: {
-        period,
-        ...(usdLimitNano !== null && { usdNano: usdLimitNano }),
-        ...(diemLimitNano !== null && { diemNano: diemLimitNano }),
-      },
-    }),
-  };
+function limitsOf(terms: UseLimits): UserLimits {
+  const limits = rateLimits('end_user', terms);
+  const userSpending = spendingLimit(terms);
+  return { ...(limits.length > 0 && { userLimits: limits }), ...(userSpending && { userSpending }) };
 }

@@ -1,3 +1,3 @@
 export { namedEndUser } from './end-user-id.js';
-export { EACH_USER, EndUserLimitsStore, type UserTerms } from './end-user-limits.store.js';
+export { EACH_USER, EndUserLimitsStore } from './end-user-limits.store.js';
 export { EndUsers } from './end-users.js';
