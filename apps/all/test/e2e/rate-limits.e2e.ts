@@ -305,9 +305,16 @@ describe('a limit', () => {
     expect([counts[200]?.length, counts[429]?.length]).toEqual([64, 6]);
     const refused = responses.find(({ status }) => status === 429);
     expect((await errorOf(refused as Response)).error.message).toBe('Too many concurrent requests');
+    const ends = { count: 0 };
+    const noteEnd = (): void => {
+      ends.count += 1;
+    };
+    const admitted = responses.filter(({ status }) => status === 200);
+    for (const response of admitted) response.text().then(noteEnd, noteEnd);
     await platform.operator('PUT', `/accounts/${id}/limits`, { concurrentRequests: 65 });
     await eventually('the higher limit applies', async () => (await send()).status === 200);
-    expect((await send()).status).toBe(429);
+    const { status } = await send();
+    expect({ status, ended: ends.count }).toEqual({ status: 429, ended: 0 });
     gone.abort();
   });
 
