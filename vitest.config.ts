@@ -185,8 +185,44 @@ const onClustersOnly = [
   'apps/all/test/e2e/{otlp-settings,crypto-rpc-finalized,crypto-rpc-replays}.e2e.ts',
 ];
 
+/**
+ * What `npm test` leaves to `npm run test:more`, which CI runs too, so that a newcomer waits for minutes
+ * only: services of a cluster beside the single process, outages and restarts, random histories, and
+ * whatever else takes longest for what it holds.
+ */
+const more = [
+  // Services with their neighbours on Redis or over HTTP.
+  'libs/ledger/src/shared-ledger.int.ts',
+  'libs/router/src/api/http-router.int.ts',
+  'libs/{limiter/src/counting/redis-limiter,hold-book/src/redis-hold-book,limiter/src/limiter.module}.int.ts',
+  'apps/{rate-limiter/src/rate-limiter,x402-payments/src/x402-payments,media-worker/src/media-worker}.int.ts',
+  // Outages, restarts and deadlines.
+  'libs/storage/src/{server/embedded-postgres,sql/instance-lock}.int.ts',
+  'libs/runtime/src/{process/run-process,process/proxied-server,http/bodies,calls/internal-client}.int.ts',
+  'libs/{jobs/src/jobs,gateway/src/keys/key-changes,catalog/src/operator-file}.int.ts',
+  'libs/payments/test/{endless-responses,solana-facilitator}.int.ts',
+  'apps/all/test/fault/{database-outage,redis-stopped,redis-three-limiters,repeated-killed}.fault.ts',
+  'apps/all/test/fault/{killed-under-load,crypto-rpc-killed,payments,payments-late-node}.fault.ts',
+  'apps/all/test/e2e/{refused-start,stop,idle-process,catalog-changes,backend-health,operator-drains}.e2e.ts',
+  // Histories, months, and mutated files.
+  'libs/{ledger/test/ledger-histories,media-jobs/test/job-histories}.int.ts',
+  'libs/payments/test/{anvil,payment}-histories.int.ts',
+  'libs/ledger/src/{closing/closing,audit/tampering}.int.ts',
+  'libs/media/test/decoders.int.ts',
+  'tools/{run-steps,chain}.int.mjs',
+  // A process with settings of its own.
+  'apps/all/test/e2e/{abuse-protection,money-limits,rate-limits,chat-slow-reader,chat-fuzz,open-prompts}.e2e.ts',
+  'apps/all/test/e2e/{traces,telemetry-privacy,encryption-privacy,payments,staking,audit,characters}.e2e.ts',
+  'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings}.e2e.ts',
+  'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,secrets}.e2e.ts',
+];
+const moreEndToEnd = more.filter((pattern) => pattern.includes('/e2e/'));
+const moreReal = more.filter((pattern) => !pattern.includes('/e2e/'));
+
 export default defineConfig(({ mode }) => {
   const isLong = mode === 'long';
+  const isShort = mode === 'short';
+  const isMore = mode === 'more';
   const isOnClusters = mode === 'cluster' || mode === 'cluster-short';
   // A deliberate fault is put into a single process.
   const hasMutant = process.env['SVC_TEST_MUTANT'] !== undefined;
@@ -215,7 +251,7 @@ export default defineConfig(({ mode }) => {
               extends: true as const,
               test: {
                 name: 'pure',
-                include: isLong ? repeating(pure) : pure,
+                include: isMore ? [] : isLong ? repeating(pure) : pure,
                 // These wait for nothing, and some compare durations: they come last, one for each
                 // processor.
                 maxWorkers: PROCESSORS,
@@ -224,15 +260,19 @@ export default defineConfig(({ mode }) => {
             },
             {
               extends: true as const,
-              test: { name: 'real', include: isLong ? [...repeating(real), ...hostile] : real },
+              test: {
+                name: 'real',
+                include: isMore ? moreReal : isLong ? [...repeating(real), ...hostile] : real,
+                exclude: isShort ? moreReal : [],
+              },
             },
             // Every answer is held against the published description.
             {
               extends: true as const,
               test: {
                 name: 'e2e',
-                include: isLong ? repeating(endToEnd) : endToEnd,
-                exclude: isLong || hasMutant ? [] : onClustersOnly,
+                include: isMore ? moreEndToEnd : isLong ? repeating(endToEnd) : endToEnd,
+                exclude: isLong || hasMutant ? [] : [...onClustersOnly, ...(isShort ? moreEndToEnd : [])],
                 globalSetup: ['libs/storage/test/run-setup.ts', 'apps/all/test/process-setup.ts'],
                 setupFiles: 'apps/all/test/described-responses.ts',
               },

@@ -21,6 +21,7 @@ const STEPS = {
   chromium: (name) => need(name, 'THE CONSOLE IS NOT TESTED IN A BROWSER'),
   check: (name) => steps.counted({ name, seconds: 600, script: 'check' }),
   test: (name) => steps.tests({ name, seconds: 1_200, script: 'test' }),
+  more: (name) => steps.tests({ name, seconds: 1_200, script: 'test:more' }),
   clients: (name) => steps.tests({ name, seconds: 900, script: 'test:clients' }),
   console: (name) => steps.tests({ name, seconds: 600, script: 'test:console' }),
   cluster: (name) => steps.tests({ name, seconds: 2_700, script: 'test:cluster:short' }),

@@ -34,7 +34,7 @@ const PARTS = {
   },
   kills: {
     about: '500 times `kill -9` under load',
-    script: 'test',
+    script: 'test:more',
     args: ['apps/all/test/fault/killed-under-load.fault.ts'],
     env: { KILLS: '500' },
   },
