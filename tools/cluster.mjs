@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Cluster, internalTokens, parseReplicas } from '@svc/cluster';
 import { Infra } from '@svc/infra';
-import { operatorToken } from '@svc/runtime';
+import { ownSecret } from '@svc/runtime';
 import { dataDir } from './data-dir.mjs';
 import { firstAccount } from './first-account.mjs';
 
@@ -27,7 +27,8 @@ async function start() {
   const shared = {
     ...(await infra.up()),
     ...internalTokens(env),
-    SVC_OPERATOR_TOKEN: env.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir)),
+    SVC_OPERATOR_TOKEN: env.SVC_OPERATOR_TOKEN ?? (await ownSecret(dataDir, 'operator-token')),
+    GATEWAY_WEBHOOK_KEY: env.GATEWAY_WEBHOOK_KEY ?? (await ownSecret(dataDir, 'webhook-key')),
     SVC_METRICS_TOKEN: env.SVC_METRICS_TOKEN ?? randomBytes(32).toString('base64url'),
   };
   const folder = join(dataDir, 'cluster');

@@ -28,6 +28,7 @@ export const rooms = {
     keys: ['route'],
     'end-users': ['route', 'keys'],
     billing: ['route', 'end-users'],
+    webhooks: ['route'],
     console: ['route'],
     augment: ['route'],
     'crypto-rpc': ['route'],
@@ -115,6 +116,7 @@ export const rooms = {
   },
   gateway: {
     keys: [],
+    webhooks: [],
     augment: [],
     tee: [],
     billing: [],

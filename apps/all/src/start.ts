@@ -16,7 +16,7 @@ import { FileMediaStore, mediaJobsConfig } from '@svc/media-jobs';
 import { RAILS, type RailKind, paymentsConfig } from '@svc/payments';
 import { retrievalConfig } from '@svc/retrieval';
 import { routerConfig } from '@svc/router';
-import { type Running, type Secrets, type StartingProcess, openSecrets, operatorToken } from '@svc/runtime';
+import { type Running, type Secrets, type StartingProcess, openSecrets, ownSecret } from '@svc/runtime';
 import { whenReachable } from '@svc/storage';
 import { watchDisk } from '@svc/telemetry';
 import type { z } from 'zod';
@@ -62,7 +62,8 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
   const simulator = await simulatorStarts;
   const simulatorUrl = config.ROUTER_SIMULATOR_URL ?? simulator?.url;
   const searchUrl = config.RETRIEVAL_SIMULATOR_URL ?? simulator?.searchUrl;
-  const token = config.SVC_OPERATOR_TOKEN ?? (await operatorToken(dataDir));
+  const token = config.SVC_OPERATOR_TOKEN ?? (await ownSecret(dataDir, 'operator-token'));
+  const webhookKey = config.GATEWAY_WEBHOOK_KEY ?? (await ownSecret(dataDir, 'webhook-key'));
   const router = { ...config, ...(simulatorUrl !== undefined && { ROUTER_SIMULATOR_URL: simulatorUrl }) };
   const running = await starting.serve({
     module: AllModule.with({
@@ -70,7 +71,7 @@ export async function start(starting: Starting, rails: readonly RailKind[] = RAI
       catalog,
       characters,
       logger,
-      gateway: { config, operatorToken: token },
+      gateway: { config: { ...config, GATEWAY_WEBHOOK_KEY: webhookKey }, operatorToken: token },
       router: { ...router, secret },
       ledger: { ...config, LEDGER_JOURNAL_DIR: config.LEDGER_JOURNAL_DIR ?? join(dataDir, 'ledger') },
       retrieval: {

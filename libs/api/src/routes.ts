@@ -47,6 +47,7 @@ import { responseRoutes } from './responses/response-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
 import { teeRoutes } from './tee/tee-routes.js';
 import { walletRoutes } from './wallets/wallet-routes.js';
+import { webhookRoutes } from './webhooks/webhook-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
 const publicRoutes = {
@@ -255,6 +256,7 @@ export const TAGS = {
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
   'End users': 'The users of an account, for the holder of an ADMIN key.',
+  Webhooks: 'What an account is notified of, and where.',
   'Rate limits': 'The limits per minute, and the requests that exceeded them.',
   'Crypto RPC': 'Calls of blockchain nodes, priced in credits.',
   Enclaves: 'Attestation of the enclaves that decrypt encrypted completions.',
@@ -290,6 +292,7 @@ export const routes = {
   ...teeRoutes,
   ...keyRoutes,
   ...endUserRoutes,
+  ...webhookRoutes,
   ...rateLimitRoutes,
   ...limiterRoutes,
   ...internalRoutes,

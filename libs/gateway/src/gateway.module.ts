@@ -13,6 +13,7 @@ import { OpenApiController } from './docs/openapi.controller.js';
 import { KeysModule } from './keys/keys.module.js';
 import { OperatorModule } from './operator/operator.module.js';
 import { TeeController } from './tee/tee.controller.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** The API for clients and operators. `PaidModule` says what the imported modules must provide. */
 @Module({})
@@ -29,6 +30,7 @@ export class GatewayModule {
         RpcModule,
         KeysModule,
         BillingModule,
+        WebhooksModule,
         OperatorModule,
         ConsoleModule,
       ],

@@ -28,6 +28,8 @@ export interface GuardedFetchOptions {
   readonly timeoutMs: number;
   /** The value of `Accept`. */
   readonly accept?: string;
+  /** Sends this with POST instead. A redirect is then refused. */
+  readonly post?: { readonly body: string; readonly headers: Readonly<Record<string, string>> };
   /** Ends the fetch, which rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -42,8 +44,7 @@ export interface FetchedFile {
   readonly bytes: Buffer;
 }
 
-interface GuardedCall {
-  readonly limitBytes: number;
+interface GuardedCall extends Pick<GuardedFetchOptions, 'limitBytes' | 'post'> {
   readonly accept: string;
   readonly signal: AbortSignal;
 }
@@ -62,9 +63,9 @@ export class GuardedFetcher {
     this.maxRedirects = maxRedirects;
   }
 
-  /** GETs a URL, following redirects. Throws FetchRefused on anything but a success within the limits. */
+  /** GETs a URL, following redirects, or POSTs to it. Throws FetchRefused on anything but a success within the limits. */
   async fetch(url: string, options: GuardedFetchOptions): Promise<FetchedFile> {
-    const { limitBytes, timeoutMs, accept = '*/*', signal } = options;
+    const { limitBytes, timeoutMs, accept = '*/*', post, signal } = options;
     assert(limitBytes > 0 && timeoutMs > 0, 'a fetch needs its limits');
     signal?.throwIfAborted();
     const ended = new AbortController();
@@ -72,7 +73,7 @@ export class GuardedFetcher {
     const timer = setTimeout(onAbort, timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      return await this.follow(url, { limitBytes, accept, signal: ended.signal });
+      return await this.follow(url, { limitBytes, accept, signal: ended.signal, ...(post && { post }) });
     } catch (error) {
       signal?.throwIfAborted();
       if (ended.signal.aborted) throw new FetchRefused('timeout', error);
@@ -90,6 +91,7 @@ export class GuardedFetcher {
       seen.add(target.url.href);
       const answer = await this.ask(target, call);
       if ('url' in answer) return answer;
+      if (call.post) break;
       target = this.redirected(target, answer.location);
     }
     throw new FetchRefused('redirect');
@@ -117,9 +119,15 @@ export class GuardedFetcher {
     });
     try {
       const response = await client.request({
-        method: 'GET',
+        method: call.post ? 'POST' : 'GET',
         path: target.url.pathname + target.url.search,
-        headers: { accept: call.accept, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
+        headers: {
+          accept: call.accept,
+          'accept-encoding': 'identity',
+          'user-agent': USER_AGENT,
+          ...call.post?.headers,
+        },
+        body: call.post?.body ?? null,
         reset: true,
         signal: call.signal,
         onInfo: () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
+  type Alert,
   type AuditReport,
   type AuditScope,
   Books,
@@ -115,6 +116,14 @@ export class LocalBooks extends Books {
     assert(page.limit > 0, 'a page has room');
     await this.progress.beforeRead();
     return this.books.transfers(accountId, page);
+  }
+
+  override alerts(accountId: string): Promise<readonly Alert[]> {
+    return this.books.alerts(accountId);
+  }
+
+  override setAlerts(accountId: string, alerts: readonly Alert[]): Promise<void> {
+    return this.books.setAlerts(accountId, alerts);
   }
 
   /** Reports its result as a metric too. */

@@ -11,6 +11,11 @@ const TABLES = [
   { table: 'gateway.console_tickets', key: 'secret_sha256', isOver: 'expires_at < now()' },
   { table: 'gateway.repeated_requests', key: 'account_id, key', isOver: 'expires_at < now()' },
   { table: 'gateway.failed_requests', key: 'request_id', isOver: "at < now() - interval '30 days'" },
+  {
+    table: 'gateway.webhook_deliveries',
+    key: 'id',
+    isOver: "created_at < now() - interval '30 days'",
+  },
 ] as const;
 
 /** Deletes what is kept only for a time. */

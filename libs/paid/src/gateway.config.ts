@@ -1,4 +1,4 @@
-import { durationMs, whole } from '@svc/runtime';
+import { SECRET_LENGTH, durationMs, secondSecret, whole } from '@svc/runtime';
 import { z } from 'zod';
 import { IdentitySettings, identityConfig } from '@svc/identity';
 
@@ -48,6 +48,20 @@ export const gatewayConfig = {
     .default('')
     .describe(
       'Exceptions to the ban on private addresses: images, videos, files and web pages that requests name by URL may be fetched from these `host:port` entries, separated by commas, such as `10.0.0.5:8080,files.internal:443`, even though they are loopback, private or link-local. Anyone with an API key can then read what these hosts serve. Empty: only public addresses are fetched',
+    ),
+  GATEWAY_WEBHOOK_KEY: z
+    .string()
+    .min(SECRET_LENGTH)
+    .optional()
+    .describe(
+      'The key that encrypts the stored secrets of webhooks; if unset, there are no webhooks, except that a single process generates one and stores it in its data directory',
+    ),
+  GATEWAY_WEBHOOK_KEY_SECOND: secondSecret('GATEWAY_WEBHOOK_KEY'),
+  GATEWAY_WEBHOOK_PRIVATE_HOSTS: z
+    .string()
+    .default('')
+    .describe(
+      'Exceptions to the ban on private addresses for webhooks: `host:port` entries, separated by commas. Anyone with an ADMIN key can then have events posted to them',
     ),
   GATEWAY_ATTACHMENT_URLS: z
     .enum(['on', 'off'])
@@ -105,6 +119,11 @@ export type GatewayConfig = z.infer<z.ZodObject<typeof gatewayConfig>>;
 
 /** The hosts of `GATEWAY_PRIVATE_HOSTS`. */
 export function privateHosts({ GATEWAY_PRIVATE_HOSTS: hosts }: GatewayConfig): string[] {
+  return hostsIn(hosts);
+}
+
+/** The hosts of such a setting. */
+export function hostsIn(hosts: string): string[] {
   return hosts.split(',').filter((host) => host !== '');
 }
 

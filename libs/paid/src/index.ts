@@ -1,2 +1,2 @@
-export { gatewayConfig, GatewaySettings, linksIn, privateHosts } from './gateway.config.js';
+export { gatewayConfig, GatewaySettings, hostsIn, linksIn, privateHosts } from './gateway.config.js';
 export { PaidModule } from './paid.module.js';

@@ -17,7 +17,7 @@ export {
 } from './process/config.js';
 export { closedAtEnd } from './process/closed-at-end.js';
 export { HealthModule, Readiness } from './process/health.js';
-export { operatorToken } from './process/operator-token.js';
+export { ownSecret } from './process/own-secret.js';
 export { type Secrets, openSecrets } from './process/secret-folder.js';
 export { NeighbourWatch, anyIsReady } from './process/neighbour-watch.js';
 export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';

@@ -38,6 +38,8 @@ ROUTER_TOKEN: inference-router-token
 ROUTER_TOKEN_SECOND: inference-router-token-second
 SVC_OPERATOR_TOKEN: operator-token
 SVC_OPERATOR_TOKEN_SECOND: operator-token-second
+GATEWAY_WEBHOOK_KEY: webhook-key
+GATEWAY_WEBHOOK_KEY_SECOND: webhook-key-second
 SVC_METRICS_TOKEN: metrics-token
 SVC_METRICS_TOKEN_SECOND: metrics-token-second
 {{- end }}

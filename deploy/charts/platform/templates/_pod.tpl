@@ -205,7 +205,7 @@ services keeps it instead of getting one for each: its running pods would refuse
 {{- $there := (lookup "v1" "Secret" .Release.Namespace (include "platform.tokensSecret" .)).data | default dict -}}
 {{- $made := dict -}}
 {{- range $variable, $key := include "platform.tokenKeys" . | fromYaml -}}
-{{- $isInternal := not (has $variable (list "SVC_OPERATOR_TOKEN" "SVC_METRICS_TOKEN")) -}}
+{{- $isInternal := not (has $variable (list "GATEWAY_WEBHOOK_KEY" "SVC_OPERATOR_TOKEN" "SVC_METRICS_TOKEN")) -}}
 {{- if hasKey $there $key -}}
 {{- $_ := set $made $key (get $there $key) -}}
 {{- else if not (or (hasSuffix "_SECOND" $variable) (eq $variable "SVC_INTERNAL_TOKEN") (and $isInternal (hasKey $there "internal-token"))) -}}

@@ -1,3 +1,10 @@
+export {
+  ACCOUNT_EVENT_TYPES,
+  type AccountEvent,
+  type AccountEventType,
+  accountEvent,
+  newAccountEvent,
+} from './account-events.js';
 export { EVENTS } from './all-events.js';
 export { hasFailed, isError, readChoiceEnd } from './choice-ends.js';
 export {
@@ -19,6 +26,7 @@ export {
   type JobDefinition,
   type JobOptions,
   Jobs,
+  notifyOfExpiry,
   removeOldEvents,
   setStakedDiem,
 } from './jobs.js';

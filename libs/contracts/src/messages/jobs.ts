@@ -112,6 +112,16 @@ export const deleteExpired = defineJob({
   deadlineMs: 600_000,
 });
 
+/** Adds the events of keys that expire soon. */
+export const notifyOfExpiry = defineJob({
+  queue: 'upkeep',
+  name: 'notify-of-expiry',
+  payload: z.strictObject({}),
+  attempts: 3,
+  backoffMs: 10_000,
+  deadlineMs: 60_000,
+});
+
 /** Removes old events from a log in PostgreSQL. */
 export const removeOldEvents = defineJob({
   queue: 'upkeep',

@@ -24,6 +24,8 @@ export {
 export { matchesPattern } from './patterns.js';
 export { BOOKS_WIRE, CHARGES_WIRE, HOLDS_WIRE, LEDGER_WIRE } from './ledger-wire.js';
 export {
+  type Alert,
+  ALERTS_MAX,
   type AuditReport,
   type AuditScope,
   Books,

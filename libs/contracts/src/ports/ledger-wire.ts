@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { RailName } from '../money/rail-name.js';
 import { type Charge, UsageRecorded, decodeCharge, encodeCharge } from '../messages/usage.js';
 import {
+  ALERTS_MAX,
+  type Alert,
   type Books,
   CHARGES_PER_POSTING,
   DEPOSITS_AT_ONCE,
@@ -160,8 +162,26 @@ const OpenHoldOnWire = z.object({
   leftMs: Count,
 });
 
+const alertTerms = { currency: z.enum(['USD', 'DIEM']), amountNano: Whole };
+
+const AlertsOnWire: z.ZodType<readonly Alert[]> = z
+  .array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('balance.low'), ...alertTerms }),
+      z.object({
+        type: z.literal('key.spend_threshold'),
+        keyId: Name,
+        period: z.enum(LIMIT_PERIODS),
+        ...alertTerms,
+      }),
+    ]),
+  )
+  .max(ALERTS_MAX);
+
 /** The wire format of the port `Books`. */
 export const BOOKS_WIRE: PortWire<Books> = {
+  alerts: { arguments: z.tuple([Name]), result: AlertsOnWire },
+  setAlerts: { arguments: z.tuple([Name, AlertsOnWire]), result: Nothing },
   balances: { arguments: z.tuple([Name]), result: BalancesOnWire },
   credit: {
     arguments: z.tuple([

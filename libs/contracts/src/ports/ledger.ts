@@ -289,6 +289,29 @@ export interface TransferPage {
   readonly until?: Date;
 }
 
+interface AlertTerms {
+  readonly currency: Currency;
+  readonly amountNano: bigint;
+}
+
+/** The balance in a currency falls below an amount: once, and again after it was at least that much. */
+interface BalanceAlert extends AlertTerms {
+  readonly type: 'balance.low';
+}
+
+/** A key has spent an amount: once in each period. */
+interface KeyAlert extends AlertTerms {
+  readonly type: 'key.spend_threshold';
+  readonly keyId: string;
+  readonly period: LimitPeriod;
+}
+
+/** What an account wants to be notified of. */
+export type Alert = BalanceAlert | KeyAlert;
+
+/** The most alerts of an account. */
+export const ALERTS_MAX = 100;
+
 /** The books: credits, charges, and audits. Reads include every settled charge. */
 export abstract class Books {
   /** The account's credits minus its charges. Zero for an account without transfers. */
@@ -345,6 +368,15 @@ export abstract class Books {
   abstract setStake(accountId: string, tokensNano: bigint): Promise<Stake>;
 
   abstract transfers(accountId: string, page: TransferPage): Promise<readonly Transfer[]>;
+
+  /** In the order in which they were set. */
+  abstract alerts(accountId: string): Promise<readonly Alert[]>;
+
+  /**
+   * Replaces the alerts of an account, at most `ALERTS_MAX`. The transaction that posts what they are for adds
+   * their events. What is already so is not notified.
+   */
+  abstract setAlerts(accountId: string, alerts: readonly Alert[]): Promise<void>;
 
   /** Audits the book, or what was added since the last audit. */
   abstract audit(scope: AuditScope): Promise<AuditReport>;

@@ -166,6 +166,16 @@ export const PROBLEMS = {
   CREDIT_NOT_FOUND: row(404, 'not_found_error', 'This account has no credit with that reference.'),
   MODEL_NOT_FOUND: row(404, 'not_found_error', 'Specified model not found'),
   API_KEY_NOT_FOUND: row(404, 'not_found_error', 'This account has no API key with that id.'),
+  WEBHOOK_ENDPOINT_NOT_FOUND: row(
+    404,
+    'not_found_error',
+    'This account has no webhook endpoint with that id.',
+  ),
+  WEBHOOK_DELIVERY_NOT_FOUND: row(
+    404,
+    'not_found_error',
+    'This webhook endpoint has no delivery with that id.',
+  ),
   MEDIA_NOT_FOUND: row(404, 'not_found_error', 'The media of this request has been deleted.'),
   METHOD_NOT_ALLOWED: row(405, 'invalid_request_error', 'This route does not support that method.'),
   REQUEST_INCOMPLETE: row(408, 'timeout_error', 'The request was not received in time.'),
@@ -283,6 +293,10 @@ export const PROBLEMS = {
     ...row(503, 'api_error', 'The service cannot take requests at the moment. Please try again.'),
     retryAfterSeconds: 1,
     isRepeatWanted: true,
+  },
+  WEBHOOKS_NOT_CONFIGURED: {
+    ...row(503, 'api_error', 'This deployment is not set up for webhooks.'),
+    retryAfterSeconds: 60,
   },
   X402_NOT_CONFIGURED: {
     ...row(503, 'api_error', 'This deployment is not set up for wallets.'),

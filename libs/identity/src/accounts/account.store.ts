@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Account, type AccountTermsChange, type AccountQuery, type NewAccount } from '@svc/api/operator';
 import { Problem } from '@svc/contracts/problems';
-import { keyChanged } from '@svc/contracts/messages';
+import { accountEvent, keyChanged, newAccountEvent } from '@svc/contracts/messages';
 import { walletAccountId, walletName } from '@svc/contracts/ports';
 import { type RunStatement, addToOutbox } from '@svc/events';
 import { Database, PrismaDatabase } from '@svc/storage';
@@ -117,7 +117,7 @@ export class AccountStore {
         await transaction.account.createMany({ data, skipDuplicates: true });
       }
       // A suspension whose reason is replaced keeps the time at which it began.
-      await transaction.account.updateMany({
+      const { count } = await transaction.account.updateMany({
         where: { id, suspendedAt: null },
         data: { suspendedAt: new Date() },
       });
@@ -126,6 +126,8 @@ export class AccountStore {
       if (!row) throw unknownAccount();
       const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
       await addToOutbox(run, keyChanged, { accountId: id });
+      const event = newAccountEvent(id, 'account.suspended', { reason: suspendedReason });
+      if (count > 0) await addToOutbox(run, accountEvent, event);
       return accountOf(row);
     });
   }
@@ -135,9 +137,12 @@ export class AccountStore {
     const { id } = accountNamed(reference);
     await this.prisma.$transaction(async (transaction) => {
       const data = { suspendedAt: null, suspendedReason: null };
-      const { count } = await transaction.account.updateMany({ where: { id }, data });
+      const where = { id, suspendedAt: { not: null } };
+      const { count } = await transaction.account.updateMany({ where, data });
+      if (count === 0) return;
       const run: RunStatement = (sql, values) => transaction.$executeRawUnsafe(sql, ...values);
-      if (count > 0) await addToOutbox(run, keyChanged, { accountId: id });
+      await addToOutbox(run, keyChanged, { accountId: id });
+      await addToOutbox(run, accountEvent, newAccountEvent(id, 'account.resumed', {}));
     });
     return this.get(reference);
   }

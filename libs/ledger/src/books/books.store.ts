@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import {
+  type Alert,
   type Credit,
   DEPOSITS_AT_ONCE,
   type DepositsWanted,
@@ -14,6 +15,7 @@ import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { findPostedCharge } from './posted-charges.store.js';
 import { lockAccounts, readAccount } from '../accounts/accounts.store.js';
+import { listAlerts, replaceAlerts } from '../accounts/alerts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
 import { DEBTS, OPERATOR_DEPOSITS, customerAccount, railDeposits } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
@@ -61,6 +63,14 @@ export class BooksStore {
       [accountId, page.before ?? MAX_NANO, page.limit, page.kind, page.from, page.until],
     );
     return rows.map(transferOf);
+  }
+
+  alerts(accountId: string): Promise<Alert[]> {
+    return listAlerts(this.database, accountId);
+  }
+
+  setAlerts(accountId: string, alerts: readonly Alert[]): Promise<void> {
+    return replaceAlerts(this.database, accountId, alerts);
   }
 
   /** Rejects: CHARGE_NOT_FOUND. */

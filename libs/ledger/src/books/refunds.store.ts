@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
 import { type Balances, plus } from '@svc/contracts/money';
+import { newAccountEvent } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import type { Refund, Transfer } from '@svc/contracts/ports';
 import type { PostedBalances } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';
+import { addEvent, amountsOf, notifyBalances } from '../accounts/alerts.store.js';
 import { MAX_NANO } from '../posting/charge-fault.js';
 import { REVENUE, customerAccount } from '../accounts/accounts.js';
 import { MonthsStore } from '../accounts/months.store.js';
@@ -150,5 +152,8 @@ async function insertRefund(
     version,
   ]);
   assert(rows.length > 0, 'the transfers are stored');
+  await notifyBalances(client, [{ accountId, balances }]);
+  const refunded = { request_id: requestId, ...amountsOf(amount) };
+  await addEvent(client, newAccountEvent(accountId, 'refund.created', refunded));
   return { transfers: rows.map(transferOf), isNew: true, balances: { accountId, balances, version } };
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { type AccountEventType, newAccountEvent } from '@svc/contracts/messages';
+import { usdNumber } from '@svc/contracts/money';
 import type { Transfer, TransferKind } from '@svc/contracts/ports';
 import type { PostedBalances } from '@svc/hold-book';
 import type { PoolClient } from 'pg';
+import { addEvent, notifyBalances } from '../accounts/alerts.store.js';
 import { TRANSFER, type TransferRow, transferOf } from '../accounts/transfer-rows.store.js';
 
 export interface Credited {
@@ -88,5 +91,17 @@ export async function insertTransfers(
   const row = rows.find((each) => each.kind === kind);
   assert(row, 'the transfer is stored');
   const balances = { usdNano, diemNano: before.balances.diemNano };
+  await notifyBalances(client, [{ accountId, balances }]);
+  const type = NOTIFIED[kind];
+  if (type) {
+    const usd = usdNumber(row.amount_nano);
+    await addEvent(client, newAccountEvent(accountId, type, { reference: row.reference, usd }));
+  }
   return { transfer: transferOf(row), isNew: true, balances: { accountId, balances, version } };
 }
+
+/** The kinds of transfers of which customers are notified. */
+const NOTIFIED: Partial<Record<TransferKind, AccountEventType>> = {
+  deposit: 'payment.settled',
+  reversal: 'payment.reversed',
+};

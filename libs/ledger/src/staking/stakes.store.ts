@@ -5,6 +5,7 @@ import type { AccountChange } from '@svc/hold-book';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
 import { lockAccounts } from '../accounts/accounts.store.js';
+import { notifyBalances } from '../accounts/alerts.store.js';
 import { balanceColumns, transferColumns } from '../posting/columns.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import type { NewTransfer } from '../posting/posting.js';
@@ -140,6 +141,7 @@ async function setInTransaction(client: PoolClient, set: DayToSet): Promise<Acco
     await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });
     const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(changed) });
     assert.equal(rowCount, changed.length, 'every account has its row');
+    await notifyBalances(client, changed);
   }
   // These have no transfer as a record of the day.
   if (unchanged.length > 0) await client.query(SET_DAY, [unchanged, set.day]);

@@ -8,7 +8,9 @@ import {
   type NewMediaJob,
   UNFINISHED_JOB_STATES,
 } from '@svc/contracts/ports';
+import { accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { Problem, type ProblemCode } from '@svc/contracts/problems';
+import { addToOutbox } from '@svc/events';
 import type { Database } from '@svc/storage';
 import type { JobChange, JobRecord } from './job-record.js';
 import { COLUMNS, type JobRow, LISTED, type ListedRow, listedOf, recordOf } from './job-rows.js';
@@ -197,7 +199,7 @@ export class JobStore {
 
   /** Ends a job under way, as failed. `undefined` if this one is not under way. */
   async end(id: string, at: Date): Promise<MediaJobRecord | undefined> {
-    const [row] = await this.database.query<ListedRow>(
+    const row = await this.ended<ListedRow>(
       `UPDATE media.jobs SET state = 'failed', failure_code = '${ENDED_BY_OPERATOR}', failure_message = $3,
          refund = 'pending', tries = 0, "order" = NULL, picture = NULL, version = version + 1, ended_at = $2,
          next_step_at = $2, lease_until = NULL
@@ -278,11 +280,27 @@ export class JobStore {
       sets.push(`next_step_at = $${values.length}`, 'lease_until = NULL');
     }
     if (isOver) sets.push('"order" = NULL', 'picture = NULL');
-    const rows = await this.database.query<JobRow>(
-      `UPDATE media.jobs SET ${sets.join(', ')} WHERE id = $1 AND version = $2 RETURNING ${COLUMNS}`,
-      values,
-    );
-    return rows[0] && recordOf(rows[0]);
+    const sql = `UPDATE media.jobs SET ${sets.join(', ')} WHERE id = $1 AND version = $2 RETURNING ${COLUMNS}`;
+    const isEnd = change.state === 'completed' || change.state === 'failed';
+    const row = isEnd
+      ? await this.ended<JobRow>(sql, values)
+      : (await this.database.query<JobRow>(sql, values))[0];
+    return row && recordOf(row);
+  }
+
+  /** Ends a job with its event. Nobody waits for a job that was not charged. */
+  private ended<Row extends ListedRow>(sql: string, values: readonly unknown[]): Promise<Row | undefined> {
+    return this.database.transaction(async (client) => {
+      const { rows } = await client.query<Row>(sql, [...values]);
+      const [row] = rows;
+      if (!row || row.failure_code === UNCHARGED) return row;
+      const { id, model, failure_code: code, kind } = row;
+      const data = { id, model, ...(code !== null && { code }) };
+      const type = code === null ? (`${kind}.completed` as const) : (`${kind}.failed` as const);
+      const event = newAccountEvent(row.account_id, type, data);
+      await addToOutbox((text, given) => client.query(text, [...given]), accountEvent, event);
+      return row;
+    });
   }
 
   /** Forgets a job, unless it has changed since it was read. */

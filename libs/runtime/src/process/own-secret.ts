@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { SECRET_LENGTH } from '../http/secrets.js';
 import { StartFault } from '../start-fault.js';
 
-/** The operator's token of this installation: created at the first start, readable by its owner only. */
-export async function operatorToken(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'operator-token');
+/** A secret of this installation: created at the first start, readable by its owner only. */
+export async function ownSecret(dataDir: string, name: 'operator-token' | 'webhook-key'): Promise<string> {
+  const path = join(dataDir, name);
   const token = (await read(path)) ?? (await make(path));
   if (token.length < SECRET_LENGTH) {
     throw new StartFault(

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { ACCOUNT_EVENT_TYPES } from '@svc/contracts/messages';
+import { numberToNano } from '@svc/contracts/money';
+import { ALERTS_MAX, LIMIT_PERIODS } from '@svc/contracts/ports';
+
+const Url = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that starts with https:// or http://' })
+  .max(2_048)
+  .meta({ example: 'https://example.com/hooks' });
+
+const Events = z
+  .array(z.enum(ACCOUNT_EVENT_TYPES))
+  .min(1)
+  .max(ACCOUNT_EVENT_TYPES.length)
+  .describe('The types of events that are delivered.');
+
+export const NewWebhookEndpoint = z.strictObject({ url: Url, events: Events });
+
+/** Absent fields stay unchanged. */
+export const WebhookEndpointChange = z.strictObject({
+  url: Url.optional(),
+  events: Events.optional(),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe('Whether events are delivered. Those that happen while they are not are left out.'),
+});
+
+/** As long as deployments of a new secret take. */
+const OVERLAP_SECONDS_MAX = 30 * 86_400;
+
+export const WebhookSecretRotation = z.strictObject({
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(OVERLAP_SECONDS_MAX)
+    .default(86_400)
+    .describe('How long deliveries are signed with the earlier secret too.'),
+});
+
+export const WebhookEndpointParams = z.object({ id: z.uuid() });
+export const WebhookDeliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid() });
+
+export const WebhookEndpointView = z.object({
+  id: z.uuid(),
+  object: z.literal('webhook_endpoint'),
+  url: z.string(),
+  events: z.array(z.string()),
+  state: z
+    .enum(['enabled', 'disabled', 'gone', 'failing'])
+    .describe(
+      'Only `enabled` gets events. `gone` after a response with 410, `failing` after five days without a success.',
+    ),
+  createdAt: z.iso.datetime(),
+});
+
+const Secret = z
+  .string()
+  .describe('The secret that verifies deliveries. It is shown only once.')
+  .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' });
+
+export const NewWebhookEndpointReply = WebhookEndpointView.extend({ secret: Secret });
+export const WebhookEndpointList = z.object({
+  object: z.literal('list'),
+  data: z.array(WebhookEndpointView),
+});
+export const DeletedWebhookEndpoint = z.object({ id: z.uuid(), deleted: z.literal(true) });
+
+export const WebhookDeliveryView = z.object({
+  id: z.uuid(),
+  object: z.literal('webhook_delivery'),
+  eventId: z.string().describe('Sent as `webhook-id`, the same in every attempt.'),
+  eventType: z.string(),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  tries: z.int(),
+  status: z.int().nullable().describe('The status of the latest response, if there was one.'),
+  fault: z.string().nullable().describe('Why the latest attempt failed.'),
+  createdAt: z.iso.datetime(),
+  triedAt: z.iso.datetime().nullable(),
+  nextTryAt: z.iso.datetime().nullable(),
+});
+
+export const WebhookDeliveryQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  before: z.uuid().optional().describe('The id of a delivery: only earlier ones.'),
+});
+
+export const WebhookDeliveryList = z.object({
+  object: z.literal('list'),
+  data: z.array(WebhookDeliveryView).describe('The newest first.'),
+});
+
+const terms = {
+  currency: z.enum(['USD', 'DIEM']),
+  amount: z
+    .number()
+    .positive()
+    .max(9_000_000_000)
+    .refine((amount) => numberToNano(amount) !== undefined, 'must have at most nine decimals')
+    .meta({ example: 5 }),
+};
+
+const AlertView = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('balance.low'), ...terms }),
+  z.strictObject({
+    type: z.literal('key.spend_threshold'),
+    keyId: z.uuid(),
+    period: z
+      .enum(LIMIT_PERIODS)
+      .describe('A UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.'),
+    ...terms,
+  }),
+]);
+
+/** What the account is notified of. */
+export const Alerts = z.strictObject({ alerts: z.array(AlertView).max(ALERTS_MAX) });
+
+export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>;
+export type WebhookEndpointChange = z.infer<typeof WebhookEndpointChange>;
+export type WebhookSecretRotation = z.infer<typeof WebhookSecretRotation>;
+export type WebhookEndpointView = z.infer<typeof WebhookEndpointView>;
+export type NewWebhookEndpointReply = z.infer<typeof NewWebhookEndpointReply>;
+export type WebhookEndpointList = z.infer<typeof WebhookEndpointList>;
+export type DeletedWebhookEndpoint = z.infer<typeof DeletedWebhookEndpoint>;
+export type WebhookDeliveryView = z.infer<typeof WebhookDeliveryView>;
+export type WebhookDeliveryQuery = z.infer<typeof WebhookDeliveryQuery>;
+export type WebhookDeliveryList = z.infer<typeof WebhookDeliveryList>;
+export type Alerts = z.infer<typeof Alerts>;

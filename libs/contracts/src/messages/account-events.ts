@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { defineEvent } from './events.js';
+
+/** What customers can be notified of. Names of further events may follow. */
+export const ACCOUNT_EVENT_TYPES = [
+  'balance.low',
+  'key.spend_threshold',
+  'key.expiring',
+  'payment.settled',
+  'payment.reversed',
+  'refund.created',
+  'account.suspended',
+  'account.resumed',
+  'video.completed',
+  'video.failed',
+  'music.completed',
+  'music.failed',
+  'webhook_endpoint.disabled',
+] as const;
+export type AccountEventType = (typeof ACCOUNT_EVENT_TYPES)[number];
+
+/** Small facts, without the content of requests. */
+const EventData = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
+const AccountEvent = z.object({
+  /** The same for every delivery of the event. */
+  id: z.string(),
+  accountId: z.uuid(),
+  /** A process of an earlier release does not know all types. */
+  type: z.string(),
+  /** ISO 8601 in UTC. */
+  at: z.iso.datetime(),
+  data: EventData,
+});
+
+/** Something that happened to an account. */
+export type AccountEvent = z.infer<typeof AccountEvent>;
+
+/** Stored in the transaction of what it tells, and delivered to the account's webhooks. */
+export const accountEvent = defineEvent<AccountEvent>({
+  topic: 'account.event.v1',
+  key: ({ accountId }) => accountId,
+  payload: AccountEvent,
+});
+
+export function newAccountEvent(
+  accountId: string,
+  type: AccountEventType | 'webhook.test',
+  data: AccountEvent['data'],
+): AccountEvent {
+  const id = `evt_${crypto.randomUUID().replaceAll('-', '')}`;
+  return { id, accountId, type, at: new Date().toISOString(), data };
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { NewWebhookEndpoint, WebhookEndpointChange, WebhookEndpointView } from '@svc/api/webhooks';
+import { Problem } from '@svc/contracts/problems';
+import { Database } from '@svc/storage';
+import { WebhookSecrets } from './webhook-secrets.js';
+
+/** The most endpoints of an account. */
+const ENDPOINTS_MAX = 10;
+
+/** An endpoint as stored, without its secrets. */
+export interface StoredEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly state: WebhookEndpointView['state'];
+  readonly created_at: Date;
+}
+
+/** An endpoint whose secret is shown. */
+export interface MadeEndpoint {
+  readonly endpoint: StoredEndpoint;
+  readonly secret: Buffer;
+}
+
+const COLUMNS = 'id, url, events, state, created_at';
+
+/** The URLs to which events are delivered. Those of other accounts are never visible. */
+@Injectable()
+export class WebhookEndpointStore {
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: WebhookSecrets,
+  ) {}
+
+  list(accountId: string): Promise<StoredEndpoint[]> {
+    return this.database.query(
+      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE account_id = $1 ORDER BY created_at DESC, id`,
+      [accountId],
+    );
+  }
+
+  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
+  async find(accountId: string, id: string): Promise<StoredEndpoint> {
+    const rows = await this.database.query<StoredEndpoint>(
+      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE account_id = $1 AND id = $2`,
+      [accountId, id],
+    );
+    return known(rows);
+  }
+
+  /** Refuses: INVALID_REQUEST if the account has the most; WEBHOOKS_NOT_CONFIGURED. */
+  async create(accountId: string, { url, events }: NewWebhookEndpoint): Promise<MadeEndpoint> {
+    const id = randomUUID();
+    const { secret, sealed } = this.secrets.make(id);
+    const endpoint = await this.database.transaction(async (client) => {
+      // Other requests of the account wait, so that it does not get more than the most.
+      await client.query('SELECT FROM gateway.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+      const { rows } = await client.query<StoredEndpoint>(
+        `INSERT INTO gateway.webhook_endpoints (id, account_id, url, events, secret)
+         SELECT $1, $2, $3, $4, $5
+         WHERE (SELECT count(*) FROM gateway.webhook_endpoints WHERE account_id = $2) < ${ENDPOINTS_MAX}
+         RETURNING ${COLUMNS}`,
+        [id, accountId, url, [...new Set(events)], sealed],
+      );
+      return rows[0];
+    });
+    if (!endpoint)
+      throw new Problem('INVALID_REQUEST', {
+        message: `An account may have ${ENDPOINTS_MAX} webhook endpoints. Delete one before you create another.`,
+      });
+    return { endpoint, secret };
+  }
+
+  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
+  async change(accountId: string, id: string, change: WebhookEndpointChange): Promise<StoredEndpoint> {
+    const { url, events, enabled } = change;
+    const rows = await this.database.query<StoredEndpoint>(
+      `UPDATE gateway.webhook_endpoints SET url = coalesce($3, url), events = coalesce($4, events),
+         state = CASE $5::boolean WHEN true THEN 'enabled' WHEN false THEN 'disabled' ELSE state END,
+         failing_since = CASE WHEN $5 THEN NULL ELSE failing_since END,
+         due_at = CASE WHEN $5 THEN now() ELSE due_at END
+       WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+      [accountId, id, url, events && [...new Set(events)], enabled],
+    );
+    return known(rows);
+  }
+
+  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
+  async delete(accountId: string, id: string): Promise<void> {
+    const rows = await this.database.query<StoredEndpoint>(
+      `DELETE FROM gateway.webhook_endpoints WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+      [accountId, id],
+    );
+    known(rows);
+  }
+
+  /** The secret until now signs for some seconds more. Refuses: WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOKS_NOT_CONFIGURED. */
+  async rotate(accountId: string, id: string, overlapSeconds: number): Promise<MadeEndpoint> {
+    const { secret, sealed } = this.secrets.make(id);
+    const rows = await this.database.query<StoredEndpoint>(
+      `UPDATE gateway.webhook_endpoints SET secret = $3, earlier_secret = secret,
+         earlier_secret_until = now() + make_interval(secs => $4)
+       WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+      [accountId, id, sealed, overlapSeconds],
+    );
+    return { endpoint: known(rows), secret };
+  }
+
+  /** Encrypts the stored secrets with the first key, so that the second one is needed no more. */
+  async sealAgain(): Promise<void> {
+    for (let after = FIRST_ID; ;) {
+      const rows = await this.database.query<SealedRow>(
+        `SELECT id, secret, earlier_secret FROM gateway.webhook_endpoints WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+        [after],
+      );
+      for (const { id, secret, earlier_secret: earlier } of rows)
+        await this.database.query(
+          'UPDATE gateway.webhook_endpoints SET secret = $3, earlier_secret = $4 WHERE id = $1 AND secret = $2',
+          [id, secret, this.secrets.sealAgain(secret, id), earlier && this.secrets.sealAgain(earlier, id)],
+        );
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE) return;
+      after = last.id;
+    }
+  }
+}
+
+interface SealedRow {
+  readonly id: string;
+  readonly secret: Buffer;
+  readonly earlier_secret: Buffer | null;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const PAGE = 500;
+
+function known([endpoint]: readonly StoredEndpoint[]): StoredEndpoint {
+  if (!endpoint) throw new Problem('WEBHOOK_ENDPOINT_NOT_FOUND', { param: 'id' });
+  return endpoint;
+}

@@ -1,0 +1,136 @@
+import { Body, Controller, Param, Query } from '@nestjs/common';
+import { routes } from '@svc/api';
+import {
+  type DeletedWebhookEndpoint,
+  NewWebhookEndpoint,
+  type NewWebhookEndpointReply,
+  type WebhookDeliveryList,
+  WebhookDeliveryQuery,
+  type WebhookDeliveryView,
+  WebhookEndpointChange,
+  type WebhookEndpointList,
+  type WebhookEndpointView,
+  WebhookSecretRotation,
+} from '@svc/api/webhooks';
+import { newAccountEvent } from '@svc/contracts/messages';
+import type { Caller } from '@svc/contracts/ports';
+import { CallerOf } from '@svc/identity/auth';
+import { Serves } from '@svc/runtime';
+import { type StoredDelivery, WebhookDeliveryStore } from './delivery.store.js';
+import { type MadeEndpoint, type StoredEndpoint, WebhookEndpointStore } from './endpoint.store.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
+import { secretText } from './webhook-secrets.js';
+
+interface Named {
+  readonly id: string;
+}
+
+/** Manages where an account's events are delivered, on behalf of a holder of one of its ADMIN keys. */
+@Controller()
+export class WebhooksController {
+  constructor(
+    private readonly endpoints: WebhookEndpointStore,
+    private readonly store: WebhookDeliveryStore,
+    private readonly deliveries: WebhookDeliveries,
+  ) {}
+
+  @Serves(routes.listWebhookEndpoints)
+  async list(@CallerOf() { accountId }: Caller): Promise<WebhookEndpointList> {
+    return { object: 'list', data: (await this.endpoints.list(accountId)).map(endpointView) };
+  }
+
+  @Serves(routes.createWebhookEndpoint)
+  async create(
+    @CallerOf() { accountId }: Caller,
+    @Body() request: NewWebhookEndpoint,
+  ): Promise<NewWebhookEndpointReply> {
+    return madeView(await this.endpoints.create(accountId, request));
+  }
+
+  @Serves(routes.getWebhookEndpoint)
+  async get(@CallerOf() { accountId }: Caller, @Param() { id }: Named): Promise<WebhookEndpointView> {
+    return endpointView(await this.endpoints.find(accountId, id));
+  }
+
+  @Serves(routes.changeWebhookEndpoint)
+  async change(
+    @CallerOf() { accountId }: Caller,
+    @Param() { id }: Named,
+    @Body() change: WebhookEndpointChange,
+  ): Promise<WebhookEndpointView> {
+    const changed = await this.endpoints.change(accountId, id, change);
+    this.deliveries.wake();
+    return endpointView(changed);
+  }
+
+  @Serves(routes.deleteWebhookEndpoint)
+  async delete(@CallerOf() { accountId }: Caller, @Param() { id }: Named): Promise<DeletedWebhookEndpoint> {
+    await this.endpoints.delete(accountId, id);
+    return { id, deleted: true };
+  }
+
+  @Serves(routes.rotateWebhookSecret)
+  async rotate(
+    @CallerOf() { accountId }: Caller,
+    @Param() { id }: Named,
+    @Body() { overlapSeconds }: WebhookSecretRotation,
+  ): Promise<NewWebhookEndpointReply> {
+    return madeView(await this.endpoints.rotate(accountId, id, overlapSeconds));
+  }
+
+  @Serves(routes.testWebhookEndpoint)
+  async test(@CallerOf() { accountId }: Caller, @Param() { id }: Named): Promise<WebhookDeliveryView> {
+    await this.endpoints.find(accountId, id);
+    const event = newAccountEvent(accountId, 'webhook.test', { endpoint_id: id });
+    const delivery = await this.store.add(id, event);
+    this.deliveries.wake();
+    return deliveryView(delivery);
+  }
+
+  @Serves(routes.listWebhookDeliveries)
+  async listDeliveries(
+    @CallerOf() { accountId }: Caller,
+    @Param() { id }: Named,
+    @Query() query: WebhookDeliveryQuery,
+  ): Promise<WebhookDeliveryList> {
+    await this.endpoints.find(accountId, id);
+    return { object: 'list', data: (await this.store.list(id, query)).map(deliveryView) };
+  }
+
+  @Serves(routes.replayWebhookDelivery)
+  async replay(
+    @CallerOf() { accountId }: Caller,
+    @Param() { id, deliveryId }: Named & { deliveryId: string },
+  ): Promise<WebhookDeliveryView> {
+    await this.endpoints.find(accountId, id);
+    const delivery = await this.store.replay(id, deliveryId);
+    this.deliveries.wake();
+    return deliveryView(delivery);
+  }
+}
+
+const endpointView = ({ created_at, events, ...endpoint }: StoredEndpoint): WebhookEndpointView => ({
+  ...endpoint,
+  object: 'webhook_endpoint',
+  events: [...events],
+  createdAt: created_at.toISOString(),
+});
+
+const madeView = ({ endpoint, secret }: MadeEndpoint): NewWebhookEndpointReply => ({
+  ...endpointView(endpoint),
+  secret: secretText(secret),
+});
+
+const deliveryView = (stored: StoredDelivery): WebhookDeliveryView => ({
+  id: stored.id,
+  object: 'webhook_delivery',
+  eventId: stored.event_id,
+  eventType: stored.event_type,
+  state: stored.state,
+  tries: stored.tries,
+  status: stored.status,
+  fault: stored.fault,
+  createdAt: stored.created_at.toISOString(),
+  triedAt: stored.tried_at?.toISOString() ?? null,
+  nextTryAt: stored.next_try_at?.toISOString() ?? null,
+});
