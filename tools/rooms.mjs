@@ -28,7 +28,7 @@ export const rooms = {
     keys: ['route'],
     'end-users': ['route', 'keys'],
     billing: ['route', 'end-users'],
-    webhooks: ['route'],
+    webhooks: ['route', 'chat'],
     console: ['route'],
     augment: ['route'],
     'crypto-rpc': ['route'],

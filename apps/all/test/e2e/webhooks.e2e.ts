@@ -18,7 +18,6 @@ beforeAll(async () => {
     env: {
       GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host,
       GATEWAY_WEBHOOK_KEY: 'key-of-the-webhooks-of-the-tests-of-the-platform',
-      SVC_CATALOG_PRICE_FACTOR: '1',
     },
     models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
   });

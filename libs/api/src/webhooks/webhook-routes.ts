@@ -1,6 +1,7 @@
 import type { RouteDefinition } from '../route/route-definition.js';
 import {
   Alerts,
+  AlertsReply,
   DeletedWebhookEndpoint,
   NewWebhookEndpoint,
   NewWebhookEndpointReply,
@@ -133,7 +134,7 @@ may have 10 endpoints.`,
     path: '/api/v1/alerts',
     operationId: 'getAlerts',
     summary: 'Shows what the account is notified of',
-    reply: Alerts,
+    reply: AlertsReply,
     refusals: [],
   },
   setAlerts: {
@@ -146,7 +147,7 @@ may have 10 endpoints.`,
 at least the amount: after a top-up, or a new day's DIEM. \`key.spend_threshold\` happens once in each period, when the key has spent
 the amount. What is already so when this is set does not count.`,
     body: Alerts,
-    reply: Alerts,
+    reply: AlertsReply,
     refusals: ['INVALID_REQUEST'],
   },
 } as const satisfies Record<string, RouteDefinition>;

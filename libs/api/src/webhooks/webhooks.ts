@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_EVENT_TYPES } from '@svc/contracts/messages';
 import { numberToNano } from '@svc/contracts/money';
 import { ALERTS_MAX, LIMIT_PERIODS } from '@svc/contracts/ports';
+import { namedMembers } from '../chat/schema-names.js';
 
 const Url = z
   .url({ protocol: /^https?$/, error: 'must be a URL that starts with https:// or http://' })
@@ -100,20 +101,36 @@ const terms = {
     .meta({ example: 5 }),
 };
 
-const AlertView = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('balance.low'), ...terms }),
-  z.strictObject({
+const members = {
+  low: { type: z.literal('balance.low'), ...terms },
+  spent: {
     type: z.literal('key.spend_threshold'),
     keyId: z.uuid(),
     period: z
       .enum(LIMIT_PERIODS)
       .describe('A UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.'),
     ...terms,
-  }),
-]);
+  },
+};
 
 /** What the account is notified of. */
-export const Alerts = z.strictObject({ alerts: z.array(AlertView).max(ALERTS_MAX) });
+export const Alerts = z.strictObject({
+  alerts: z
+    .array(
+      z
+        .discriminatedUnion('type', [z.strictObject(members.low), z.strictObject(members.spent)])
+        .meta(namedMembers('NewAlert')),
+    )
+    .max(ALERTS_MAX),
+});
+
+export const AlertsReply = z.object({
+  alerts: z.array(
+    z
+      .discriminatedUnion('type', [z.object(members.low), z.object(members.spent)])
+      .meta(namedMembers('Alert')),
+  ),
+});
 
 export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>;
 export type WebhookEndpointChange = z.infer<typeof WebhookEndpointChange>;
