@@ -326,3 +326,34 @@ describe('responses', () => {
     expect(await outcome(fetcherOn().fetcher.fetch('http://example.com/', options))).toBe('unreachable');
   });
 });
+
+describe('a post', () => {
+  const post = { body: '{"é":1}', headers: { 'content-type': 'application/json', 'webhook-id': 'e' } };
+
+  it('sends its body and its headers', async () => {
+    let body = '';
+    answer = (request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => response.end('done'));
+    };
+    const { fetcher } = fetcherOn();
+    expect(await outcome(fetcher.fetch('http://example.com/', { ...options, post }))).toBe('done');
+    expect(requests[0]).toMatchObject({ method: 'POST', headers: post.headers });
+    expect(body).toBe(post.body);
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a redirect with %i', async (status) => {
+    redirecting({ '/': 'http://example.com/there' }, status);
+    const { fetcher } = fetcherOn();
+    expect(await outcome(fetcher.fetch('http://example.com/', { ...options, post }))).toBe('redirect');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('resolves its name again each time, and is refused once that is not public', async () => {
+    const { fetcher, network } = fetcherOn();
+    const url = 'http://rebind.example.com/';
+    expect(await outcome(fetcher.fetch(url, { ...options, post }))).toBe('hello');
+    expect(await outcome(fetcher.fetch(url, { ...options, post }))).toBe('address');
+    expect(network.lookups).toHaveLength(2);
+  });
+});

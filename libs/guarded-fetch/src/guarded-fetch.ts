@@ -63,7 +63,10 @@ export class GuardedFetcher {
     this.maxRedirects = maxRedirects;
   }
 
-  /** GETs a URL, following redirects, or POSTs to it. Throws FetchRefused on anything but a success within the limits. */
+  /**
+   * GETs a URL, following redirects, or POSTs to it. Throws FetchRefused on anything but a success within the
+   * limits.
+   */
   async fetch(url: string, options: GuardedFetchOptions): Promise<FetchedFile> {
     const { limitBytes, timeoutMs, accept = '*/*', post, signal } = options;
     assert(limitBytes > 0 && timeoutMs > 0, 'a fetch needs its limits');

@@ -373,8 +373,8 @@ export abstract class Books {
   abstract alerts(accountId: string): Promise<readonly Alert[]>;
 
   /**
-   * Replaces the alerts of an account, at most `ALERTS_MAX`. The transaction that posts what they are for adds
-   * their events. What is already so is not notified.
+   * Replaces the alerts of an account, at most `ALERTS_MAX`. The transaction that posts what an alert is for
+   * adds its event. What is already so is not notified.
    */
   abstract setAlerts(accountId: string, alerts: readonly Alert[]): Promise<void>;
 

@@ -95,7 +95,10 @@ export class WebhookEndpointStore {
     known(rows);
   }
 
-  /** The secret until now signs for some seconds more. Refuses: WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOKS_NOT_CONFIGURED. */
+  /**
+   * The secret until now signs for some seconds more. Refuses: WEBHOOK_ENDPOINT_NOT_FOUND,
+   * WEBHOOKS_NOT_CONFIGURED.
+   */
   async rotate(accountId: string, id: string, overlapSeconds: number): Promise<MadeEndpoint> {
     const { secret, sealed } = this.secrets.make(id);
     const rows = await this.database.query<StoredEndpoint>(

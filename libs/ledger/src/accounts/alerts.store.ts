@@ -76,7 +76,7 @@ export async function notifyBalances(
     if (!row.is_armed) await addEvent(client, reachedEvent(row));
 }
 
-/** Adds the events of keys that have spent an amount. The charges must be posted and their accounts locked. */
+/** Adds the events of keys that have spent an amount, after their charges. The accounts must be locked. */
 export async function notifySpending(client: PoolClient, charges: readonly Charge[]): Promise<void> {
   const latest = new Map<string, Spender>();
   for (const { accountId, keyId, at } of charges) {
@@ -121,7 +121,7 @@ interface Spender {
   readonly at: string;
 }
 
-/** Marks the alerts whose keys have spent the amount in the period, and returns those that were not marked. */
+/** Marks the alerts whose keys have spent the amount in their period, and returns the newly marked ones. */
 async function judgedSpending(client: PoolClient, spenders: readonly Spender[]): Promise<ReachedRow[]> {
   if (spenders.length === 0) return [];
   const { rows } = await client.query<ReachedRow>({
