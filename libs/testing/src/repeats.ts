@@ -6,6 +6,7 @@ const REPEATS = {
   KILLS: { short: 2, long: 100 },
   /** `kill -9` while requests with a key are made. */
   KILLS_OF_REPEATED: { short: 1, long: 50 },
+  KILLS_OF_WEBHOOKS: { short: 3, long: 30 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 200, long: 10_000 },
   /** Random histories of the ledger over several months, for accounting. */

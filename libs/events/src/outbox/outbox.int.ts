@@ -106,3 +106,12 @@ it('publishes what another process added, and what was added while the log was d
   await probe.query('ALTER TABLE events.log_away RENAME TO log');
   await eventually(async () => expect([...new Set(await published())]).toEqual([1, 2, 3, 4, 5]));
 });
+
+it('publishes soon what its own process added, however rarely it looks', async () => {
+  const rare = new Outbox({ database, log, logger: silent, pollMs: 60_000 });
+  outboxes.push(rare);
+  rare.onApplicationBootstrap();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await note(1, 3);
+  await eventually(async () => expect(await published()).toEqual([1, 2, 3]));
+});

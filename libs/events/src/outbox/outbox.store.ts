@@ -15,6 +15,14 @@ export interface OutboxEvent {
 /** Runs a statement in the caller's transaction. */
 export type RunStatement = (sql: string, values: readonly (string | null)[]) => PromiseLike<unknown>;
 
+const listeners = new Set<() => void>();
+
+/** Calls back for each event that this process adds, before its commit. Returns what ends that. */
+export function onAdded(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 /** Adds an event to the outbox in the transaction of `run`. After the commit, it is published to the log. */
 export async function addToOutbox<Payload>(
   run: RunStatement,
@@ -25,6 +33,7 @@ export async function addToOutbox<Payload>(
   const traceparent = step?.isSampled ? step.traceparent : null;
   const values = [event.topic, event.key(payload), JSON.stringify(payload), traceparent];
   await run('INSERT INTO events.outbox (topic, key, payload, traceparent) VALUES ($1, $2, $3, $4)', values);
+  for (const listener of listeners) listener();
 }
 
 /**

@@ -4,12 +4,15 @@ import type { Database } from '@svc/storage';
 import type { EventsLogger } from '../delivery/logger.js';
 import { ReadLoop } from '../delivery/read-loop.js';
 import type { GroupCommitLog } from '../publishing/group-commit-log.js';
-import { emptyOutbox } from './outbox.store.js';
+import { emptyOutbox, onAdded } from './outbox.store.js';
 
 /** Finds the events of processes that ended before publishing them. */
 const POLL_MS = 1_000;
 /** Another process is publishing, and may have missed what this one was woken for. */
 const BUSY_MS = 50;
+/** An event of this process is looked for so often, and for so long, until its transaction is committed. */
+const SOON_MS = 50;
+const SOON_FOR_MS = 1_000;
 const AGAIN_MS = 500;
 const BATCH_MAX = 500;
 const STOP_MS = 10_000;
@@ -30,6 +33,8 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
   private readonly options: OutboxOptions;
   private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   private failures = 0;
+  private soonUntilMs = 0;
+  private endAdded: () => void = () => undefined;
 
   constructor(options: OutboxOptions) {
     this.options = options;
@@ -42,9 +47,14 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
 
   onApplicationBootstrap(): void {
     this.loop.start();
+    this.endAdded = onAdded(() => {
+      this.soonUntilMs = performance.now() + SOON_FOR_MS;
+      this.wake();
+    });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.endAdded();
     await within(STOP_MS, this.loop.stop()).catch(() => undefined);
   }
 
@@ -55,7 +65,8 @@ export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown
     });
     this.failures = 0;
     if (published === undefined) return { idleMs: BUSY_MS };
-    return { idleMs: published < BATCH_MAX ? pollMs : 0 };
+    if (published === BATCH_MAX) return { idleMs: 0 };
+    return { idleMs: performance.now() < this.soonUntilMs ? SOON_MS : pollMs };
   }
 
   private recover(error: unknown): number {
