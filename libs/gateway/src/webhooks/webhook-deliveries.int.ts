@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AccountEvent, newAccountEvent } from '@svc/contracts/messages';
-import { GuardedFetcher } from '@svc/guarded-fetch';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
@@ -11,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { WebhookDeliveryStore } from './delivery.store.js';
 import { WebhookEndpointStore } from './endpoint.store.js';
 import { ExpiringKeysStore } from './expiring-keys.store.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
+import { WebhookDeliveries, WebhookFetcher } from './webhook-deliveries.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 const secrets = new WebhookSecrets('a key of the operator with at least 32 characters');
@@ -54,12 +53,8 @@ afterAll(async () => {
 /** Delivers as a process does. */
 function deliver(): WebhookDeliveries {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const fetcher = new GuardedFetcher({ allowPrivateHosts: [host] });
-  const deliveries = new WebhookDeliveries({
-    store,
-    endpoints,
-    secrets,
-    fetcher,
+  const fetcher = new WebhookFetcher({ allowPrivateHosts: [host] });
+  const deliveries = new WebhookDeliveries(store, endpoints, secrets, fetcher, {
     log: createLogger('silent'),
   });
   running.push(deliveries);

@@ -1,9 +1,14 @@
-import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
-import { FetchRefused, type GuardedFetcher } from '@svc/guarded-fetch';
-import { type Logger, within } from '@svc/runtime';
-import type { Attempted, DueDelivery, LeasedEndpoint, WebhookDeliveryStore } from './delivery.store.js';
-import type { WebhookEndpointStore } from './endpoint.store.js';
-import { type WebhookSecrets, signatures } from './webhook-secrets.js';
+import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
+import { RootLogger, within } from '@svc/runtime';
+import {
+  type Attempted,
+  type DueDelivery,
+  type LeasedEndpoint,
+  WebhookDeliveryStore,
+} from './delivery.store.js';
+import { WebhookEndpointStore } from './endpoint.store.js';
+import { WebhookSecrets, signatures } from './webhook-secrets.js';
 
 /** The most endpoints to which a process delivers at the same time. */
 const ENDPOINTS_AT_ONCE = 32;
@@ -38,20 +43,15 @@ const WAITS_MS = [
 
 const GONE = 410;
 
-export interface WebhookDeliveriesParts {
-  readonly store: WebhookDeliveryStore;
-  readonly endpoints: WebhookEndpointStore;
-  readonly secrets: WebhookSecrets;
-  readonly fetcher: GuardedFetcher;
-  readonly log: Logger;
-}
+/** A fetcher with the exceptions of webhooks: what clients may read is not what they may post to. */
+export class WebhookFetcher extends GuardedFetcher {}
 
 /**
  * Delivers what is due. Any number of processes may do so: each leases an endpoint, so that a slow one delays
  * no other, and what is due is a row until it was delivered.
  */
+@Injectable()
 export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly parts: WebhookDeliveriesParts;
   private readonly stopping = new AbortController();
   private readonly running = new Set<Promise<void>>();
   private wakeUp: () => void = () => undefined;
@@ -59,13 +59,17 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   private sealAtMs = 0;
   private loop: Promise<void> = Promise.resolve();
 
-  constructor(parts: WebhookDeliveriesParts) {
-    this.parts = parts;
-  }
+  constructor(
+    private readonly store: WebhookDeliveryStore,
+    private readonly endpoints: WebhookEndpointStore,
+    private readonly secrets: WebhookSecrets,
+    private readonly fetcher: WebhookFetcher,
+    private readonly logger: RootLogger,
+  ) {}
 
   onApplicationBootstrap(): void {
     // It never rejects.
-    if (this.parts.secrets.areConfigured) this.loop = this.run();
+    if (this.secrets.areConfigured) this.loop = this.run();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -84,9 +88,9 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
     const { signal } = this.stopping;
     while (!signal.aborted) {
       this.isWanted = false;
-      if (this.parts.secrets.areRotated) await this.sealAgain();
+      if (this.secrets.areRotated) await this.sealAgain();
       const waitMs = await this.sweep().catch((error: unknown) => {
-        this.parts.log.warn({ error: String(error) }, 'due webhooks could not be read');
+        this.logger.log.warn({ error: String(error) }, 'due webhooks could not be read');
         return AGAIN_MS;
       });
       if (!this.isWanted) await this.rest(waitMs);
@@ -96,10 +100,12 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   /** Once an hour, since other processes may still use the earlier key. */
   private async sealAgain(): Promise<void> {
     if (performance.now() < this.sealAtMs) return;
-    const { endpoints, log } = this.parts;
     this.sealAtMs = performance.now() + HOUR_MS;
-    await endpoints.sealAgain().catch((error: unknown) => {
-      log.error({ error: String(error) }, 'the secrets of webhooks could not be encrypted with the new key');
+    await this.endpoints.sealAgain().catch((error: unknown) => {
+      this.logger.log.error(
+        { error: String(error) },
+        'the secrets of webhooks could not be encrypted with the new key',
+      );
     });
   }
 
@@ -107,15 +113,15 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   private async sweep(): Promise<number> {
     const room = ENDPOINTS_AT_ONCE - this.running.size;
     if (room === 0) return IDLE_MS;
-    for (const endpoint of await this.parts.store.claim(room, LEASE_MS)) this.begin(endpoint);
-    const idleMs = await this.parts.store.idleMs();
+    for (const endpoint of await this.store.claim(room, LEASE_MS)) this.begin(endpoint);
+    const idleMs = await this.store.idleMs();
     return Math.min(IDLE_MS, Math.max(SOON_MS, idleMs ?? IDLE_MS));
   }
 
   private begin(endpoint: LeasedEndpoint): void {
     const work = this.deliver(endpoint)
       .catch((error: unknown) => {
-        this.parts.log.warn(
+        this.logger.log.warn(
           { endpoint: endpoint.id, error: String(error) },
           'webhooks could not be delivered',
         );
@@ -128,10 +134,9 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   }
 
   private async deliver(endpoint: LeasedEndpoint): Promise<void> {
-    const { store } = this.parts;
-    const due = await store.due(endpoint.id, DELIVERIES_AT_ONCE);
+    const due = await this.store.due(endpoint.id, DELIVERIES_AT_ONCE);
     const attempted = await Promise.all(due.map((delivery) => this.attempt(endpoint, delivery)));
-    await store.finish(
+    await this.store.finish(
       endpoint,
       attempted.flatMap((each) => each ?? []),
     );
@@ -156,12 +161,11 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   }
 
   private send(endpoint: LeasedEndpoint, { event_id: id, body }: DueDelivery): Promise<{ status: number }> {
-    const { secrets, fetcher } = this.parts;
     const opened = [endpoint.secret, endpoint.earlier_secret ?? []]
       .flat()
-      .map((sealed) => secrets.open(sealed, endpoint.id));
+      .map((sealed) => this.secrets.open(sealed, endpoint.id));
     const timestamp = Math.floor(Date.now() / 1_000);
-    return fetcher.fetch(endpoint.url, {
+    return this.fetcher.fetch(endpoint.url, {
       limitBytes: RESPONSE_BYTES,
       timeoutMs: TIMEOUT_MS,
       signal: this.stopping.signal,

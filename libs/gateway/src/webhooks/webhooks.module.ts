@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
-import { GuardedFetcher } from '@svc/guarded-fetch';
 import { GatewaySettings, hostsIn } from '@svc/paid';
-import { RootLogger } from '@svc/runtime';
 import { AlertsController } from './alerts.controller.js';
 import { WebhookDeliveryStore } from './delivery.store.js';
 import { WebhookEndpointStore } from './endpoint.store.js';
 import { ExpiringKeysStore } from './expiring-keys.store.js';
 import { ExpiringKeysWorker } from './expiring-keys.worker.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
+import { WebhookDeliveries, WebhookFetcher } from './webhook-deliveries.js';
 import { WebhookEventsConsumer } from './webhook-events.consumer.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -27,21 +25,12 @@ import { WebhooksController } from './webhooks.controller.js';
       inject: [GatewaySettings],
     },
     {
-      provide: WebhookDeliveries,
-      useFactory: (
-        store: WebhookDeliveryStore,
-        endpoints: WebhookEndpointStore,
-        secrets: WebhookSecrets,
-        { config }: GatewaySettings,
-        { log }: RootLogger,
-      ) => {
-        // What clients may read is not what they may post to.
-        const allowPrivateHosts = hostsIn(config.GATEWAY_WEBHOOK_PRIVATE_HOSTS);
-        const fetcher = new GuardedFetcher({ allowPrivateHosts });
-        return new WebhookDeliveries({ store, endpoints, secrets, fetcher, log });
-      },
-      inject: [WebhookDeliveryStore, WebhookEndpointStore, WebhookSecrets, GatewaySettings, RootLogger],
+      provide: WebhookFetcher,
+      useFactory: ({ config }: GatewaySettings) =>
+        new WebhookFetcher({ allowPrivateHosts: hostsIn(config.GATEWAY_WEBHOOK_PRIVATE_HOSTS) }),
+      inject: [GatewaySettings],
     },
+    WebhookDeliveries,
   ],
 })
 export class WebhooksModule {}
