@@ -10,7 +10,7 @@ import { emptyOutbox, onAdded } from './outbox.store.js';
 const POLL_MS = 1_000;
 /** Another process is publishing, and may have missed what this one was woken for. */
 const BUSY_MS = 50;
-/** An event of this process is looked for so often, and for so long, until its transaction is committed. */
+/** An event of this process is looked for at this interval, until its transaction is likely committed. */
 const SOON_MS = 50;
 const SOON_FOR_MS = 1_000;
 const AGAIN_MS = 500;
