@@ -214,7 +214,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'empty-token',
     file: 'e2e/refused-start.e2e.ts',
     test: 'refuses an operator token file that was cut short',
-    module: 'libs/runtime/dist/process/operator-token.js',
+    module: 'libs/runtime/dist/process/own-secret.js',
     find: 'if (token.length < SECRET_LENGTH) {',
     replace: 'if (token.length < 0) {',
   },
