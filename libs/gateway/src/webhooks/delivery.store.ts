@@ -58,7 +58,10 @@ const FAILING_DAYS = 5;
 export class WebhookDeliveryStore {
   constructor(private readonly database: Database) {}
 
-  /** Adds a delivery for each endpoint that wants an event, once however often it is called. */
+  /**
+   * Adds a delivery for each endpoint that wants an event, once however often it is called. A suspended account
+   * gets its suspension and what happened before.
+   */
   async record(event: AccountEvent): Promise<void> {
     await this.database.query(
       `WITH added AS (
@@ -67,12 +70,12 @@ export class WebhookDeliveryStore {
          FROM gateway.webhook_endpoints AS endpoint
          JOIN gateway.accounts AS account ON account.id = endpoint.account_id
          WHERE endpoint.account_id = $1 AND endpoint.state = 'enabled' AND $3 = ANY(endpoint.events)
-           AND (account.suspended_at IS NULL OR $3 = 'account.suspended')
+           AND (account.suspended_at IS NULL OR account.suspended_at > $5 OR $3 = 'account.suspended')
          ON CONFLICT (endpoint_id, event_id) DO NOTHING RETURNING endpoint_id
        )
        UPDATE gateway.webhook_endpoints SET due_at = least(due_at, now())
        WHERE id IN (SELECT endpoint_id FROM added)`,
-      [event.accountId, event.id, event.type, bodyOf(event)],
+      [event.accountId, event.id, event.type, bodyOf(event), event.at],
     );
   }
 

@@ -92,14 +92,27 @@ it('records an event once for each endpoint that wants it, however often it arri
   expect(await listed(other)).toEqual([]);
 });
 
-it('records only the suspension of a suspended account', async () => {
-  const endpoint = await endpointOf(['refund.created', 'account.suspended']);
-  await database.query('UPDATE gateway.accounts SET suspended_at = now() WHERE id = $1', [
-    endpoint.accountId,
-  ]);
-  await store.record(eventFor(endpoint));
-  await store.record(newAccountEvent(endpoint.accountId, 'account.suspended', { reason: 'r' }));
-  expect(await listed(endpoint)).toMatchObject([{ event_type: 'account.suspended' }]);
+it('delivers to a suspended account its suspension and what happened before, and nothing else', async () => {
+  const endpoint = await endpointOf(['refund.created', 'account.suspended', 'account.resumed']);
+  const [recorded, late] = [eventFor(endpoint), eventFor(endpoint)];
+  await store.record(recorded);
+  const { accountId } = endpoint;
+  await database.query(
+    `UPDATE gateway.accounts SET suspended_at = now() + interval '1 second' WHERE id = $1`,
+    [accountId],
+  );
+  await store.record(late);
+  const suspended = newAccountEvent(accountId, 'account.suspended', { reason: 'r' });
+  const during = { ...eventFor(endpoint), at: new Date(Date.now() + 2_000).toISOString() };
+  for (const event of [during, { ...suspended, at: during.at }]) await store.record(event);
+  deliver();
+  const expected = [recorded, late, suspended].map(({ id }) => id);
+  await eventually(async () => expect(new Set(received)).toEqual(new Set(expected)));
+  expect(await listed(endpoint)).toHaveLength(3);
+  await database.query('UPDATE gateway.accounts SET suspended_at = NULL WHERE id = $1', [accountId]);
+  const resumed = newAccountEvent(accountId, 'account.resumed', {});
+  await store.record(resumed);
+  expect(await listed(endpoint)).toHaveLength(4);
 });
 
 it('delivers what is due once, with several processes', async () => {
