@@ -112,12 +112,14 @@ it('notifies of each of a hundred amounts exactly once under concurrent charges,
   const at = new Date().toISOString();
   const charges = Array.from({ length: 300 }, () => ({ ...chargeOf(accountId, usd(1 / 3)), keyId: KEY, at }));
   // Every charge arrives twice, in batches of two sizes that are posted at the same time.
-  const batches = [7, 12].flatMap((size) =>
-    Array.from({ length: Math.ceil(300 / size) }, (_, index) =>
-      charges.slice(index * size, (index + 1) * size),
-    ),
-  );
-  await Promise.all(batches.map((batch) => running.poster.post(batch)));
+  const batches = [7, 12]
+    .flatMap((size) => Array.from({ length: Math.ceil(300 / size) }, (_, index) => ({ size, index })))
+    .toSorted((a, b) => a.index * a.size - b.index * b.size)
+    .map(({ size, index }) => charges.slice(index * size, (index + 1) * size));
+  const posters = Array.from({ length: 6 }, async () => {
+    for (let batch = batches.shift(); batch; batch = batches.shift()) await running.poster.post(batch);
+  });
+  await Promise.all(posters);
   const wanted = alerts.map(({ type, amountNano }) => `${type} ${Number(amountNano) / 1e9}`).toSorted();
   const named = async () =>
     (await eventsOf(accountId)).map(({ type, data }) => `${type} ${data['amount']}`).toSorted();
