@@ -178,9 +178,9 @@ describe('tokens that the release creates', () => {
     const { data } = (await releaseWith({}, own)).get('Secret', 'tokens');
     const services = [gateway, ledger, router, 'media-worker', limiter, retrieval, payments];
     expect(Object.keys(data).toSorted()).toEqual(
-      ['metrics', 'operator', ...services].map((name) => `${name}-token`).toSorted(),
+      ['webhook-key', ...['metrics', 'operator', ...services].map((name) => `${name}-token`)].toSorted(),
     );
-    expect(new Set(Object.values(data)).size).toBe(9);
+    expect(new Set(Object.values(data)).size).toBe(10);
   });
 
   it('remain one for all services in a release that has one, whose running pods would refuse others', async () => {
@@ -189,8 +189,9 @@ describe('tokens that the release creates', () => {
       Object.keys(
         (await releaseWith({ 'svc-tokens': { ...before, ...more } }, own)).get('Secret', 'tokens').data,
       );
-    expect(await keysWith({})).toEqual(Object.keys(before).toSorted());
+    const made = [...Object.keys(before), 'webhook-key'];
+    expect(await keysWith({})).toEqual(made.toSorted());
     const added = { 'billing-ledger-token': 'i', 'billing-ledger-token-second': 'l' };
-    expect(await keysWith(added)).toEqual(Object.keys({ ...before, ...added }).toSorted());
+    expect(await keysWith(added)).toEqual([...made, ...Object.keys(added)].toSorted());
   });
 });
