@@ -86,7 +86,13 @@ describe('a suspension', () => {
     expect(await found({ search: id, state: 'active' })).toEqual([]);
     expect(await accounts.resume(id)).toMatchObject({ state: 'active', suspension: null });
     expect(await accounts.resume(id)).toMatchObject({ state: 'active', suspension: null });
-    const topics = ['account.event.v1', 'account.event.v1', 'key.changed.v1', 'key.changed.v1', 'key.changed.v1'];
+    const topics = [
+      'account.event.v1',
+      'account.event.v1',
+      'key.changed.v1',
+      'key.changed.v1',
+      'key.changed.v1',
+    ];
     expect(await eventsOf(id)).toEqual(topics.map((topic) => ({ topic })));
   });
 
