@@ -145,6 +145,7 @@ it('a process can read the tokens of its own callers and of the services that it
     const expected = [
       ...new Set([...own, ...called, 'internal']).values().map((each) => `${each}-token`),
       ...own.map((each) => `${each}-token-second`),
+      ...(name === 'api-gateway' ? ['webhook-key', 'webhook-key-second'] : []),
     ];
     const keys = env.flatMap(({ valueFrom }) =>
       valueFrom?.secretKeyRef.name === 'tokens' ? [valueFrom.secretKeyRef.key] : [],
