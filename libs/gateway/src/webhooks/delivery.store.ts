@@ -59,8 +59,8 @@ export class WebhookDeliveryStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds a delivery for each endpoint that wants an event, once however often it is called. A suspended account
-   * gets its suspension and what happened before.
+   * Adds a delivery for each endpoint that wants an event, once however often it is called. A suspended
+   * account gets its suspension and what happened before.
    */
   async record(event: AccountEvent): Promise<void> {
     await this.database.query(
