@@ -68,6 +68,10 @@ export const rooms = {
     books: ['text', 'api', 'ui', 'shell', 'desk'],
     actions: ['api', 'ui', 'shell', 'desk'],
   },
+  catalog: {
+    '.': ['yaml-file'],
+    providers: [],
+  },
   identity: {
     '.': ['identity.config'],
     accounts: [],

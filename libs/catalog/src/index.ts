@@ -24,3 +24,5 @@ export {
   openCharacters,
   priceFactor,
 } from './open.js';
+export { type Added, addModels } from './providers/new-entries.js';
+export { PROVIDER_FORMS, type ProviderForm, isListedKind } from './providers/provider-forms.js';
