@@ -16,7 +16,7 @@ if (secret === undefined)
 const isDesk = account !== undefined;
 const PICTURES = join(import.meta.dirname, '..', isDesk ? 'docs/desk' : 'docs/console');
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
-const PAGES = 'playground keys usage requests limits models media credit sessions'.split(' ');
+const PAGES = 'playground keys webhooks usage requests limits models media credit sessions'.split(' ');
 const HEIGHT = 800;
 const WIDTHS = [1_280, 360];
 const GAP = 24;

@@ -52,6 +52,7 @@ export const rooms = {
     'sign-in': ['text', 'api', 'ui', 'shell', 'wallets'],
     overview: ['text', 'api', 'ui', 'shell'],
     keys: ['text', 'api', 'ui', 'shell'],
+    webhooks: ['text', 'api', 'ui', 'shell'],
     usage: ['text', 'api', 'ui', 'shell'],
     requests: ['text', 'api', 'ui', 'shell'],
     playground: ['text', 'api', 'ui', 'shell'],
@@ -120,7 +121,7 @@ export const rooms = {
   },
   gateway: {
     keys: [],
-    webhooks: [],
+    webhooks: ['keys'],
     augment: [],
     tee: [],
     billing: [],

@@ -26,6 +26,12 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import('./keys/keys-page.js')).KeysPage,
   },
   {
+    name: 'webhooks',
+    title: 'Webhooks',
+    isForAll: false,
+    load: async () => (await import('./webhooks/webhooks-page.js')).WebhooksPage,
+  },
+  {
     name: 'usage',
     title: 'Usage',
     isForAll: true,

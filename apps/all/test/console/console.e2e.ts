@@ -16,6 +16,7 @@ const PAGES = [
   'Overview',
   'Playground',
   'Keys',
+  'Webhooks',
   'Usage',
   'Requests',
   'Limits',

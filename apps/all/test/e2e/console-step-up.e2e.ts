@@ -47,6 +47,13 @@ const create = async (apiKeyType: string): Promise<string | number> => {
   return body.code ?? status;
 };
 
+const ENDPOINT = { url: 'https://example.com/hooks', events: ['balance.low'] };
+
+const webhook = async (method: string, path = '', body: object = {}): Promise<string | number> => {
+  const response = await browser.ask(method, `/v1/webhook_endpoints${path}`, { body });
+  return response.body.code ?? response.status;
+};
+
 describe('a session whose key was last proven 16 minutes ago', () => {
   it.each([
     { consumptionLimit: { usd: 6 } },
@@ -62,6 +69,19 @@ describe('a session whose key was last proven 16 minutes ago', () => {
 
   it('cannot create an ADMIN key', async () => {
     expect(await create('ADMIN')).toBe('STEP_UP_REQUIRED');
+  });
+
+  it('cannot have events sent elsewhere, nor see a secret of webhooks', async () => {
+    const made = await fetch(`${platform.apiUrl}/webhook_endpoints`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${keys.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ENDPOINT),
+    });
+    const { id } = (await made.json()) as { id: string };
+    expect(await webhook('POST', '', ENDPOINT)).toBe('STEP_UP_REQUIRED');
+    expect(await webhook('POST', `/${id}/rotate`)).toBe('STEP_UP_REQUIRED');
+    expect(await webhook('PATCH', `/${id}`, { url: 'https://example.com/other' })).toBe('STEP_UP_REQUIRED');
+    expect(await webhook('PATCH', `/${id}`, { events: ['key.expiring'], enabled: false })).toBe(200);
   });
 
   it('can do everything else', async () => {
@@ -86,5 +106,6 @@ describe('a session whose key was last proven 16 minutes ago', () => {
     expect(status).toBe(200);
     expect(await create('ADMIN')).toBe(200);
     expect(await change({ consumptionLimit: { usd: 7 } })).toBe(200);
+    expect(await webhook('POST', '', ENDPOINT)).toBe(200);
   });
 });

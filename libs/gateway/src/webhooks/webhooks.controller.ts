@@ -1,4 +1,4 @@
-import { Body, Controller, Param, Query } from '@nestjs/common';
+import { Body, Controller, Param, Query, Req } from '@nestjs/common';
 import { routes } from '@svc/api';
 import {
   type DeletedWebhookEndpoint,
@@ -16,6 +16,8 @@ import { newAccountEvent } from '@svc/contracts/messages';
 import type { Caller } from '@svc/contracts/ports';
 import { CallerOf } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
+import { demandFreshProof } from '../keys/fresh-proof.js';
 import { type StoredDelivery, WebhookDeliveryStore } from './delivery.store.js';
 import { type MadeEndpoint, type StoredEndpoint, WebhookEndpointStore } from './endpoint.store.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
@@ -42,8 +44,10 @@ export class WebhooksController {
   @Serves(routes.createWebhookEndpoint)
   async create(
     @CallerOf() { accountId }: Caller,
+    @Req() { session }: FastifyRequest,
     @Body() request: NewWebhookEndpoint,
   ): Promise<NewWebhookEndpointReply> {
+    demandFreshProof(session);
     return madeView(await this.endpoints.create(accountId, request));
   }
 
@@ -55,10 +59,11 @@ export class WebhooksController {
   @Serves(routes.changeWebhookEndpoint)
   async change(
     @CallerOf() { accountId }: Caller,
-    @Param() { id }: Named,
+    @Req() { session, params }: FastifyRequest<{ Params: Named }>,
     @Body() change: WebhookEndpointChange,
   ): Promise<WebhookEndpointView> {
-    const changed = await this.endpoints.change(accountId, id, change);
+    if (change.url !== undefined) demandFreshProof(session);
+    const changed = await this.endpoints.change(accountId, params.id, change);
     this.deliveries.wake();
     return endpointView(changed);
   }
@@ -72,10 +77,11 @@ export class WebhooksController {
   @Serves(routes.rotateWebhookSecret)
   async rotate(
     @CallerOf() { accountId }: Caller,
-    @Param() { id }: Named,
+    @Req() { session, params }: FastifyRequest<{ Params: Named }>,
     @Body() { overlapSeconds }: WebhookSecretRotation,
   ): Promise<NewWebhookEndpointReply> {
-    return madeView(await this.endpoints.rotate(accountId, id, overlapSeconds));
+    demandFreshProof(session);
+    return madeView(await this.endpoints.rotate(accountId, params.id, overlapSeconds));
   }
 
   @Serves(routes.testWebhookEndpoint)
