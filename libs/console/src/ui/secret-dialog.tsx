@@ -13,7 +13,7 @@ interface SecretProps {
   readonly onClose: () => void;
 }
 
-/** Shows a new key or secret, which the service shows only now. Nothing of it stays in the page afterwards. */
+/** Shows a new key or secret, which the service shows only now. Nothing of it stays in the page. */
 export const SecretDialog = ({ title, note, secret, label = 'API key', children, onClose }: SecretProps) => (
   <Dialog title={title} onClose={onClose} mustStay>
     <p class="note warn">{note}</p>

@@ -11,14 +11,15 @@ import { Dialog } from '../ui/dialog.js';
 import { Field, Segments, Select } from '../ui/fields.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, ErrorNote, Loaded } from '../ui/states.js';
-import { type Alert, addAlert, listAlerts, removeAlert } from './webhook-calls.js';
+import { type AccountAlert, addAlert, listAlerts, removeAlert } from './webhook-calls.js';
 
-const amountOf = ({ currency, amount }: Alert): string => (currency === 'USD' ? usd(amount) : diem(amount));
+const amountOf = ({ currency, amount }: AccountAlert): string =>
+  currency === 'USD' ? usd(amount) : diem(amount);
 
 const nameOf = ({ description, last6Chars }: ApiKeyView): string => `${description} ···${last6Chars}`;
 
 /** When an alert happens. */
-function textOf(alert: Alert, keys: readonly ApiKeyView[]): string {
+function textOf(alert: AccountAlert, keys: readonly ApiKeyView[]): string {
   if (alert.type === 'balance.low') return `The balance falls below ${amountOf(alert)}`;
   const spender = keys.find(({ id }) => id === alert.keyId);
   const key = spender ? nameOf(spender) : 'A key that has ended';
@@ -43,8 +44,8 @@ interface AlertFormProps {
 }
 
 function AlertForm({ keys, onDone }: AlertFormProps) {
-  const [type, setType] = useState<Alert['type']>('balance.low');
-  const [currency, setCurrency] = useState<Alert['currency']>('USD');
+  const [type, setType] = useState<AccountAlert['type']>('balance.low');
+  const [currency, setCurrency] = useState<AccountAlert['currency']>('USD');
   const [period, setPeriod] = useState<ApiKeyView['limitPeriod']>('MONTH');
   const [keyId, setKeyId] = useState(keys[0]?.id ?? '');
   const { error, isBusy, run } = useAction(async (data: FormData) => {
@@ -100,7 +101,7 @@ export function AlertsSection() {
     return { alerts, keys };
   }, []);
   const { error, run } = useAction(
-    async (alert: Alert) => {
+    async (alert: AccountAlert) => {
       await removeAlert(alert);
       announce('Removed');
       loaded.reload();

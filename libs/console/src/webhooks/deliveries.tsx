@@ -7,14 +7,14 @@ import { useFurther } from '../ui/further.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, ErrorNote, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
-import { type Delivery, type Endpoint, listDeliveries, replay, sendTest } from './webhook-calls.js';
+import { type SentDelivery, type Endpoint, listDeliveries, replay, sendTest } from './webhook-calls.js';
 
 /** How soon the outcome of a delivery that was never attempted is looked for. */
 const OUTCOME_MS = 1_000;
 
 const STATES = { pending: 'badge', delivered: 'badge good', failed: 'badge danger' } as const;
 
-const Sent = ({ eventType, eventId, createdAt }: Delivery) => (
+const Sent = ({ eventType, eventId, createdAt }: SentDelivery) => (
   <span class="words">
     {eventType}
     <br />
@@ -26,7 +26,7 @@ const Sent = ({ eventType, eventId, createdAt }: Delivery) => (
   </span>
 );
 
-const Outcome = ({ state, status, fault, tries, nextTryAt }: Delivery) => (
+const Outcome = ({ state, status, fault, tries, nextTryAt }: SentDelivery) => (
   <span class="words">
     <span class={STATES[state]}>{state}</span> {status ?? ''}
     <br />
@@ -42,7 +42,7 @@ const Outcome = ({ state, status, fault, tries, nextTryAt }: Delivery) => (
   </span>
 );
 
-const columnsOf = (onReplay: (delivery: Delivery) => void): Column<Delivery>[] => [
+const columnsOf = (onReplay: (delivery: SentDelivery) => void): Column<SentDelivery>[] => [
   { title: 'Event', cell: Sent },
   { title: 'Outcome', cell: Outcome },
   {

@@ -9,9 +9,9 @@ const ALERTS = '/api/v1/alerts';
 const DELIVERIES_AT_ONCE = 20;
 
 export type Endpoint = ReplyAt<'GET', typeof ENDPOINT>;
-export type Delivery = ReplyAt<'GET', '/api/v1/webhook_endpoints/:id/deliveries'>['data'][number];
+export type SentDelivery = ReplyAt<'GET', '/api/v1/webhook_endpoints/:id/deliveries'>['data'][number];
 export type EventType = NewWebhookEndpoint['events'][number];
-export type Alert = Alerts['alerts'][number];
+export type AccountAlert = Alerts['alerts'][number];
 
 /** What the form of an endpoint has. */
 export interface EndpointTerms {
@@ -65,10 +65,10 @@ export async function replay(id: string, deliveryId: string): Promise<void> {
   await call('POST', `${ENDPOINT}/deliveries/:deliveryId/replay`, { params: { id, deliveryId } });
 }
 
-export const listAlerts = async (signal?: AbortSignal): Promise<Alert[]> =>
+export const listAlerts = async (signal?: AbortSignal): Promise<AccountAlert[]> =>
   (await call('GET', ALERTS, signal && { signal })).alerts;
 
-const isSame = (a: Alert, b: Alert): boolean =>
+const isSame = (a: AccountAlert, b: AccountAlert): boolean =>
   a.type === b.type &&
   a.currency === b.currency &&
   a.amount === b.amount &&
@@ -76,12 +76,12 @@ const isSame = (a: Alert, b: Alert): boolean =>
     (b.type === 'key.spend_threshold' && a.keyId === b.keyId && a.period === b.period));
 
 /** The alerts are set together, so the others are those of now. */
-export async function addAlert(alert: Alert): Promise<void> {
+export async function addAlert(alert: AccountAlert): Promise<void> {
   const others = (await listAlerts()).filter((each) => !isSame(each, alert));
   await call('PUT', ALERTS, { body: { alerts: [...others, alert] } });
 }
 
-export async function removeAlert(alert: Alert): Promise<void> {
+export async function removeAlert(alert: AccountAlert): Promise<void> {
   const others = (await listAlerts()).filter((each) => !isSame(each, alert));
   await call('PUT', ALERTS, { body: { alerts: others } });
 }
