@@ -39,6 +39,7 @@ export const rooms = {
     audio: ['route'],
     images: ['route', 'chat'],
     'media-jobs': ['route'],
+    batches: ['route'],
     limits: ['route'],
     operator: ['route', 'keys'],
     internal: ['route'],
@@ -118,6 +119,13 @@ export const rooms = {
   },
   rpc: {
     'crypto-rpc': [],
+  },
+  batches: {
+    files: [],
+    records: [],
+    lines: ['files'],
+    runs: ['files', 'records', 'lines'],
+    routes: ['files', 'records'],
   },
   gateway: {
     keys: [],

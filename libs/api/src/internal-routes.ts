@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  BLOCK_BYTES,
   ExtractionReply,
   RETRIEVAL_PATHS,
   PageRequestOnWire,
@@ -12,6 +13,9 @@ import { FileInForce } from './operator/operator-files.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
 const Bytes = z.instanceof(Uint8Array);
+
+/** A name that is no path. */
+const BlockName = z.object({ name: z.string().regex(/^[\w-]{1,64}$/) });
 
 /**
  * The routes of ports whose calls or results are bytes, of the ports of retrieval, and of the catalogue. The
@@ -93,6 +97,47 @@ export const internalRoutes = {
     reply: z.string(),
     replyType: 'application/octet-stream',
     refusals: ['INVALID_REQUEST', 'MEDIA_NOT_FOUND', 'UNAVAILABLE'],
+  },
+  storeFileBlock: {
+    method: 'POST',
+    path: '/internal/v1/file-blocks/:name',
+    operationId: 'storeFileBlock',
+    tag: 'Jobs',
+    summary: 'Stores a block of a file',
+    access: 'internal',
+    status: 200,
+    params: BlockName,
+    body: Bytes,
+    bodyType: 'application/octet-stream',
+    bodyLimitBytes: BLOCK_BYTES,
+    keepsBody: true,
+    reply: z.object({ bytes: z.number() }),
+    refusals: ['INVALID_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNAVAILABLE'],
+  },
+  readFileBlock: {
+    method: 'POST',
+    path: '/internal/v1/file-blocks/read',
+    operationId: 'readFileBlock',
+    tag: 'Jobs',
+    summary: 'Reads a block of a file',
+    access: 'internal',
+    status: 200,
+    body: BlockName,
+    reply: z.string(),
+    replyType: 'application/octet-stream',
+    refusals: ['INVALID_REQUEST', 'FILE_NOT_FOUND', 'UNAVAILABLE'],
+  },
+  removeFileBlock: {
+    method: 'POST',
+    path: '/internal/v1/file-blocks/remove',
+    operationId: 'removeFileBlock',
+    tag: 'Jobs',
+    summary: 'Deletes a block of a file',
+    access: 'internal',
+    status: 200,
+    body: BlockName,
+    reply: z.object({ removed: z.literal(true) }),
+    refusals: ['INVALID_REQUEST', 'UNAVAILABLE'],
   },
   searchWeb: {
     method: 'POST',

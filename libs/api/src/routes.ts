@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { augmentRoutes } from './augment/augment-routes.js';
 import { audioRoutes } from './audio/audio-routes.js';
+import { batchRoutes } from './batches/batch-routes.js';
 import { mediaJobRoutes } from './media-jobs/media-job-routes.js';
 import { embeddingRoutes } from './embeddings/embedding-routes.js';
 import { moderationRoutes } from './moderations/moderation-routes.js';
@@ -252,6 +253,7 @@ export const TAGS = {
   Image: 'Images made from texts.',
   Video: 'Videos, made by jobs that take minutes.',
   Music: 'Music, made by jobs that take minutes.',
+  Batches: 'Files of requests, which are run behind all others and at their own prices.',
   Models: 'The available models, their prices and capabilities.',
   Characters: 'Personas that a conversation can have.',
   'API keys': 'The keys of an account, for the holder of an ADMIN key.',
@@ -285,6 +287,7 @@ export const routes = {
   ...rerankRoutes,
   ...moderationRoutes,
   ...audioRoutes,
+  ...batchRoutes,
   ...imageRoutes,
   ...mediaJobRoutes,
   ...augmentRoutes,

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type ModuleMetadata } from '@nestjs/common';
+import { BatchesModule } from '@svc/batches';
 import { ClientDialectsModule } from '@svc/client-dialects';
 import { MediaApiModule } from '@svc/media-api';
 import { type GatewaySettings, PaidModule } from '@svc/paid';
@@ -28,6 +29,7 @@ export class GatewayModule {
         ClientDialectsModule,
         MediaApiModule,
         RpcModule,
+        BatchesModule,
         KeysModule,
         BillingModule,
         WebhooksModule,

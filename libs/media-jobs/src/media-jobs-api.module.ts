@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { InternalToken } from '@svc/runtime';
+import { FileBlocksPortController } from './api/file-blocks.controller.js';
 import { MediaJobsPortController } from './api/media-jobs.controller.js';
 import { type MediaJobsOptions, MediaJobsModule } from './media-jobs.module.js';
 
@@ -11,7 +12,7 @@ export class MediaJobsApiModule {
     return {
       module: MediaJobsApiModule,
       imports: [MediaJobsModule.with(options, neighbours)],
-      controllers: [MediaJobsPortController],
+      controllers: [MediaJobsPortController, FileBlocksPortController],
       providers: [{ provide: InternalToken, useValue: token }],
     };
   }

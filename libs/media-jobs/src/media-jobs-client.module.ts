@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { MediaJobs } from '@svc/contracts/ports';
+import { FileBlocks, MediaJobs } from '@svc/contracts/ports';
 import { closedAtEnd } from '@svc/runtime';
+import { HttpFileBlocks } from './api/http-file-blocks.js';
 import { HttpMediaJobs } from './api/http-media-jobs.js';
+import { NoFileBlocks } from './files/local-file-blocks.js';
 import { NoMediaJobs } from './local-media-jobs.js';
 import type { MediaJobsClientConfig } from './media-jobs.config.js';
 
@@ -15,13 +17,19 @@ export class MediaJobsClientModule {
       module: MediaJobsClientModule,
       providers:
         url === undefined
-          ? [{ provide: MediaJobs, useClass: NoMediaJobs }]
+          ? [
+              { provide: MediaJobs, useClass: NoMediaJobs },
+              { provide: FileBlocks, useClass: NoFileBlocks },
+            ]
           : [
               { provide: HttpMediaJobs, useFactory: () => new HttpMediaJobs({ url, token, waitMs }) },
               closedAtEnd(HttpMediaJobs),
               { provide: MediaJobs, useExisting: HttpMediaJobs },
+              { provide: HttpFileBlocks, useFactory: () => new HttpFileBlocks({ url, token }) },
+              closedAtEnd(HttpFileBlocks),
+              { provide: FileBlocks, useExisting: HttpFileBlocks },
             ],
-      exports: [MediaJobs],
+      exports: [MediaJobs, FileBlocks],
     };
   }
 }

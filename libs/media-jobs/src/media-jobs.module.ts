@@ -5,10 +5,11 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Charges, MediaJobs } from '@svc/contracts/ports';
+import { Charges, FileBlocks, MediaJobs } from '@svc/contracts/ports';
 import { BackendJobs } from '@svc/contracts/inference';
 import { RootLogger } from '@svc/runtime';
 import { Database } from '@svc/storage';
+import { LocalFileBlocks } from './files/local-file-blocks.js';
 import type { MediaStore } from './files/media-store.js';
 import { LocalMediaJobs } from './local-media-jobs.js';
 import type { MediaJobsConfig } from './media-jobs.config.js';
@@ -54,9 +55,10 @@ export class MediaJobsModule {
             portOf(options, database, (id) => runner.take(id)),
           inject: [Database, JobRunner],
         },
+        { provide: FileBlocks, useValue: new LocalFileBlocks(files) },
         RunnerTimes,
       ],
-      exports: [MediaJobs],
+      exports: [MediaJobs, FileBlocks],
     };
   }
 }

@@ -108,6 +108,21 @@ export const gatewayConfig = {
     .describe(
       'The maximum number of concurrent requests per account, over all models, unless the operator sets another for the account; 0 means no limit',
     ),
+  GATEWAY_BATCHES_AT_ONCE: whole(0, 100)
+    .default(4)
+    .describe('The maximum number of batches that a process works on at once; 0: it works on none'),
+  GATEWAY_BATCH_LINES_IN_FLIGHT: whole(1, 1_000)
+    .default(8)
+    .describe('The maximum number of lines of a batch that run at once'),
+  GATEWAY_BATCH_ACCOUNT_LINES: whole(1, 100_000_000)
+    .default(200_000)
+    .describe('The maximum number of lines of an account that wait in its unfinished batches'),
+  GATEWAY_FILE_ACCOUNT_BYTES: whole(1_024, 1_125_899_906_842_624)
+    .default(5_000_000_000)
+    .describe('How many bytes the files of an account may have before it can upload another one'),
+  GATEWAY_FILE_RETENTION_DAYS: whole(1, 365)
+    .default(30)
+    .describe('How long a file is kept, and the results of a batch, if the client does not say so'),
   GATEWAY_AUGMENT_PER_MINUTE: whole(1, 1_000_000)
     .default(60)
     .describe(

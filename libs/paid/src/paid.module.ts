@@ -19,12 +19,20 @@ import { TopUpController } from './credit/top-up.controller.js';
 import { WalletHistory } from './credit/wallet-transactions.js';
 
 /** What the modules of products, keys, billing and operators inject. */
-const SHARED = [Attachments, BackgroundWork, LimitGate, NetworkLimit, PaidOperations, WalletHistory];
+const SHARED = [
+  Attachments,
+  BackgroundWork,
+  LimitGate,
+  NetworkLimit,
+  PaidOperations,
+  RepeatedRequests,
+  WalletHistory,
+];
 
 /**
  * Limits and money, for every module of the process. The imported neighbours must provide `Ledger`,
- * `Accounting`, `Books`, `Limiter`, `InferenceRouter`, `MediaJobs`, `Retrieval`, `WebSearch`, `WebPages` and
- * `Payments`, which become available to every module, too. Requires `IdentityModule` and the global modules
+ * `Accounting`, `Books`, `Limiter`, `InferenceRouter`, `MediaJobs`, `FileBlocks`, `Retrieval`, `WebSearch`,
+ * `WebPages` and `Payments`, which become available to every module, too. Requires `IdentityModule` and the global modules
  * of storage, jobs and logging.
  */
 @Module({})
@@ -45,7 +53,6 @@ export class PaidModule {
         FileTexts,
         RepeatHooks,
         RepeatedRequestStore,
-        RepeatedRequests,
       ],
       exports: [...SHARED, GatewaySettings, ...(neighbours as DynamicModule[])],
     };

@@ -90,6 +90,8 @@ export interface RouteDefinition {
    * then. Those of a form always do.
    */
   readonly keepsBody?: true;
+  /** Whether the handler reads the body while it is received, and checks it. */
+  readonly streamsBody?: true;
   /** The most bytes of a body, as sent and as decoded; default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   readonly reply: z.ZodType;

@@ -32,6 +32,8 @@ const tier = (usual: { readonly band: (typeof BANDS)[number]; readonly weight: n
 export const ServiceTiers = z.strictObject({
   flex: tier({ band: 'background', weight: 1 }).optional(),
   priority: tier({ band: 'interactive', weight: 4 }).optional(),
+  /** Of lines of batches. Requests cannot ask for it. */
+  batch: tier({ band: 'background', weight: 1 }).optional(),
 } satisfies Record<(typeof SERVICE_TIERS)[number], z.ZodType>);
 
 /** An amount per million tokens in a tier, rounded up. */

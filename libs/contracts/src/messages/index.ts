@@ -23,6 +23,7 @@ export {
   createMonths,
   defineJob,
   deleteExpired,
+  deleteOldFiles,
   type JobDefinition,
   type JobOptions,
   Jobs,

@@ -122,6 +122,16 @@ export const notifyOfExpiry = defineJob({
   deadlineMs: 60_000,
 });
 
+/** Deletes the files of clients that have been kept long enough. */
+export const deleteOldFiles = defineJob({
+  queue: 'upkeep',
+  name: 'delete-old-files',
+  payload: z.strictObject({}),
+  attempts: 3,
+  backoffMs: 10_000,
+  deadlineMs: 600_000,
+});
+
 /** Removes old events from a log in PostgreSQL. */
 export const removeOldEvents = defineJob({
   queue: 'upkeep',

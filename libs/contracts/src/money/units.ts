@@ -36,7 +36,7 @@ const TOKEN_KINDS = {
 export type TokenKind = keyof typeof TOKEN_KINDS;
 
 /** The tiers of service that a model may have beside the default one. */
-export const SERVICE_TIERS = ['flex', 'priority'] as const;
+export const SERVICE_TIERS = ['flex', 'priority', 'batch'] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
 /** The SKU of a text model's tokens of one kind; without a tier, in the default one. */

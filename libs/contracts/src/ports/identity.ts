@@ -72,6 +72,8 @@ export interface Caller {
   readonly accountLimits?: readonly AccountLimit[];
   /** The account's concurrent requests, if the operator has set a limit. */
   readonly concurrent?: number;
+  /** Whether the request is a line of a batch, which the account has sent earlier. */
+  readonly inBatch?: true;
   /** Whether an operator has suspended the account. */
   readonly isSuspended?: true;
   /** Hides the names of the account's end users; absent for a wallet whose account has no row. */

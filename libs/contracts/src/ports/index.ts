@@ -108,6 +108,7 @@ export {
   type StoredMedia,
   UNFINISHED_JOB_STATES,
 } from './media-jobs.js';
+export { BLOCK_BYTES, FileBlocks } from './file-blocks.js';
 export { PAYMENTS_WIRE } from './payments-wire.js';
 export {
   type CreditedPayment,

@@ -154,6 +154,8 @@ export const PROBLEMS = {
     'not_found_error',
     'No character could be found from the provided character_slug',
   ),
+  FILE_NOT_FOUND: row(404, 'not_found_error', 'This account has no file with that id.'),
+  BATCH_NOT_FOUND: row(404, 'not_found_error', 'This account has no batch with that id.'),
   PAYMENT_NOT_FOUND: row(404, 'not_found_error', 'No such payment'),
   CHARGE_NOT_FOUND: row(404, 'not_found_error', 'This account has no charge for that request.'),
   REQUEST_NOT_FOUND: row(
@@ -219,6 +221,12 @@ export const PROBLEMS = {
     'The refund is larger than the part of the charge that has not been refunded yet.',
   ),
   DEBIT_TOO_LARGE: row(409, 'invalid_request_error', 'The debit is larger than the balance of the account.'),
+  FILE_IN_USE: row(
+    409,
+    'invalid_request_error',
+    'A batch under way reads this file. Cancel the batch, or wait until it has ended.',
+  ),
+  BATCH_FINISHED: row(409, 'invalid_request_error', 'This batch has ended, so it cannot be cancelled.'),
   JOB_FINISHED: row(
     409,
     'invalid_request_error',
@@ -258,6 +266,22 @@ export const PROBLEMS = {
       429,
       'rate_limit_error',
       'The media of this account takes all of its storage. Delete some of it with the `complete` route, or wait until it expires.',
+    ),
+    retryAfterSeconds: 60,
+  },
+  FILE_STORAGE_FULL: {
+    ...row(
+      429,
+      'rate_limit_error',
+      'The files of this account take all of its storage. Delete some of them, or wait until they expire.',
+    ),
+    retryAfterSeconds: 60,
+  },
+  TOO_MANY_LINES: {
+    ...row(
+      429,
+      'rate_limit_error',
+      'The unfinished batches of this account have too many lines. Please wait until one has ended.',
     ),
     retryAfterSeconds: 60,
   },

@@ -11,10 +11,11 @@ const ROOT = '/api/v1';
  * Refuses a request for which its key may not be used, whatever model it asks for: AUTHENTICATION_FAILED,
  * ADDRESS_NOT_ALLOWED, ENDPOINT_NOT_ALLOWED.
  */
-export function refuseUse({ isDisabled, restrictions }: Caller, request: Incoming): void {
+export function refuseUse({ isDisabled, restrictions, inBatch }: Caller, request: Incoming): void {
   if (isDisabled) throw new Problem('AUTHENTICATION_FAILED', { message: 'This API key is disabled.' });
   if (!restrictions) return;
-  if (!mayComeFrom(restrictions, request.ip))
+  // A line comes from no address; its batch came from one.
+  if (!inBatch && !mayComeFrom(restrictions, request.ip))
     throw new Problem('ADDRESS_NOT_ALLOWED', {
       message: `This API key may not be used from the address ${request.ip}.`,
     });

@@ -79,6 +79,15 @@ export class KeyStore {
     return found;
   }
 
+  /** The caller that holds the account's key of this id, unless it is revoked or expired. */
+  async holder(accountId: string, id: string): Promise<Caller | undefined> {
+    const row = await this.prisma.apiKey.findFirst({
+      where: { id, accountId, ...stillActive() },
+      include: { account: { include: { limits: { orderBy: { model: 'asc' } } } } },
+    });
+    return row ? callerOf(readKey(row), row.account) : undefined;
+  }
+
   /** Creates a key. Returns undefined if the account has the maximum number of keys. */
   create(accountId: string, apiKeyType: KeyType, terms: Partial<KeyTerms>): Promise<MadeKey | undefined> {
     return this.createBy({ accountId }, apiKeyType, terms);

@@ -8,6 +8,7 @@ import {
   type GatedAccess,
   type Incoming,
   type Outgoing,
+  innerSenderOf,
   isOfConsole,
   routeOf,
 } from '@svc/runtime';
@@ -51,6 +52,8 @@ export class GatewayAccess implements AccessGates, OnModuleInit {
 
   /** Refuses: AUTHENTICATION_FAILED, UNAUTHORIZED, ACCOUNT_SUSPENDED, RATE_LIMIT_EXCEEDED, UNAVAILABLE. */
   enter(access: GatedAccess, request: Incoming, reply: Outgoing): boolean | Promise<boolean> {
+    const sender = innerSenderOf(request);
+    if (sender) return this.callers.admitInner(sender.caller, request);
     if (access === 'console' || isOfConsole(request)) return this.console.enter(access, request, reply);
     switch (access) {
       case 'operator':

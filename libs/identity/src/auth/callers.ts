@@ -82,6 +82,18 @@ export class Callers {
     return this.failures.refuseBlocked(request);
   }
 
+  /**
+   * A caller for whom this process has sent the request to itself. Refuses: ACCOUNT_SUSPENDED,
+   * AUTHENTICATION_FAILED, ENDPOINT_NOT_ALLOWED.
+   */
+  admitInner(caller: Caller, request: Incoming): true {
+    request.caller = caller;
+    request.record.accountId = caller.accountId;
+    request.record.keyId = caller.keyId;
+    this.use(caller, request);
+    return true;
+  }
+
   private async verified(request: Incoming, identified: Promise<Caller>): Promise<Caller> {
     let caller: Caller;
     try {

@@ -25,11 +25,12 @@ export class FailureWatch implements OnModuleInit {
 }
 
 /**
- * Failures of the service, refusals by a limit, requests for payment instructions and requested retries do
- * not count. The code of our own error shows which it is, never a status that a request can cause.
+ * Failures of lines of batches and of the service, refusals by a limit, requests for payment instructions and
+ * requested retries do not count. The code of our own error shows which it is, never a status that a request can cause.
  */
 export function isFailure(request: Answered, status: number): boolean {
   const { problem } = request.record;
+  if (request.caller?.inBatch) return false;
   if (status < 400 || status === 429 || problem?.isRepeatWanted) return false;
   if (isAbandoned(request, status)) return false;
   return status !== 402 || request.caller !== undefined;

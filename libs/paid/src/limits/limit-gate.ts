@@ -47,7 +47,9 @@ export class LimitGate {
     const { accountId, keyId, endUser, userLimits } = caller;
     const limits = userLimits ? [...own, ...userLimits] : own;
     for (const limit of limits) if (limit.unit === 'tokens') refuseExcess(limit, amounts.tokens);
-    const concurrent = caller.concurrent ?? this.settings.config.GATEWAY_ACCOUNT_CONCURRENCY;
+    const concurrent = caller.inBatch
+      ? 0
+      : (caller.concurrent ?? this.settings.config.GATEWAY_ACCOUNT_CONCURRENCY);
     return {
       requestId,
       accountId,

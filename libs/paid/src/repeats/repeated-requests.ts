@@ -55,6 +55,11 @@ export class ClaimedRequest implements Repeat {
     return this.ending.promise;
   }
 
+  /** Whether its charge is stored, so that it must have its response. */
+  get hasCharge(): boolean {
+    return this.isCharged;
+  }
+
   async charged(charge: Charge): Promise<Charge> {
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
     if (!stored) throw new Problem('REQUEST_IN_PROGRESS');

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '@svc/contracts/problems';
 
 /** The most parts of a form, and the most header bytes of each. */
-const PARTS_AT_MOST = 64;
-const HEAD_BYTES = 4_096;
+export const PARTS_AT_MOST = 64;
+export const HEAD_BYTES = 4_096;
 
 /** The most characters of a part's name. */
 const NAME_LENGTH = 100;
@@ -11,7 +11,7 @@ const NAME_LENGTH = 100;
 /** The bytes searched in one turn of the event loop. */
 const SLICE_BYTES = 1_048_576;
 
-const LINE = '\r\n';
+export const LINE = '\r\n';
 
 /** A part of a form: a file if it has a `file`. */
 export interface FormPart {
@@ -36,13 +36,14 @@ export async function readParts(bytes: Buffer, contentType: string): Promise<For
     const begins = at + head + 4;
     const ends = await find(bytes, `${LINE}--${boundary}`, begins);
     if (ends === -1) throw broken('it ends within a part');
-    parts.push(partOf(bytes.toString('utf8', at + 2, at + head), bytes.subarray(begins, ends)));
+    const content = bytes.subarray(begins, ends);
+    parts.push({ ...headOf(bytes.toString('utf8', at + 2, at + head)), content });
     at = ends + LINE.length;
   }
   throw broken(`it has more than ${PARTS_AT_MOST} parts`);
 }
 
-function boundaryOf(contentType: string): string {
+export function boundaryOf(contentType: string): string {
   const [, quoted, plain] =
     /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
@@ -61,7 +62,8 @@ async function find(bytes: Buffer, text: string, from: number): Promise<number> 
   return -1;
 }
 
-function partOf(head: string, content: Buffer): FormPart {
+/** What the head of a part says. */
+export function headOf(head: string): Omit<FormPart, 'content'> {
   const headers = new Map(
     head.split(LINE).map((line): [string, string] => {
       const colon = line.indexOf(':');
@@ -75,11 +77,10 @@ function partOf(head: string, content: Buffer): FormPart {
   if (name.length > NAME_LENGTH || name === '__proto__')
     throw broken(`a part has a name that is not accepted; names have at most ${NAME_LENGTH} characters`);
   const file = parameter(disposition, 'filename') ?? encodedParameter(disposition, 'filename');
-  if (file === undefined) return { name, content };
+  if (file === undefined) return { name };
   const mediaType = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   return {
     name,
-    content,
     file: { ...(file !== '' && { name: file.slice(-255) }), ...(mediaType !== '' && { mediaType }) },
   };
 }
@@ -113,5 +114,5 @@ function encodedParameter(disposition: string, name: string): string | undefined
 }
 
 /** The problem of a form that is malformed as a whole. */
-const broken = (why: string): Problem =>
+export const broken = (why: string): Problem =>
   new Problem('INVALID_REQUEST', { message: `The form cannot be read: ${why}.` });

@@ -11,6 +11,7 @@ import type { Incoming } from './incoming.js';
 import { IncomingBody } from './incoming-body.js';
 import { type ReadJson, readJson } from '../json/read-json.js';
 import { routeOf } from './route.js';
+import { streamedBody } from './streamed-body.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
 
@@ -62,6 +63,7 @@ export class Bodies {
 
   addTo(fastify: FastifyInstance): void {
     fastify.decorateRequest('bodyJson', null);
+    fastify.decorateRequest('bodyStream', undefined);
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, this.receive);
     fastify.addContentTypeParser('*', this.receive);
@@ -69,7 +71,7 @@ export class Bodies {
 
   /** Reads the body of a request from `payload`, and calls `done` with its value or a problem. */
   readonly receive = (request: Incoming, payload: Readable, done: Done): void => {
-    const { body, bodyType = JSON_TYPE, bodyLimitBytes, keepsBody } = routeOf(request) ?? {};
+    const { body, bodyType = JSON_TYPE, bodyLimitBytes, keepsBody, streamsBody } = routeOf(request) ?? {};
     if (!body) {
       done(null);
       return;
@@ -77,6 +79,10 @@ export class Bodies {
     const type = typeOf(request);
     if (type === undefined || ![bodyType].flat().includes(type)) {
       done(new Problem('INVALID_CONTENT_TYPE'));
+      return;
+    }
+    if (streamsBody) {
+      this.stream(request, payload, done);
       return;
     }
     const isKept = type === FORM_TYPE || keepsBody === true;
@@ -106,6 +112,19 @@ export class Bodies {
       incoming.readFrom(stream);
     } else incoming.end(new Problem('INVALID_CONTENT_ENCODING'));
   };
+
+  /** Leaves a body to the handler, which reads it. */
+  private stream(request: Incoming, payload: Readable, done: Done): void {
+    const limitBytes = routeOf(request)?.bodyLimitBytes ?? BODY_LIMIT_BYTES;
+    const isTooLarge = Number(request.headers['content-length'] ?? 0) > limitBytes;
+    const stream = decoded(payload, request.headers['content-encoding']);
+    if (isTooLarge) refuse(payload, new Problem('PAYLOAD_TOO_LARGE'), done);
+    else if (!stream) refuse(payload, new Problem('INVALID_CONTENT_ENCODING'), done);
+    else {
+      request.bodyStream = streamedBody(stream, this.bounds, limitBytes);
+      done(null);
+    }
+  }
 
   /** Called when the response of a request has ended. */
   ended(request: Incoming): void {

@@ -8,6 +8,7 @@ import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import type { Incoming, Next, Outgoing } from './incoming.js';
+import { innerSenderOf } from './inner-senders.js';
 import { methodsOf, notFound } from './known-paths.js';
 import { headerFault } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';
@@ -49,7 +50,7 @@ export class RequestStages {
     request.record = { startedMs: performance.now() };
     request.matchedRoute = route;
     request.socket.setNoDelay(true);
-    const id = `${route?.idPrefix ?? 'req-'}${request.id}`;
+    const id = innerSenderOf(request)?.requestId ?? `${route?.idPrefix ?? 'req-'}${request.id}`;
     if (route?.access === 'internal') {
       request.id = id;
       leaveOut(reply);

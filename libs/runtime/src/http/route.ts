@@ -14,6 +14,8 @@ declare module 'fastify' {
     record: RequestRecord;
     /** The body as received, on routes that have one. */
     bodyJson: JsonText | null;
+    /** The body of a route whose handler reads it while it is received. */
+    bodyStream: AsyncIterable<Buffer> | undefined;
     /** The caller, when the request has valid credentials. */
     caller?: Caller;
     /** Whether the request came in on the operator's port. */

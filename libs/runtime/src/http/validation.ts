@@ -16,7 +16,9 @@ export function validateRequest(request: Incoming, next: Next): void {
     return;
   }
   try {
-    const { params, query, body, isPlainBody } = route;
+    const { params, query, isPlainBody } = route;
+    // What is streamed is checked as it is read.
+    const body = route.streamsBody ? undefined : route.body;
     if (params) request.params = refuseUnstorable(validate(params, paramsOf(route, request.params)));
     if (query) request.query = refuseUnstorable(validate(query, request.query));
     if (body instanceof z.ZodObject && (request.bodyJson?.text.length ?? 0) > AT_ONCE_CHARACTERS) {
@@ -27,7 +29,7 @@ export function validateRequest(request: Incoming, next: Next): void {
     const isPlain = isPlainBody?.(request.body) === true;
     if (isPlain && request.bodyJson) request.bodyJson.isPlain = true;
     if (body && !isPlain) request.body = validate(body, request.body);
-    if (isStored(route)) refuseUnstorable(request.body);
+    if (body && isStored(route)) refuseUnstorable(request.body);
   } catch (error) {
     next(error as Error);
     return;

@@ -14,6 +14,7 @@ import { LogLevelController } from './log-level.controller.js';
 import { MetricsController } from './metrics.controller.js';
 import { Ports } from './ports.js';
 import { createFront } from '../server/front.js';
+import { type InnerCalls, InnerCallsModule } from '../server/inner-calls.js';
 import { ProblemFilter } from '../server/problem-filter.js';
 import { LoggerModule } from '../logging/logger.module.js';
 import { type Logger, nestLogger } from '../logging/logging.js';
@@ -80,17 +81,24 @@ interface Provided {
   readonly logger: Logger;
   readonly readiness: Readiness;
   readonly steps: RequestSteps;
+  readonly inner: InnerCalls;
 }
 
 /** What every process serves and provides, in addition to its own module. */
 @Module({})
 class ProcessModule {
   static around(module: ServeOptions['module'], provided: Provided): DynamicModule {
-    const { logger, readiness, steps } = provided;
+    const { logger, readiness, steps, inner } = provided;
     return {
       module: ProcessModule,
       controllers: [MetricsController, LogLevelController],
-      imports: [HealthModule.of(readiness), LoggerModule.of(logger), RequestStepsModule.of(steps), module],
+      imports: [
+        HealthModule.of(readiness),
+        LoggerModule.of(logger),
+        RequestStepsModule.of(steps),
+        InnerCallsModule.of(inner),
+        module,
+      ],
     };
   }
 }
@@ -114,8 +122,8 @@ export async function serve(options: ServeOptions): Promise<Running> {
     isStopping: () => state.stopping,
     isLate: (socket) => ports.isLate(socket),
   });
-  const { adapter, steps } = front;
-  const root = ProcessModule.around(options.module, { logger, readiness, steps });
+  const { adapter, steps, inner } = front;
+  const root = ProcessModule.around(options.module, { logger, readiness, steps, inner });
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     logger: nestLogger(logger),
     bodyParser: false,

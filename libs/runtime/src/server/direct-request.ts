@@ -25,6 +25,7 @@ export class DirectRequest implements Incoming {
   body: unknown = undefined;
   record = NOT_BEGUN;
   bodyJson: JsonText | null = null;
+  bodyStream: AsyncIterable<Buffer> | undefined = undefined;
   operatorSide = false;
   traced: TracedRequest | undefined = undefined;
   matchedRoute: RouteDefinition | undefined;

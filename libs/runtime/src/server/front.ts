@@ -8,6 +8,7 @@ import { RequestStages, type StageOptions } from '../http/request-stages.js';
 import { RequestSteps } from '../http/request-steps.js';
 import { DirectRoutes } from './direct-routes.js';
 import { createHttpAdapter } from './http-adapter.js';
+import { InnerCalls } from './inner-calls.js';
 
 interface FrontOptions extends Omit<StageOptions, 'bodies' | 'crossOrigin' | 'steps'> {
   readonly bodies: Partial<BodyBounds> | undefined;
@@ -21,6 +22,7 @@ interface Front {
   readonly steps: RequestSteps;
   readonly handle: RequestListener;
   readonly direct: DirectRoutes;
+  readonly inner: InnerCalls;
 }
 
 export function createFront(options: FrontOptions): Front {
@@ -37,5 +39,5 @@ export function createFront(options: FrontOptions): Front {
     enterConsole(request);
     if (!direct.serves(request, response)) fastify.routing(request, response);
   };
-  return { adapter, steps, handle, direct };
+  return { adapter, steps, handle, direct, inner: new InnerCalls(handle) };
 }

@@ -28,6 +28,8 @@ import {
 /** The plan for a request: model, options and size. */
 export interface ChatPlan {
   readonly accountId: string;
+  /** Whether it is a line of a batch, which waits behind other requests. */
+  readonly inBatch: boolean;
   readonly model: Model;
   readonly sale: ModelSale<Model>;
   readonly parameters: SvcParametersEcho;
@@ -102,7 +104,7 @@ interface PlannedFrom {
 export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catalog): ChatPlan {
   const { caller, text = RequestText.checked(from.json, request) } = from;
   const { sale, suffix } = sellTextModel(request.model, { caller, catalog });
-  const model = soldModel(sale.model, request.service_tier);
+  const model = soldModel(sale.model, caller.inBatch ? 'batch' : request.service_tier);
   const parameters = effectiveParameters(request.svc_parameters, suffix);
   refuseUnavailable(parameters, { search: catalog.search, model });
   checkCapabilities(request, model);
@@ -116,6 +118,7 @@ export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catal
     Math.min(limit ?? model.maxCompletionTokens, model.maxCompletionTokens) * choices;
   return {
     accountId: caller.accountId,
+    inBatch: caller.inBatch === true,
     model,
     sale,
     parameters: encryption ? encryptedParameters(parameters) : parameters,
@@ -140,8 +143,9 @@ export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catal
 }
 
 /** The model in the tier that a request asks for, or in the default one if it does not have that. */
-function soldModel(model: Model, tier: ChatRequest['service_tier']): Model {
-  return (tier === 'flex' || tier === 'priority' ? model.inTier?.[tier] : undefined) ?? model;
+function soldModel(model: Model, tier: ChatRequest['service_tier'] | 'batch'): Model {
+  const isOffered = tier === 'flex' || tier === 'priority' || tier === 'batch';
+  return (isOffered ? model.inTier?.[tier] : undefined) ?? model;
 }
 
 /** Whether a prompt, with the most that the web adds, and the requested output fit into the context. */
@@ -201,19 +205,22 @@ export function chatBody(
   return plan.text.strings.bytesOf(backendBody(plan, request));
 }
 
+/** How lines of batches wait for a model that is not sold in a tier for them. */
+const BEHIND_OTHERS = { band: 'background', weight: 1 } as const;
+
 /** The router's call for a plan. */
 export function chatCall(
-  { model, encryption, cacheKey }: ChatPlan,
+  { model, encryption, cacheKey, inBatch }: ChatPlan,
   { requestId, accountId }: Pick<ChatCall, 'requestId' | 'accountId'>,
   body: readonly Uint8Array[],
 ): ChatCall {
-  const { soldTier: tier } = model;
+  const share = model.soldTier ?? (inBatch ? BEHIND_OTHERS : undefined);
   const call = {
     requestId,
     accountId,
     model: model.id,
     body,
-    ...(tier && { share: { band: tier.band, weight: tier.weight } }),
+    ...(share && { share: { band: share.band, weight: share.weight } }),
     ...(encryption && { encryption }),
   };
   return cacheKey === undefined ? call : { ...call, cacheKey };

@@ -1,0 +1,220 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Simulator, startSimulator } from '@svc/simulator';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorOf } from '../response-bodies.js';
+import { Platform, type TestAccount } from '../platform.js';
+
+let backend: Simulator;
+let platform: Platform;
+let account: TestAccount;
+
+beforeAll(async () => {
+  backend = await startSimulator({ port: 0 });
+  platform = await Platform.start({
+    models: [
+      { id: 'cheap', serviceTiers: { batch: { priceFactor: 0.5 } } },
+      {
+        id: 'vectors',
+        name: 'vectors',
+        type: 'embedding',
+        tier: 'XS',
+        embeddingDimensions: 8,
+        pricing: { input: 1 },
+        backends: [{ url: `${backend.url}/v1`, model: 'embed;dimensions=8' }],
+      },
+    ],
+  });
+  account = await platform.account('10.00');
+});
+afterAll(async () => {
+  await platform.stop();
+  await backend.close();
+});
+
+const chat = (id: string, body: object = {}): object => ({
+  custom_id: id,
+  method: 'POST',
+  url: '/v1/chat/completions',
+  body: { model: 'cheap', max_tokens: 8, messages: [{ role: 'user', content: `Say ${id}` }], ...body },
+});
+
+async function upload(text: string | Buffer, { openai } = account): Promise<string> {
+  const file = await toFile(Buffer.from(text), 'requests.jsonl');
+  return (await openai.files.create({ file, purpose: 'batch' })).id;
+}
+
+const linesOf = (...lines: readonly unknown[]): string =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+
+type Endpoint = OpenAI.BatchCreateParams['endpoint'];
+
+async function begun(
+  text: string | Buffer,
+  endpoint: Endpoint = '/v1/chat/completions',
+  by = account,
+): Promise<OpenAI.Batch> {
+  const id = await upload(text, by);
+  return by.openai.batches.create({ input_file_id: id, endpoint, completion_window: '24h' });
+}
+
+async function ended({ id }: OpenAI.Batch, by = account): Promise<OpenAI.Batch> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const batch = await by.openai.batches.retrieve(id);
+    if (['completed', 'cancelled', 'expired', 'failed'].includes(batch.status)) return batch;
+    await sleep(100);
+  }
+  throw new Error(`the batch ${id} has not ended`);
+}
+
+interface Result {
+  readonly custom_id: string | null;
+  readonly response: {
+    readonly status_code: number;
+    readonly request_id: string;
+    readonly body: Record<string, unknown>;
+  } | null;
+  readonly error: { readonly code: string; readonly message: string; readonly line: number } | null;
+}
+
+async function resultsIn(fileId: string | null | undefined, by = account): Promise<Result[]> {
+  if (fileId === null || fileId === undefined) return [];
+  const text = await (await by.openai.files.content(fileId)).text();
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Result);
+}
+
+describe('a batch', () => {
+  it('sends its lines, and has their responses in a file', async () => {
+    const before = await platform.balances(account.id);
+    const batch = await begun(linesOf(chat('a'), chat('b'), chat('c', { service_tier: 'auto' })));
+    expect(batch).toMatchObject({ object: 'batch', endpoint: '/v1/chat/completions', output_file_id: null });
+    const end = await ended(batch);
+    expect(end).toMatchObject({
+      status: 'completed',
+      request_counts: { total: 3, completed: 3, failed: 0 },
+      error_file_id: null,
+    });
+    const results = await resultsIn(end.output_file_id);
+    expect(results.map(({ custom_id: id }) => id)).toEqual(['a', 'b', 'c']);
+    const bodies = results.map(({ response }) => response?.body ?? {});
+    expect(bodies).toEqual([
+      expect.objectContaining({ object: 'chat.completion', model: 'cheap' }),
+      expect.objectContaining({ object: 'chat.completion' }),
+      expect.objectContaining({ service_tier: 'batch' }),
+    ]);
+    const costs = bodies.map(({ cost }) => (cost as { usd: number }).usd);
+    const paidUsd = costs.reduce((sum, usd) => sum + usd, 0);
+    const after = await platform.balances(account.id);
+    expect(Number(before.usd) - Number(after.usd)).toBeCloseTo(paidUsd, 9);
+    expect(paidUsd).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['/v1/embeddings', { model: 'vectors', input: 'x' }, { object: 'list' }],
+    ['/v1/completions', { model: 'cheap', prompt: 'x', max_tokens: 4 }, { object: 'text_completion' }],
+    ['/v1/responses', { model: 'cheap', input: 'x', max_output_tokens: 16 }, { object: 'response' }],
+    [
+      '/v1/messages',
+      { model: 'cheap', max_tokens: 4, messages: [{ role: 'user', content: 'x' }] },
+      { type: 'message' },
+    ],
+  ] as const)('may be sent to %s', async (url, body, expected) => {
+    const line = { custom_id: 'one', method: 'POST', url, body };
+    const end = await ended(await begun(linesOf(line), url as Endpoint));
+    const [result] = await resultsIn(end.output_file_id);
+    expect(result?.response?.body).toMatchObject(expected);
+  });
+
+  it('reports what is wrong with a line, by its number, and goes on with the others', async () => {
+    const text = Buffer.concat([
+      Buffer.from([0xef, 0xbb, 0xbf]),
+      Buffer.from(linesOf(chat('first')).replace('\n', '\r\n')),
+      Buffer.from('\r\n'),
+      Buffer.from(
+        linesOf(
+          '{"custom_id": "broken"',
+          '[]',
+          { ...chat(''), custom_id: '' },
+          { ...chat('get'), method: 'GET' },
+          { ...chat('elsewhere'), url: '/v1/embeddings' },
+          { ...chat('no body'), body: 'x' },
+          chat('streamed', { stream: true }),
+          chat('first'),
+          chat('unknown', { model: 'unknown' }),
+        ),
+      ),
+      Buffer.from([0x22, 0xff, 0x22, 0x0a]),
+      Buffer.from(`{"custom_id":"large","body":"${'x'.repeat(20_000_000)}"}\n`),
+      Buffer.from(JSON.stringify(chat('last'))),
+    ]);
+    const end = await ended(await begun(text));
+    expect(end.request_counts).toEqual({ total: 13, completed: 2, failed: 11 });
+    const done = await resultsIn(end.output_file_id);
+    expect(done.map(({ custom_id: id }) => id)).toEqual(['first', 'last']);
+    const failed = await resultsIn(end.error_file_id);
+    expect(failed.map(({ custom_id: id, error }) => [error?.line, id, error?.code])).toEqual([
+      [3, null, 'invalid_json'],
+      [4, null, 'invalid_json'],
+      [5, null, 'invalid_custom_id'],
+      [6, 'get', 'invalid_method'],
+      [7, 'elsewhere', 'invalid_url'],
+      [8, 'no body', 'invalid_body'],
+      [9, 'streamed', 'stream_not_supported'],
+      [10, 'first', 'duplicate_custom_id'],
+      [undefined, 'unknown', undefined],
+      [12, null, 'invalid_json'],
+      [13, null, 'line_too_long'],
+    ]);
+    expect(failed[8]?.response).toMatchObject({
+      status_code: 404,
+      body: { error: { code: expect.anything() as string } },
+    });
+  });
+});
+
+describe('files', () => {
+  it('are described, listed and deleted, each for its account only', async () => {
+    const id = await upload(linesOf(chat('x')));
+    const other = await platform.account('1.00');
+    expect(await account.openai.files.retrieve(id)).toMatchObject({
+      filename: 'requests.jsonl',
+      purpose: 'batch',
+    });
+    expect(await (await account.openai.files.content(id)).text()).toBe(linesOf(chat('x')));
+    const [first] = (await account.openai.files.list({ limit: 1 })).data;
+    expect(first?.id).toBe(id);
+    await expect(other.openai.files.retrieve(id)).rejects.toMatchObject({ status: 404 });
+    await expect(other.openai.files.content(id)).rejects.toMatchObject({ status: 404 });
+    await expect(other.openai.files.delete(id)).rejects.toMatchObject({ status: 404 });
+    const refused = other.openai.batches.create({
+      input_file_id: id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await expect(refused).rejects.toMatchObject({ status: 404, param: 'input_file_id' });
+    expect(await account.openai.files.delete(id)).toMatchObject({ id, deleted: true });
+    await expect(account.openai.files.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    [{ purpose: 'fine-tune' }, 'purpose'],
+    [
+      { purpose: 'batch', 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '1' },
+      'expires_after.seconds',
+    ],
+  ])('are refused with %j', async (members, param) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(members)) form.append(name, value);
+    form.append('file', new Blob(['{}']), 'x.jsonl');
+    const response = await fetch(`${platform.apiUrl}/files`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Bearer ${account.apiKey}` },
+    });
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ error: { param } });
+  });
+});

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { BATCH_FILE_BYTES, FileFields } from '@svc/api/batches';
+import { FileBlocks } from '@svc/contracts/ports';
+import { Problem, invalidRequest, validate } from '@svc/contracts/problems';
+import { GatewaySettings } from '@svc/paid';
+import { type StreamedPart, newId, streamedParts } from '@svc/runtime';
+import { writeBlocks } from './blocks.js';
+import { LineCount } from './file-lines.js';
+import { type FileRecord, FileStore } from './file.store.js';
+
+/** The most uploads of an account that a process receives at once: each has a block in memory. */
+const UPLOADS_AT_ONCE = 4;
+
+const RETRY_SECONDS = 5;
+const DAY_SECONDS = 86_400;
+
+/** The most bytes of a member that is no file. */
+const MEMBER_BYTES = 1_024;
+
+const FILENAME_LENGTH = 255;
+
+export const newFileId = (): string => `file-${newId()}`;
+
+interface Written {
+  readonly filename: string;
+  readonly bytes: number;
+  readonly blocks: number;
+  readonly lines: number;
+}
+
+/** Receives files, of which a block at a time is in memory. */
+@Injectable()
+export class Uploads {
+  private readonly open = new Map<string, number>();
+
+  constructor(
+    private readonly files: FileStore,
+    private readonly blocks: FileBlocks,
+    private readonly settings: GatewaySettings,
+  ) {}
+
+  /**
+   * Stores the file of a form. Rejects: INVALID_REQUEST, PAYLOAD_TOO_LARGE, REQUEST_INCOMPLETE,
+   * TOO_MUCH_AT_ONCE, FILE_STORAGE_FULL, NOT_AVAILABLE, UNAVAILABLE.
+   */
+  async receive(accountId: string, body: AsyncIterable<Buffer>, contentType: string): Promise<FileRecord> {
+    const count = this.open.get(accountId) ?? 0;
+    if (count >= UPLOADS_AT_ONCE) throw new Problem('TOO_MUCH_AT_ONCE', { retryAfterSeconds: RETRY_SECONDS });
+    this.open.set(accountId, count + 1);
+    const id = newFileId();
+    try {
+      return await this.stored(id, accountId, streamedParts(body, contentType));
+    } catch (error) {
+      // If this fails too, it is deleted later.
+      await this.files.abandon(id).catch(() => undefined);
+      throw error;
+    } finally {
+      const left = (this.open.get(accountId) ?? 1) - 1;
+      if (left === 0) this.open.delete(accountId);
+      else this.open.set(accountId, left);
+    }
+  }
+
+  private async stored(
+    id: string,
+    accountId: string,
+    parts: AsyncIterable<StreamedPart>,
+  ): Promise<FileRecord> {
+    const { GATEWAY_FILE_ACCOUNT_BYTES: accountBytes, GATEWAY_FILE_RETENTION_DAYS: days } =
+      this.settings.config;
+    const members = new Map<string, string>();
+    let written: Written | undefined;
+    for await (const part of parts) {
+      if (part.name !== 'file') members.set(part.name, await memberOf(part));
+      else if (!part.file) throw fieldFault('file', 'must be a file');
+      else if (written) throw fieldFault('file', 'must be one file');
+      else {
+        // Without it, blocks of an upload that breaks off would not be found again.
+        await this.files.begin({ id, accountId, purpose: 'batch' }, accountBytes);
+        written = await this.written(id, part);
+      }
+    }
+    const fields = validate(FileFields, fieldsOf(members));
+    if (!written) throw fieldFault('file', 'must be given');
+    const keptSeconds = fields.expires_after?.seconds ?? days * DAY_SECONDS;
+    const stored = await this.files.stored({ id, ...written }, keptSeconds);
+    if (!stored) throw new Problem('REQUEST_INCOMPLETE');
+    return stored;
+  }
+
+  private async written(id: string, { content, file }: StreamedPart): Promise<Written> {
+    const count = new LineCount();
+    const written = await writeBlocks(this.blocks, id, count.of(bounded(content)));
+    const filename = (file?.name ?? 'upload.jsonl').replaceAll('\0', '').slice(-FILENAME_LENGTH);
+    return { filename, lines: count.lines, ...written };
+  }
+}
+
+async function* bounded(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const part of content) {
+    bytes += part.length;
+    if (bytes > BATCH_FILE_BYTES) {
+      const message = `file: the file is over ${BATCH_FILE_BYTES.toLocaleString('en')} bytes`;
+      throw new Problem('PAYLOAD_TOO_LARGE', { message, param: 'file' });
+    }
+    yield part;
+  }
+}
+
+async function memberOf({ name, content }: StreamedPart): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of content) {
+    bytes += part.length;
+    if (bytes > MEMBER_BYTES) throw fieldFault(name, `must have at most ${MEMBER_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** The members by name, those of `expires_after` in an object of their own. */
+function fieldsOf(members: ReadonlyMap<string, string>): object {
+  const anchor = members.get('expires_after[anchor]');
+  const seconds = members.get('expires_after[seconds]');
+  const hasExpiry = anchor !== undefined || seconds !== undefined;
+  return { purpose: members.get('purpose'), ...(hasExpiry && { expires_after: { anchor, seconds } }) };
+}
+
+const fieldFault = (name: string, message: string): Problem =>
+  invalidRequest([{ code: 'custom', path: [name], message }]);

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { routes } from '@svc/api';
+import type { BatchEndpoint } from '@svc/api/batches';
+import type { Caller } from '@svc/contracts/ports';
+import { Problem, errorBody } from '@svc/contracts/problems';
+import { GatewaySettings } from '@svc/paid';
+import { type ClaimedRequest, RepeatedRequests, digestOf } from '@svc/paid/repeats';
+import { InnerCalls, RootLogger, newId } from '@svc/runtime';
+import type { LineResponse } from './result-lines.js';
+import type { SharedTurns } from './shared-turns.js';
+
+/** The most bytes of a response: more than the largest that an endpoint makes of a line. */
+const RESPONSE_BYTES = 268_435_456;
+
+/** Beyond the time limit of the endpoint itself. */
+const MARGIN_MS = 60_000;
+
+/** How often a line may fail at its endpoint. Refusals because all is busy do not count. */
+const FAILURES = 3;
+
+const FIRST_WAIT_MS = 500;
+const LAST_WAIT_MS = 30_000;
+
+export interface SentLine {
+  readonly batchId: string;
+  readonly accountId: string;
+  readonly endpoint: BatchEndpoint;
+  readonly number: number;
+  readonly body: Buffer;
+}
+
+/** The run that a line belongs to. */
+export interface LineRun {
+  /** Aborted when no further line may begin. */
+  readonly stop: AbortSignal;
+  readonly turns: SharedTurns;
+  /** As whom lines are sent now. Rejects: AUTHENTICATION_FAILED, UNAVAILABLE. */
+  caller(): Promise<Caller>;
+}
+
+/** A final response. */
+export interface FinalResponse {
+  readonly response: LineResponse;
+  /** Called once the response is stored. */
+  readonly stored: () => Promise<void>;
+}
+
+/**
+ * Sends lines to their endpoints as requests of this process to itself. Each is a request that may be
+ * repeated, as those with an `Idempotency-Key` are: whatever crashes, it is charged once.
+ */
+@Injectable()
+export class LineCalls {
+  constructor(
+    private readonly inner: InnerCalls,
+    private readonly repeats: RepeatedRequests,
+    private readonly settings: GatewaySettings,
+    private readonly logger: RootLogger,
+  ) {}
+
+  /** Tries until the response is final; undefined if the run stops before. */
+  async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
+    const sending = new Sending(line, run, this.repeats);
+    for (let failures = 0, tries = 0; !sending.isStopped; tries += 1) {
+      const tried = await this.tried(sending);
+      const { status } = tried;
+      if (isUnserved(status) && status !== 429 && status !== 503) failures += 1;
+      if (!isUnserved(status) || failures >= FAILURES)
+        return { response: tried, stored: () => sending.ended(status < 300) };
+      if (!sending.isCharged) await sending.ended(false);
+      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LAST_WAIT_MS);
+      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: run.stop }).catch(() => undefined);
+    }
+    await sending.ended(false);
+    return undefined;
+  }
+
+  /** The response of one try, or the problem because of which there is none. */
+  private async tried(sending: Sending): Promise<LineResponse> {
+    const { line, run } = sending;
+    try {
+      const caller = await run.caller();
+      const requestId = await sending.requestId();
+      const post = (): Promise<LineResponse> => this.post(line, { caller, requestId });
+      const response = await run.turns.shared(post);
+      // Money that lines side by side hold is not missing once they have ended.
+      return response.status === 402 ? await run.turns.alone(post) : response;
+    } catch (error) {
+      const problem = error instanceof Problem ? error : new Problem('REQUEST_TIMEOUT', { cause: error });
+      if (!(error instanceof Problem))
+        this.logger.log.warn({ err: error, batchId: line.batchId, line: line.number }, 'a line failed');
+      return { status: problem.status, requestId: sending.knownId, body: JSON.stringify(errorBody(problem)) };
+    }
+  }
+
+  private async post(
+    { endpoint, body }: SentLine,
+    sender: { readonly caller: Caller; readonly requestId: string },
+  ): Promise<LineResponse> {
+    const deadlineMs = this.settings.config.GATEWAY_RESPONSE_TIMEOUT_MS + MARGIN_MS;
+    const call = { path: `/api${endpoint}`, body, limitBytes: RESPONSE_BYTES, deadlineMs };
+    const { status, body: received } = await this.inner.post(sender, call);
+    return { status, requestId: sender.requestId, body: received.toString() };
+  }
+}
+
+/** A line on its way. */
+class Sending {
+  private claimed: ClaimedRequest | undefined;
+  knownId = '';
+
+  constructor(
+    readonly line: SentLine,
+    readonly run: LineRun,
+    private readonly repeats: RepeatedRequests,
+  ) {}
+
+  /** What is charged must be delivered. */
+  get isStopped(): boolean {
+    return this.run.stop.aborted && !this.isCharged;
+  }
+
+  get isCharged(): boolean {
+    return this.claimed?.hasCharge === true;
+  }
+
+  /** The id under which it is charged. Rejects: REQUEST_IN_PROGRESS, UNAVAILABLE. */
+  async requestId(): Promise<string> {
+    const { accountId, batchId, number, body, endpoint } = this.line;
+    if (!this.claimed) {
+      const claim = await this.repeats.claim({
+        accountId,
+        // Clients' keys have no spaces.
+        key: `${batchId} ${number}`,
+        digest: digestOf([endpoint, '\n', body]),
+        requestId: `${prefixOf(endpoint)}${newId()}`,
+        mayStore: false,
+      });
+      // A line that has ended has its result, unless that was lost with its process.
+      if (!('requestId' in claim)) throw new Problem('REQUEST_ALREADY_MADE');
+      this.claimed = claim;
+    }
+    this.knownId = this.claimed.requestId;
+    return this.knownId;
+  }
+
+  async ended(isMade: boolean): Promise<void> {
+    await this.claimed?.ended(isMade);
+    this.claimed = undefined;
+  }
+}
+
+/** Whether another try may have another outcome: the service was busy, failed, or is still at it. */
+const isUnserved = (status: number): boolean => status === 429 || status >= 500 || status === 409;
+
+const PREFIXES = new Map(
+  Object.values(routes).map((route) => [route.path as string, 'idPrefix' in route ? route.idPrefix : 'req-']),
+);
+
+const prefixOf = (endpoint: BatchEndpoint): string => PREFIXES.get(`/api${endpoint}`) ?? 'req-';

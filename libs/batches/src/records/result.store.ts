@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '@svc/storage';
+
+/** The result of a line, as it will be in a file. */
+export interface LineResult {
+  readonly line: number;
+  readonly customId: string | undefined;
+  readonly isFailed: boolean;
+  readonly content: string;
+}
+
+/** The most results that are read at once, and their characters, unless one alone has more. */
+const PAGE_RESULTS = 200;
+const PAGE_CHARACTERS = 2_097_152;
+
+/** The results of batches under way. */
+@Injectable()
+export class ResultStore {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Durable once this resolves. The first result of a line counts; returns whether that is a failure.
+   * Undefined if the batch has ended.
+   */
+  async insert(
+    batchId: string,
+    { line, customId, isFailed, content }: LineResult,
+  ): Promise<{ readonly isFailed: boolean } | undefined> {
+    const [row] = await this.database.query<{ is_failed: boolean }>(
+      `INSERT INTO gateway.batch_results AS known (batch_id, line, custom_id, is_failed, content)
+       SELECT $1, $2, $3, $4, $5 WHERE EXISTS (SELECT FROM gateway.batches WHERE id = $1 AND ended_at IS NULL)
+       ON CONFLICT (batch_id, line) DO UPDATE SET line = known.line RETURNING is_failed`,
+      [batchId, line, customId ?? null, isFailed, content],
+    );
+    return row && { isFailed: row.is_failed };
+  }
+
+  /** Which lines have their results. */
+  async done(batchId: string): Promise<readonly Omit<LineResult, 'content'>[]> {
+    const rows = await this.database.query<{ line: number; custom_id: string | null; is_failed: boolean }>(
+      'SELECT line, custom_id, is_failed FROM gateway.batch_results WHERE batch_id = $1',
+      [batchId],
+    );
+    return rows.map((row) => ({
+      line: row.line,
+      customId: row.custom_id ?? undefined,
+      isFailed: row.is_failed,
+    }));
+  }
+
+  /** The results in the order of their lines, of which one page is in memory. */
+  async *contents(batchId: string, isFailed: boolean): AsyncGenerator<string> {
+    for (let after = 0; ;) {
+      const rows = await this.database.query<{ line: number; content: string }>(
+        `SELECT line, content FROM (
+           SELECT line, content, sum(octet_length(content)) OVER (ORDER BY line) - octet_length(content) AS before
+           FROM (
+             SELECT line, content FROM gateway.batch_results
+             WHERE batch_id = $1 AND is_failed = $2 AND line > $3 ORDER BY line LIMIT $4
+           ) AS next
+         ) AS page WHERE before < $5 ORDER BY line`,
+        [batchId, isFailed, after, PAGE_RESULTS, PAGE_CHARACTERS],
+      );
+      for (const { content } of rows) yield content;
+      const last = rows.at(-1);
+      if (!last) return;
+      after = last.line;
+    }
+  }
+}

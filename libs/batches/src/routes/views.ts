@@ -1,0 +1,61 @@
+import type { BatchView, FileView } from '@svc/api/batches';
+import type { FileRecord } from '../files/file.store.js';
+import type { BatchRecord } from '../records/batch-record.js';
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
+
+const secondsOrNull = (time: Date | null | undefined): number | null => (time ? secondsOf(time) : null);
+
+export const fileView = (file: FileRecord): FileView => ({
+  id: file.id,
+  object: 'file',
+  bytes: file.bytes,
+  created_at: secondsOf(file.createdAt),
+  expires_at: secondsOf(file.expiresAt),
+  filename: file.filename,
+  purpose: file.purpose,
+  status: 'processed',
+});
+
+export function batchView(batch: BatchRecord): BatchView {
+  const { state, endedAt, completed, failed } = batch;
+  const endedAs = (which: BatchRecord['state']): number | null =>
+    state === which ? secondsOrNull(endedAt) : null;
+  return {
+    id: batch.id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    errors: null,
+    input_file_id: batch.inputFileId,
+    completion_window: '24h',
+    status: state,
+    output_file_id: endedAt && completed > 0 ? batch.outputFileId : null,
+    error_file_id: endedAt && failed > 0 ? batch.errorFileId : null,
+    created_at: secondsOf(batch.createdAt),
+    in_progress_at: secondsOrNull(batch.startedAt),
+    expires_at: secondsOf(batch.expiresAt),
+    finalizing_at: secondsOrNull(batch.finalizingAt),
+    completed_at: endedAs('completed'),
+    failed_at: null,
+    expired_at: endedAs('expired'),
+    cancelling_at: secondsOrNull(batch.cancellingAt),
+    cancelled_at: endedAs('cancelled'),
+    request_counts: { total: batch.lines, completed, failed },
+    metadata: batch.metadata,
+  };
+}
+
+/** A page of a list, of which one item more than `limit` was read if there are more. */
+export function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  limit: number,
+): { object: 'list'; data: Item[]; first_id: string | null; last_id: string | null; has_more: boolean } {
+  const data = items.slice(0, limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: items.length > limit,
+  };
+}

@@ -1,0 +1,266 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller, FileBlocks } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
+import type { KeyStore } from '@svc/identity/accounts';
+import type { Logger } from '@svc/runtime';
+import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
+import { linesOf } from '../files/file-lines.js';
+import type { LineCalls, LineRun } from '../lines/line-calls.js';
+import { LINE_BYTES, type LineFault, type ReadLine, duplicate, readLine } from '../lines/line-request.js';
+import { faultyLine, respondedLine } from '../lines/result-lines.js';
+import { SharedTurns } from '../lines/shared-turns.js';
+import type { LeasedBatch } from '../records/batch-record.js';
+import type { BatchEnding, BatchStore, ResultFile } from '../records/batch.store.js';
+import type { LineResult, ResultStore } from '../records/result.store.js';
+
+/** A process that works on a batch renews its lease, and sees then whether the batch is cancelled. */
+export const LEASE_MS = 10_000;
+const RENEW_MS = 1_000;
+
+/** How long a key is known before it is looked up again. */
+const CALLER_MS = 1_000;
+
+/** Results that cannot be stored are tried again, as long as this process has the batch. */
+const STORE_AGAIN_MS = 500;
+
+export interface RunParts {
+  readonly batches: BatchStore;
+  readonly results: ResultStore;
+  readonly blocks: FileBlocks;
+  readonly keys: KeyStore;
+  readonly calls: LineCalls;
+  readonly log: Logger;
+  readonly linesInFlight: number;
+  /** How long result files are kept, unless the batch says so. */
+  readonly keptSeconds: number;
+}
+
+/** Why no further line begins. `lost`: the process stops, or another one has the batch. */
+type Stop = 'cancelled' | 'expired' | 'lost';
+
+const EXPIRED: LineFault = {
+  code: 'batch_expired',
+  message: 'This request could not be executed before the completion window expired.',
+};
+
+/** The work of this process on a batch. */
+export class BatchRun implements LineRun {
+  readonly turns = new SharedTurns();
+  private readonly stopping = new AbortController();
+  private readonly underWay = new Set<Promise<void>>();
+  private stopped: Stop | undefined;
+  private completed = 0;
+  private failed = 0;
+  /** The lines that have results, and the first line of each id. */
+  private readonly done = new Set<number>();
+  private readonly firsts = new Map<string, number>();
+  private known: { readonly caller: Promise<Caller>; readonly untilMs: number } | undefined;
+
+  constructor(
+    private readonly batch: LeasedBatch,
+    private readonly parts: RunParts,
+  ) {}
+
+  get stop(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Ends without finishing. Lines under way finish, unless the process ends before. */
+  leave(): void {
+    this.stopFor('lost');
+  }
+
+  /** Resolves when the batch has ended, or this process has left it. */
+  async run(): Promise<void> {
+    const { batch, parts } = this;
+    const renewing = this.renewing();
+    try {
+      await this.resume();
+      await this.lines();
+      if (!this.isLost) await this.finish();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.leave();
+      await Promise.allSettled(this.underWay);
+      await renewing;
+      await parts.batches.giveBack(batch).catch(() => undefined);
+    }
+  }
+
+  async caller(): Promise<Caller> {
+    const nowMs = performance.now();
+    if (!this.known || this.known.untilMs < nowMs) {
+      const caller = this.lookUp();
+      // A failure is reported to those that wait for it.
+      caller.catch(() => (this.known = undefined));
+      this.known = { caller, untilMs: nowMs + CALLER_MS };
+    }
+    return this.known.caller;
+  }
+
+  private get isLost(): boolean {
+    return this.stopped === 'lost';
+  }
+
+  private fail(error: unknown): void {
+    this.parts.log.warn({ err: error, batchId: this.batch.id }, 'a batch could not be continued here');
+    this.leave();
+  }
+
+  private async lookUp(): Promise<Caller> {
+    const { accountId, keyId } = this.batch;
+    const holder = await this.parts.keys.holder(accountId, keyId).catch((error: unknown) => {
+      throw new Problem('UNAVAILABLE', { cause: error });
+    });
+    if (!holder) {
+      const message = 'The API key that made this batch has been revoked or has expired.';
+      throw new Problem('AUTHENTICATION_FAILED', { message });
+    }
+    return { ...holder, inBatch: true };
+  }
+
+  private stopFor(reason: Stop): void {
+    // What has lost the batch must not end it.
+    if (this.stopped === undefined || reason === 'lost') this.stopped = reason;
+    this.stopping.abort();
+  }
+
+  private async renewing(): Promise<void> {
+    const { batch, parts } = this;
+    let renewedMs = performance.now();
+    while (!this.isLost) {
+      const sentMs = performance.now();
+      try {
+        const renewal = await parts.batches.renew(batch, LEASE_MS, this.counts);
+        renewedMs = sentMs;
+        if (!renewal) this.stopFor('lost');
+        else if (renewal.isCancelled) this.stopFor('cancelled');
+        else if (renewal.isExpired) this.stopFor('expired');
+      } catch {
+        if (performance.now() - renewedMs > LEASE_MS) this.stopFor('lost');
+      }
+      await sleep(RENEW_MS);
+    }
+  }
+
+  private get counts(): { readonly completed: number; readonly failed: number } {
+    return { completed: this.completed, failed: this.failed };
+  }
+
+  /** What earlier processes have done. */
+  private async resume(): Promise<void> {
+    for (const result of await this.parts.results.done(this.batch.id)) this.note(result);
+  }
+
+  private note({ line, customId, isFailed }: Omit<LineResult, 'content'>): void {
+    this.done.add(line);
+    if (isFailed) this.failed += 1;
+    else this.completed += 1;
+    if (customId === undefined) return;
+    const first = this.firsts.get(customId);
+    if (first === undefined || line < first) this.firsts.set(customId, line);
+  }
+
+  /** Begins each line in its turn. */
+  private async lines(): Promise<void> {
+    const { batch, parts } = this;
+    if (batch.state === 'cancelling') this.stopFor('cancelled');
+    const content = readBlocks(parts.blocks, batch.inputFileId, batch.blocks);
+    for await (const line of linesOf(this.asFarAsThere(content), LINE_BYTES)) {
+      if (this.stopped === 'cancelled' || this.isLost) break;
+      if (this.done.has(line.number)) continue;
+      const read = this.unique(readLine(line, batch.endpoint));
+      while (this.underWay.size >= parts.linesInFlight) await Promise.race(this.underWay);
+      const work: Promise<void> = this.made(read)
+        .catch((error: unknown) => this.fail(error))
+        .finally(() => this.underWay.delete(work));
+      this.underWay.add(work);
+    }
+    await Promise.all(this.underWay);
+  }
+
+  /** A batch whose file is gone ends with what it has done. */
+  private async *asFarAsThere(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    try {
+      yield* content;
+    } catch (error) {
+      if (!(error instanceof BlockMissing)) throw error;
+      this.parts.log.error({ err: error, batchId: this.batch.id }, 'the file of a batch is gone');
+      this.stopFor('expired');
+    }
+  }
+
+  private unique(read: ReadLine): ReadLine {
+    const { number, customId } = read;
+    if (customId === undefined) return read;
+    const first = this.firsts.get(customId) ?? number;
+    this.firsts.set(customId, first);
+    return first === number ? read : duplicate(number, customId, first);
+  }
+
+  /** Gives a line its result, unless the run stops before it is sent. */
+  private async made(read: ReadLine): Promise<void> {
+    const { batch, parts } = this;
+    const { number, customId, body, fault } = read;
+    const of = { batchId: batch.id, number, customId };
+    if (!body || fault) {
+      const content = faultyLine(of, fault ?? EXPIRED);
+      await this.store({ line: number, customId, isFailed: true, content });
+      return;
+    }
+    const { accountId, endpoint } = batch;
+    const line = { batchId: batch.id, accountId, endpoint, number, body };
+    const final = await parts.calls.final(line, this);
+    if (final) {
+      const isFailed = final.response.status >= 300;
+      const content = respondedLine(of, final.response);
+      if (await this.store({ line: number, customId, isFailed, content })) await final.stored();
+    } else if (this.stopped === 'expired') {
+      await this.store({ line: number, customId, isFailed: true, content: faultyLine(of, EXPIRED) });
+    }
+  }
+
+  /** Returns false if this process has lost the batch, and the result cannot be stored. */
+  private async store(result: LineResult): Promise<boolean> {
+    const { batch, parts } = this;
+    for (;;) {
+      try {
+        const stored = await parts.results.insert(batch.id, result);
+        if (stored) this.note({ ...result, ...stored });
+        else this.stopFor('lost');
+        return stored !== undefined;
+      } catch (error) {
+        if (this.isLost) return false;
+        parts.log.warn({ err: error, batchId: batch.id }, 'the result of a line could not be stored yet');
+        await sleep(STORE_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Writes the results into files. */
+  private async finish(): Promise<void> {
+    const { batch, parts } = this;
+    await parts.batches.finalize(batch);
+    const files: ResultFile[] = [];
+    const { completed, failed } = this;
+    if (completed > 0) files.push(await this.written(false, completed));
+    if (failed > 0) files.push(await this.written(true, failed));
+    const state: BatchEnding['state'] =
+      this.stopped === 'cancelled' || this.stopped === 'expired' ? this.stopped : 'completed';
+    const keptSeconds = batch.outputSeconds ?? parts.keptSeconds;
+    await parts.batches.end(batch, { state, completed, failed, files, keptSeconds });
+  }
+
+  private async written(isFailed: boolean, lines: number): Promise<ResultFile> {
+    const { batch, parts } = this;
+    const id = isFailed ? batch.errorFileId : batch.outputFileId;
+    const filename = `${batch.id}_${isFailed ? 'error' : 'output'}.jsonl`;
+    const contents = bytesOf(parts.results.contents(batch.id, isFailed));
+    return { id, filename, lines, ...(await writeBlocks(parts.blocks, id, contents)) };
+  }
+}
+
+async function* bytesOf(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const text of texts) yield Buffer.from(text);
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { FileBlocks } from '@svc/contracts/ports';
+import { KeyStore } from '@svc/identity/accounts';
+import { GatewaySettings } from '@svc/paid';
+import { RootLogger, within } from '@svc/runtime';
+import { LineCalls } from '../lines/line-calls.js';
+import { BatchStore } from '../records/batch.store.js';
+import { ResultStore } from '../records/result.store.js';
+import { BatchRun, LEASE_MS } from './batch-run.js';
+
+/** How often a process with room looks for batches, after a pause of a random part of it. */
+const LOOK_MS = 2_000;
+
+/** How long lines under way may take when the process stops; another process sends them again. */
+const STOP_MS = 5_000;
+
+/** The most batches of an account that run at once, over all processes. */
+const RUNS_PER_ACCOUNT = 2;
+
+const DAY_SECONDS = 86_400;
+
+/** Takes batches and works on them, next to what the process serves. */
+@Injectable()
+export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly runs = new Map<BatchRun, Promise<void>>();
+  private readonly stopping = new AbortController();
+  private looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly batches: BatchStore,
+    private readonly results: ResultStore,
+    private readonly blocks: FileBlocks,
+    private readonly keys: KeyStore,
+    private readonly calls: LineCalls,
+    private readonly settings: GatewaySettings,
+    private readonly logger: RootLogger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.settings.config.GATEWAY_BATCHES_AT_ONCE > 0) this.looking = this.look();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopping.abort();
+    await this.looking;
+    for (const run of this.runs.keys()) run.leave();
+    await within(STOP_MS, Promise.all(this.runs.values())).catch(() => undefined);
+  }
+
+  private async look(): Promise<void> {
+    const { signal } = this.stopping;
+    const { GATEWAY_BATCHES_AT_ONCE: most } = this.settings.config;
+    while (!signal.aborted) {
+      await sleep(LOOK_MS * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      try {
+        while (this.runs.size < most && !signal.aborted && (await this.begin()));
+      } catch (error) {
+        this.logger.log.warn({ err: error }, 'batches could not be looked for');
+      }
+    }
+  }
+
+  /** Whether there was a batch. */
+  private async begin(): Promise<boolean> {
+    const batch = await this.batches.lease(LEASE_MS, RUNS_PER_ACCOUNT);
+    if (!batch) return false;
+    const { config } = this.settings;
+    const run = new BatchRun(batch, {
+      batches: this.batches,
+      results: this.results,
+      blocks: this.blocks,
+      keys: this.keys,
+      calls: this.calls,
+      log: this.logger.log,
+      linesInFlight: config.GATEWAY_BATCH_LINES_IN_FLIGHT,
+      keptSeconds: config.GATEWAY_FILE_RETENTION_DAYS * DAY_SECONDS,
+    });
+    this.runs.set(
+      run,
+      run.run().finally(() => this.runs.delete(run)),
+    );
+    return true;
+  }
+}

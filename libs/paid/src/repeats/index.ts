@@ -1,0 +1,2 @@
+export { type ClaimedRequest, RepeatedRequests } from './repeated-requests.js';
+export { digestOf } from './sealed-answer.js';
