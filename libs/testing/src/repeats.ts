@@ -7,6 +7,8 @@ const REPEATS = {
   /** `kill -9` while requests with a key are made. */
   KILLS_OF_REPEATED: { short: 1, long: 50 },
   KILLS_OF_WEBHOOKS: { short: 3, long: 30 },
+  /** `kill -9` while a batch runs. */
+  KILLS_OF_BATCH: { short: 2, long: 20 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 200, long: 10_000 },
   /** Random histories of the ledger over several months, for accounting. */

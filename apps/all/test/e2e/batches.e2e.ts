@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
-import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BatchClient, type BatchEndpoint, chatLine, linesText } from '../batch-client.js';
 import { errorOf } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 let backend: Simulator;
 let platform: Platform;
 let account: TestAccount;
+let client: BatchClient;
 
 beforeAll(async () => {
   backend = await startSimulator({ port: 0 });
@@ -26,78 +26,27 @@ beforeAll(async () => {
     ],
   });
   account = await platform.account('10.00');
+  client = new BatchClient(platform, account.apiKey);
 });
 afterAll(async () => {
   await platform.stop();
   await backend.close();
 });
 
-const chat = (id: string, body: object = {}): object => ({
-  custom_id: id,
-  method: 'POST',
-  url: '/v1/chat/completions',
-  body: { model: 'cheap', max_tokens: 8, messages: [{ role: 'user', content: `Say ${id}` }], ...body },
-});
-
-async function upload(text: string | Buffer, { openai } = account): Promise<string> {
-  const file = await toFile(Buffer.from(text), 'requests.jsonl');
-  return (await openai.files.create({ file, purpose: 'batch' })).id;
-}
-
-const linesOf = (...lines: readonly unknown[]): string =>
-  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
-
-type Endpoint = OpenAI.BatchCreateParams['endpoint'];
-
-async function begun(
-  text: string | Buffer,
-  endpoint: Endpoint = '/v1/chat/completions',
-  by = account,
-): Promise<OpenAI.Batch> {
-  const id = await upload(text, by);
-  return by.openai.batches.create({ input_file_id: id, endpoint, completion_window: '24h' });
-}
-
-async function ended({ id }: OpenAI.Batch, by = account): Promise<OpenAI.Batch> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    const batch = await by.openai.batches.retrieve(id);
-    if (['completed', 'cancelled', 'expired', 'failed'].includes(batch.status)) return batch;
-    await sleep(100);
-  }
-  throw new Error(`the batch ${id} has not ended`);
-}
-
-interface Result {
-  readonly custom_id: string | null;
-  readonly response: {
-    readonly status_code: number;
-    readonly request_id: string;
-    readonly body: Record<string, unknown>;
-  } | null;
-  readonly error: { readonly code: string; readonly message: string; readonly line: number } | null;
-}
-
-async function resultsIn(fileId: string | null | undefined, by = account): Promise<Result[]> {
-  if (fileId === null || fileId === undefined) return [];
-  const text = await (await by.openai.files.content(fileId)).text();
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Result);
-}
+const chat = (id: string, body: object = {}): object => chatLine(id, { model: 'cheap', ...body });
 
 describe('a batch', () => {
   it('sends its lines, and has their responses in a file', async () => {
     const before = await platform.balances(account.id);
-    const batch = await begun(linesOf(chat('a'), chat('b'), chat('c', { service_tier: 'auto' })));
+    const batch = await client.begin(linesText(chat('a'), chat('b'), chat('c', { service_tier: 'auto' })));
     expect(batch).toMatchObject({ object: 'batch', endpoint: '/v1/chat/completions', output_file_id: null });
-    const end = await ended(batch);
+    const end = await client.ended(batch);
     expect(end).toMatchObject({
       status: 'completed',
       request_counts: { total: 3, completed: 3, failed: 0 },
       error_file_id: null,
     });
-    const results = await resultsIn(end.output_file_id);
+    const results = await client.resultsIn(end.output_file_id);
     expect(results.map(({ custom_id: id }) => id)).toEqual(['a', 'b', 'c']);
     const bodies = results.map(({ response }) => response?.body ?? {});
     expect(bodies).toEqual([
@@ -123,18 +72,18 @@ describe('a batch', () => {
     ],
   ] as const)('may be sent to %s', async (url, body, expected) => {
     const line = { custom_id: 'one', method: 'POST', url, body };
-    const end = await ended(await begun(linesOf(line), url as Endpoint));
-    const [result] = await resultsIn(end.output_file_id);
+    const end = await client.ended(await client.begin(linesText(line), url as BatchEndpoint));
+    const [result] = await client.resultsIn(end.output_file_id);
     expect(result?.response?.body).toMatchObject(expected);
   });
 
   it('reports what is wrong with a line, by its number, and goes on with the others', async () => {
     const text = Buffer.concat([
       Buffer.from([0xef, 0xbb, 0xbf]),
-      Buffer.from(linesOf(chat('first')).replace('\n', '\r\n')),
+      Buffer.from(linesText(chat('first')).replace('\n', '\r\n')),
       Buffer.from('\r\n'),
       Buffer.from(
-        linesOf(
+        linesText(
           '{"custom_id": "broken"',
           '[]',
           { ...chat(''), custom_id: '' },
@@ -150,11 +99,11 @@ describe('a batch', () => {
       Buffer.from(`{"custom_id":"large","body":"${'x'.repeat(20_000_000)}"}\n`),
       Buffer.from(JSON.stringify(chat('last'))),
     ]);
-    const end = await ended(await begun(text));
+    const end = await client.ended(await client.begin(text));
     expect(end.request_counts).toEqual({ total: 13, completed: 2, failed: 11 });
-    const done = await resultsIn(end.output_file_id);
+    const done = await client.resultsIn(end.output_file_id);
     expect(done.map(({ custom_id: id }) => id)).toEqual(['first', 'last']);
-    const failed = await resultsIn(end.error_file_id);
+    const failed = await client.resultsIn(end.error_file_id);
     expect(failed.map(({ custom_id: id, error }) => [error?.line, id, error?.code])).toEqual([
       [3, null, 'invalid_json'],
       [4, null, 'invalid_json'],
@@ -177,13 +126,13 @@ describe('a batch', () => {
 
 describe('files', () => {
   it('are described, listed and deleted, each for its account only', async () => {
-    const id = await upload(linesOf(chat('x')));
+    const id = await client.upload(linesText(chat('x')));
     const other = await platform.account('1.00');
     expect(await account.openai.files.retrieve(id)).toMatchObject({
       filename: 'requests.jsonl',
       purpose: 'batch',
     });
-    expect(await (await account.openai.files.content(id)).text()).toBe(linesOf(chat('x')));
+    expect(await (await account.openai.files.content(id)).text()).toBe(linesText(chat('x')));
     const [first] = (await account.openai.files.list({ limit: 1 })).data;
     expect(first?.id).toBe(id);
     await expect(other.openai.files.retrieve(id)).rejects.toMatchObject({ status: 404 });

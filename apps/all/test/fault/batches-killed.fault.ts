@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { repeats } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { BatchClient, chatLine, linesText } from '../batch-client.js';
+import { Platform } from '../platform.js';
+import { Reconciliation } from '../reconciliation.js';
+import { eventually } from '../response-bodies.js';
+
+const KILLS = repeats('KILLS_OF_BATCH');
+const LINES = 50 * KILLS;
+
+let platform: Platform;
+
+beforeAll(async () => (platform = await Platform.start({ hasOwnProcess: true })));
+afterAll(() => platform.stop());
+
+it(
+  'a batch whose process is killed again and again has one result for each line, charged once',
+  { timeout: 120_000 + KILLS * 60_000 },
+  async () => {
+    const { id, apiKey } = await platform.account('5.00');
+    const client = new BatchClient(platform, apiKey);
+    const body = { messages: [{ role: 'user', content: 'hi [[sim ttft-ms=100]]' }] };
+    const lines = Array.from({ length: LINES }, (_, at) =>
+      chatLine(String(at), at % 10 === 9 ? { n: 0 } : body),
+    );
+    const batch = await client.begin(linesText(...lines));
+    let before = 0;
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      // Some lines are done, others under way.
+      const wanted = before + 5 + (kill % 10);
+      const now = await client.until(batch, ({ request_counts: counts, status }) => {
+        return status === 'completed' || (counts?.completed ?? 0) >= wanted;
+      });
+      before = now.request_counts?.completed ?? 0;
+      await sleep(Math.random() * 100);
+      await platform.kill();
+      await platform.restart();
+    }
+    const end = await client.ended(batch, 120_000);
+    const results = [
+      ...(await client.resultsIn(end.output_file_id)),
+      ...(await client.resultsIn(end.error_file_id)),
+    ];
+    expect(results).toHaveLength(LINES);
+    expect(new Set(results.map(({ custom_id: each }) => each)).size).toBe(LINES);
+    const books = new Reconciliation(id, () => platform);
+    for (const { response } of results) {
+      if (response?.status_code !== 200) continue;
+      const { usd } = response.body['cost'] as { usd: number };
+      books.ended.set(response.request_id, { usd: BigInt(Math.round(usd * 1e9)), diem: 0n });
+    }
+    expect(books.ended.size).toBe((LINES * 9) / 10);
+    await eventually('all are posted', async () => {
+      await books.faults();
+      return books.charges.size >= books.ended.size;
+    });
+    expect([...books.charges].toSorted()).toEqual([...books.ended].toSorted());
+    expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+  },
+);
