@@ -24,7 +24,7 @@ export { AccessGates, type GatedAccess, isFromClients } from './http/access.js';
 export { CONSOLE_HOME, isOfConsole } from './http/known-paths.js';
 export type { Incoming, Outgoing } from './http/incoming.js';
 export { RequestSteps } from './http/request-steps.js';
-export { type InnerSender, innerSenderOf } from './http/inner-senders.js';
+export { type InnerSender, innerSenderOf } from './calls/inner-senders.js';
 export { type InnerResponse, InnerCalls } from './server/inner-calls.js';
 export { type StreamedPart, streamedParts } from './forms/streamed-parts.js';
 export { sendProblem } from './http/send-problem.js';

@@ -23,7 +23,7 @@ afterAll(async () => {
 const many = (count: number, body: object = {}): string =>
   linesText(...Array.from({ length: count }, (_, at) => chatLine(String(at), body)));
 
-/** A completion of this many tokens, which takes so long. */
+/** A completion whose first token takes this long. */
 const lasting = (ms: number): object => ({
   messages: [{ role: 'user', content: `hi [[sim ttft-ms=${ms}]]` }],
 });

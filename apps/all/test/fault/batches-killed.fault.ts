@@ -48,7 +48,7 @@ it(
     for (const { response } of results) {
       if (response?.status_code !== 200) continue;
       const { usd } = response.body['cost'] as { usd: number };
-      books.ended.set(response.request_id, { usd: BigInt(Math.round(usd * 1e9)), diem: 0n });
+      books.ended.set(response.request_id, { usd: Math.round(usd * 1e9), diem: 0 });
     }
     expect(books.ended.size).toBe((LINES * 9) / 10);
     await eventually('all are posted', async () => {

@@ -100,6 +100,8 @@ export {
   type MediaJobName,
   type MediaJobRecord,
   MediaJobs,
+  BLOCK_BYTES,
+  FileBlocks,
   type MediaJobState,
   type MediaJobsWanted,
   type MediaKind,
@@ -108,7 +110,6 @@ export {
   type StoredMedia,
   UNFINISHED_JOB_STATES,
 } from './media-jobs.js';
-export { BLOCK_BYTES, FileBlocks } from './file-blocks.js';
 export { PAYMENTS_WIRE } from './payments-wire.js';
 export {
   type CreditedPayment,

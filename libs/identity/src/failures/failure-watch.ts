@@ -26,7 +26,8 @@ export class FailureWatch implements OnModuleInit {
 
 /**
  * Failures of lines of batches and of the service, refusals by a limit, requests for payment instructions and
- * requested retries do not count. The code of our own error shows which it is, never a status that a request can cause.
+ * requested retries do not count. The code of our own error shows which it is, never a status that a request
+ * can cause.
  */
 export function isFailure(request: Answered, status: number): boolean {
   const { problem } = request.record;

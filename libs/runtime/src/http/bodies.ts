@@ -7,11 +7,11 @@ import type { z } from 'zod';
 import { BODY_BOUNDS, type BodyBounds, BodyBudget } from './body-budget.js';
 import { type Form, readForm } from '../forms/form-data.js';
 import { formShapeOf } from '../forms/form-shape.js';
+import { streamedBody } from '../forms/streamed-body.js';
 import type { Incoming } from './incoming.js';
 import { IncomingBody } from './incoming-body.js';
 import { type ReadJson, readJson } from '../json/read-json.js';
 import { routeOf } from './route.js';
-import { streamedBody } from './streamed-body.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
 

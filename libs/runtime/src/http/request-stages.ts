@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RouteDefinition } from '@svc/api/route';
 import { Problem } from '@svc/contracts/problems';
+import { innerSenderOf } from '../calls/inner-senders.js';
 import { STOPPING_HEADER } from '../calls/internal-client.js';
 import { type Logger, logRequest } from '../logging/logging.js';
 import { VERSION } from '../version.js';
@@ -8,7 +9,6 @@ import { type AccessControl, isForClients } from './access.js';
 import type { Bodies } from './bodies.js';
 import type { CrossOrigin } from './cross-origin.js';
 import type { Incoming, Next, Outgoing } from './incoming.js';
-import { innerSenderOf } from './inner-senders.js';
 import { methodsOf, notFound } from './known-paths.js';
 import { headerFault } from './malformed.js';
 import { OpenRequests, endUnread } from './open-requests.js';

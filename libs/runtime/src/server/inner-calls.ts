@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, createServer, request } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type InnerSender, markInner } from '../http/inner-senders.js';
+import { type InnerSender, markInner } from '../calls/inner-senders.js';
 import { SERVER_OPTIONS } from './http-adapter.js';
 
 export interface InnerCall {

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { Caller } from '@svc/contracts/ports';
-import type { Incoming } from './incoming.js';
 
 /** For whom this process sends a request to itself, and the id of the request. */
 export interface InnerSender {
@@ -16,6 +15,10 @@ export function markInner(connection: Duplex, sender: InnerSender): void {
 }
 
 /** The sender of a request, if it came on such a connection. No client can pose as one. */
-export function innerSenderOf({ raw }: Pick<Incoming, 'raw'>): InnerSender | undefined {
+export function innerSenderOf({
+  raw,
+}: {
+  readonly raw: { readonly socket: object };
+}): InnerSender | undefined {
   return senders.get(raw.socket);
 }

@@ -1,7 +1,12 @@
 import type { Readable } from 'node:stream';
 import { Problem } from '@svc/contracts/problems';
 import { DeadlineExceeded, within } from '../within.js';
-import type { BodyBounds } from './body-budget.js';
+
+/** A body may take this long, plus a second for each `bytesPerSecond` received. */
+interface Pace {
+  readonly graceMs: number;
+  readonly bytesPerSecond: number;
+}
 
 /**
  * A body that its handler reads while it is received. Throws PAYLOAD_TOO_LARGE; REQUEST_INCOMPLETE if the
@@ -10,7 +15,7 @@ import type { BodyBounds } from './body-budget.js';
  */
 export async function* streamedBody(
   stream: Readable,
-  { graceMs, bytesPerSecond }: BodyBounds,
+  { graceMs, bytesPerSecond }: Pace,
   limitBytes: number,
 ): AsyncGenerator<Buffer> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>;
