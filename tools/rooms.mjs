@@ -221,7 +221,7 @@ export const rooms = {
     forms: [],
     calls: ['logging', 'json'],
     http: ['logging', 'json', 'forms', 'calls'],
-    server: ['json', 'http'],
+    server: ['json', 'calls', 'http'],
     process: ['logging', 'http', 'server'],
   },
   simulator: {
