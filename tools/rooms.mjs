@@ -107,9 +107,10 @@ export const rooms = {
     moderations: ['inputs'],
   },
   'client-dialects': {
+    tokens: [],
     completions: [],
-    responses: [],
-    messages: [],
+    responses: ['tokens'],
+    messages: ['tokens'],
   },
   'media-api': {
     speech: [],

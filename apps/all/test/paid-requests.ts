@@ -49,6 +49,7 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   chatCompletions: { type: 'text', body: (model) => ({ model, messages }) },
   completions: { type: 'text', body: (model) => ({ model, prompt: 'hi' }) },
   responses: { type: 'text', body: (model) => ({ model, input: 'hi' }) },
+  inputTokens: { type: 'text', body: (model) => ({ model, input: 'hi' }), isFree: true },
   messages: { type: 'text', body: (model) => ({ model, messages, max_tokens: 16 }) },
   countTokens: { type: 'text', body: (model) => ({ model, messages }), isFree: true },
   embeddings: { type: 'embedding', body: (model) => ({ model, input: 'hi' }) },

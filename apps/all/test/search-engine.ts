@@ -17,6 +17,8 @@ const PAGES = [
 export class Engine {
   mode: 'answers' | 'fails' | 'hangs' | 'finds nothing' = 'answers';
   readonly queries: string[] = [];
+  /** The language of each query, with its country. */
+  readonly languages: (string | null)[] = [];
   gone = 0;
   private server: TestServer | undefined;
 
@@ -30,7 +32,9 @@ export class Engine {
 
   async start(): Promise<void> {
     this.server = await TestServer.start((request, response) => {
-      this.queries.push(new URL(request.url ?? '', 'http://x').searchParams.get('q') ?? '');
+      const query = new URL(request.url ?? '', 'http://x').searchParams;
+      this.queries.push(query.get('q') ?? '');
+      this.languages.push(query.get('language'));
       response.once('close', () => {
         if (!response.writableFinished) this.gone += 1;
       });

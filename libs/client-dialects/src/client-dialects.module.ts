@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { TextModule } from '@svc/text';
 import { CompletionsController } from './completions/completions.controller.js';
 import { MessagesController } from './messages/messages.controller.js';
-import { PromptTokens } from './messages/prompt-tokens.js';
 import { ResponsesController } from './responses/responses.controller.js';
+import { PromptTokens } from './tokens/prompt-tokens.js';
 
 /** The dialects of clients in addition to chat completions, on the completions of `text`. */
 @Module({

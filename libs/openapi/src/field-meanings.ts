@@ -77,7 +77,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, Readonly<Record<string, str
     stream: 'Stream the response while it is generated. Recommended for long responses.',
     stream_options: 'Accepted but not used.',
     tools:
-      'The tools that the model may call. A `custom` tool is offered to the model as a function with one text. `web_search` is the web search of this service: the same as `svc_parameters.enable_web_search` with `auto`, or with `on` if `tool_choice` demands it.',
+      'The tools that the model may call. A `custom` tool is offered to the model as a function with one text. `web_search` is the web search of this service: the same as `svc_parameters.enable_web_search` with `auto`, or with `on` if `tool_choice` demands it. Its text cites the pages. `x_search` is the search by the provider of the model.',
     tool_choice: '`auto`, `none`, `required`, a tool that must be called, or the tools that may be called.',
     max_tool_calls: 'Accepted but not used: there is at most one search.',
     text: 'The format of the text (`text`, `json_object`, or `json_schema` with a schema), and how detailed it is.',

@@ -69,6 +69,7 @@ const TRANSLATED: readonly (readonly [string, object])[] = [
   ['/responses', { model: 'encrypted', input: 'hi' }],
   ['/messages', { model: 'encrypted', max_tokens: 16, messages }],
   ['/messages/count_tokens', { model: 'encrypted', messages }],
+  ['/responses/input_tokens', { model: 'encrypted', input: 'hi' }],
 ];
 const WORKING = [...TRANSLATED, ['/embeddings', { model: 'vectors', input: 'hi' }] as const];
 

@@ -134,3 +134,70 @@ describe('a search by the model provider', () => {
     expect(issues).toMatchObject([{ path: ['svc_parameters', 'enable_x_search'] }]);
   });
 });
+
+describe('the tool x_search of POST /responses', () => {
+  const tool = {
+    type: 'x_search',
+    allowed_x_handles: ['@someone', 'other'],
+    from_date: '2026-01-01',
+    to_date: '2026-02-01',
+  };
+
+  async function respond(model: string, tools: object[]): Promise<Response> {
+    const { apiKey } = await platform.account();
+    return fetch(`${platform.apiUrl}/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, input: 'What do they say?', tools }),
+    });
+  }
+
+  it("is xAI's search of posts, with its restrictions, charged as one search", async () => {
+    const response = await respond('native', [
+      tool,
+      { type: 'web_search', user_location: { country: 'AT' } },
+    ]);
+    expect(response.status).toBe(200);
+    expect(bodies.at(-1)?.['search_parameters']).toEqual({
+      mode: 'on',
+      return_citations: true,
+      sources: [
+        { type: 'web', country: 'AT' },
+        { type: 'x', included_x_handles: ['someone', 'other'] },
+      ],
+      from_date: '2026-01-01',
+      to_date: '2026-02-01',
+    });
+    expect(bodies.at(-1)).not.toHaveProperty('tools');
+    const { cost } = (await response.json()) as Answered;
+    expect(Math.round(cost.usd * 1e9)).toBeGreaterThan(10_000_000);
+  });
+
+  it('is the search of other providers, if it is not restricted', async () => {
+    expect((await respond('other-way', [{ type: 'x_search' }])).status).toBe(200);
+    expect(bodies.at(-1)).toMatchObject({ plugins: [{ id: 'web' }] });
+  });
+
+  it.each<[string, string, object]>([
+    [
+      'a restriction that the provider does not have',
+      'tools.0.allowed_x_handles',
+      { ...tool, model: 'other-way' },
+    ],
+    ['a model without it', 'tools.0.type', { type: 'x_search', model: 'test-model' }],
+    [
+      'the sight of images',
+      'tools.0.enable_image_understanding',
+      { ...tool, enable_image_understanding: true },
+    ],
+    ['both kinds of handles', 'tools.0.excluded_x_handles', { ...tool, excluded_x_handles: ['z'] }],
+    ['a word in place of a date', 'tools.0.from_date', { ...tool, from_date: 'yesterday' }],
+  ])(
+    'is refused with the name of the field for %s',
+    async (_, param, { model = 'native', ...given }: { model?: string }) => {
+      const response = await respond(model, [given]);
+      expect(response.status).toBe(400);
+      expect((await errorOf(response)).error.param).toBe(param);
+    },
+  );
+});

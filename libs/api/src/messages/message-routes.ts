@@ -44,6 +44,7 @@ and the texts of files. It costs nothing and counts against the requests per min
     access: 'key-or-wallet',
     status: 200,
     admitted: 'once',
+    isFree: true,
     body: CountTokensRequest,
     passesBody: true,
     bodyLimitBytes: BODY_LIMIT_BYTES,

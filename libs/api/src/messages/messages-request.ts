@@ -34,6 +34,9 @@ const prompt = {
   svc_parameters: of.svc_parameters,
 };
 
+/** The values of `anthropic-version` that Anthropic documents. */
+export const ANTHROPIC_VERSIONS = ['2026-10-21', '2023-06-01', '2023-01-01'] as const;
+
 /** The body of a message in Anthropic's form. Members that are not listed have no effect. */
 export const MessagesRequest = z.object({
   ...prompt,

@@ -1,3 +1,3 @@
 export { InputItem } from './response-items.js';
-export { ResponseReply } from './response-reply.js';
-export { ResponseRequest, SEARCH_TOOLS } from './response-request.js';
+export { type InputTokenCount, ResponseReply, type UrlCitation } from './response-reply.js';
+export { type InputTokensRequest, ResponseRequest, SEARCH_TOOLS, X_SEARCH_TOOL } from './response-request.js';

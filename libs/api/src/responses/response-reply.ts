@@ -5,12 +5,23 @@ import { namedMembers } from '../chat/schema-names.js';
 const Count = z.int().nonnegative();
 const Status = z.enum(['in_progress', 'completed', 'incomplete']);
 
+export const UrlCitation = z
+  .looseObject({
+    type: z.literal('url_citation'),
+    url: z.string(),
+    title: z.string(),
+    start_index: Count.describe('Where the mark in the text begins, in Unicode characters.'),
+    end_index: Count.describe('Where the text goes on after it.'),
+  })
+  .meta({ title: 'UrlCitation' });
+export type UrlCitation = z.infer<typeof UrlCitation>;
+
 const ContentPart = z
   .discriminatedUnion('type', [
     z.looseObject({
       type: z.literal('output_text'),
       text: z.string(),
-      annotations: z.array(z.unknown()),
+      annotations: z.array(UrlCitation),
       logprobs: z.array(TokenLogprob),
     }),
     z.looseObject({ type: z.literal('refusal'), refusal: z.string() }),
@@ -87,6 +98,13 @@ export const ResponseReply = z.looseObject({
   svc_parameters: SvcParametersEcho.nullable(),
 });
 
+/** The size of a prompt. */
+export const InputTokenCount = z.object({
+  object: z.literal('response.input_tokens'),
+  input_tokens: Count,
+});
+export type InputTokenCount = z.infer<typeof InputTokenCount>;
+
 const position = { item_id: z.string(), output_index: Count };
 const inItem = { ...position, content_index: Count };
 const inSummary = { ...position, summary_index: Count };
@@ -108,6 +126,11 @@ export const ResponseEvent = z
     event('response.content_part.done', { ...inItem, part: ContentPart }),
     event('response.output_text.delta', { ...inItem, ...delta, ...logprobs }),
     event('response.output_text.done', { ...inItem, ...text, ...logprobs }),
+    event('response.output_text.annotation.added', {
+      ...inItem,
+      annotation_index: Count,
+      annotation: UrlCitation,
+    }),
     event('response.refusal.delta', { ...inItem, ...delta }),
     event('response.refusal.done', { ...inItem, refusal: z.string() }),
     event('response.reasoning_text.delta', { ...inItem, ...delta }),

@@ -56,15 +56,67 @@ export const SEARCH_TOOLS = [
   'web_search_preview_2025_03_11',
 ] as const;
 
-/** The web search of this service. Its options at OpenAI have no effect here. */
-const SearchTool = z.object({ type: z.enum(SEARCH_TOOLS) });
+/** Accepts only what means the same as leaving a field out. */
+const unused = (message: string) => z.null({ error: message }).optional();
+
+/** Search engines take a country and nothing nearer. */
+const ONLY_COUNTRY =
+  'only the country of user_location is used; leave it out, or name the place in the input';
+
+const UserLocation = z.object({
+  type: z.literal('approximate').nullish(),
+  country: z
+    .string()
+    .regex(/^[A-Za-z]{2}$/, 'must be the two letters of a country in ISO 3166-1')
+    .nullish(),
+  city: unused(ONLY_COUNTRY),
+  region: unused(ONLY_COUNTRY),
+  timezone: unused(ONLY_COUNTRY),
+});
+
+const NO_FILTERS = 'filters are not offered; name the sites in the input';
+
+/** The web search of this service. */
+const SearchTool = z
+  .object({
+    type: z.enum(SEARCH_TOOLS),
+    search_context_size: z.enum(['low', 'medium', 'high']).nullish(),
+    user_location: UserLocation.nullish(),
+    filters: z.object({ allowed_domains: z.array(z.unknown()).max(0, NO_FILTERS).nullish() }).nullish(),
+  })
+  .meta({ title: 'WebSearchTool' });
+
+export const X_SEARCH_TOOL = 'x_search';
+
+const Handles = z.array(z.string().regex(/^@?\w{1,15}$/, 'must be the name of an account on X')).max(10);
+const NOT_SEEN = 'the search of posts reads texts only; leave it out, or set it to false';
+const textsOnly = z.literal(false, NOT_SEEN).nullish();
+
+/** The search of posts by the model's provider. */
+const XSearchTool = z
+  .object({
+    type: z.literal(X_SEARCH_TOOL),
+    allowed_x_handles: Handles.nullish(),
+    excluded_x_handles: Handles.nullish(),
+    from_date: z.iso.date().nullish(),
+    to_date: z.iso.date().nullish(),
+    enable_image_understanding: textsOnly,
+    enable_video_understanding: textsOnly,
+  })
+  .refine(({ allowed_x_handles: allowed, excluded_x_handles: excluded }) => !allowed || !excluded, {
+    path: ['excluded_x_handles'],
+    error: 'send either allowed_x_handles or excluded_x_handles',
+  })
+  .meta({ title: 'PostSearchTool' });
+
+const ChosenTool = z.object({ type: z.enum([...SEARCH_TOOLS, X_SEARCH_TOOL]) });
 
 const NamedTool = z.object({ type: z.enum(['function', 'custom']), name: toolName });
 
 const ResponseToolChoice = z.union([
   z.enum(['auto', 'none', 'required']),
   NamedTool,
-  SearchTool,
+  ChosenTool,
   z.object({
     type: z.literal('allowed_tools'),
     mode: z.enum(['auto', 'required']),
@@ -84,9 +136,6 @@ const Format = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** Accepts only what means the same as leaving a field out. */
-const notStored = (message: string) => z.null({ error: message }).optional();
-
 const of = ChatRequest.shape;
 
 /** The body of a response. Unknown fields are passed to the backend unchanged. */
@@ -97,7 +146,7 @@ export const ResponseRequest = z.looseObject({
   stream: of.stream,
   stream_options: z.object({ include_obfuscation: z.boolean().nullish() }).nullish(),
   tools: z
-    .array(z.union([FunctionTool, CustomTool, NamespaceTool, SearchTool]))
+    .array(z.union([FunctionTool, CustomTool, NamespaceTool, SearchTool, XSearchTool]))
     .max(ITEMS.tools)
     .nullish(),
   tool_choice: ResponseToolChoice.nullish(),
@@ -134,12 +183,12 @@ export const ResponseRequest = z.looseObject({
     .literal('disabled', 'truncation is not offered; send an input that fits, or set it to "disabled"')
     .nullish(),
   store: of.store,
-  previous_response_id: notStored('responses are not stored here; send the earlier items as input'),
-  conversation: notStored('conversations are not stored here; send the earlier items as input'),
+  previous_response_id: unused('responses are not stored here; send the earlier items as input'),
+  conversation: unused('conversations are not stored here; send the earlier items as input'),
   background: z
     .literal(false, 'background is not offered; leave it out, or use stream for long responses')
     .nullish(),
-  prompt: notStored('prompt templates are not stored here; use instructions and input'),
+  prompt: unused('prompt templates are not stored here; use instructions and input'),
   service_tier: of.service_tier,
   safety_identifier: maybe(CHARS.id),
   user: of.user,
@@ -152,3 +201,23 @@ export const ResponseRequest = z.looseObject({
 });
 
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
+
+const ofResponse = ResponseRequest.shape;
+
+/** The body of a request to count the tokens of a response's prompt. Unknown fields have no effect. */
+export const InputTokensRequest = z.object({
+  model: ofResponse.model,
+  input: ofResponse.input,
+  instructions: ofResponse.instructions,
+  tools: ofResponse.tools,
+  tool_choice: ofResponse.tool_choice,
+  parallel_tool_calls: ofResponse.parallel_tool_calls,
+  text: ofResponse.text,
+  reasoning: ofResponse.reasoning,
+  truncation: ofResponse.truncation,
+  previous_response_id: ofResponse.previous_response_id,
+  conversation: ofResponse.conversation,
+  svc_parameters: ofResponse.svc_parameters,
+});
+
+export type InputTokensRequest = z.infer<typeof InputTokensRequest>;

@@ -1,7 +1,9 @@
 import { COMPLETION_REFUSALS } from '../chat/completion-refusals.js';
 import type { RouteDefinition } from '../route/route-definition.js';
-import { ResponseEvent, ResponseReply } from './response-reply.js';
-import { ResponseRequest } from './response-request.js';
+import { InputTokenCount, ResponseEvent, ResponseReply } from './response-reply.js';
+import { InputTokensRequest, ResponseRequest } from './response-request.js';
+
+const BODY_LIMIT_BYTES = 35_000_000;
 
 export const responseRoutes = {
   responses: {
@@ -11,7 +13,9 @@ export const responseRoutes = {
     tag: 'Chat',
     summary: 'Creates a response',
     description: `Accepts OpenAI's Responses. Nothing is stored: send all items of a conversation as \`input\`. Prices, limits,
-\`svc_parameters\` and the model suffix are those of chat completions. The tool \`web_search\` is the web search of this service.
+\`svc_parameters\` and the model suffix are those of chat completions. The tool \`web_search\` is the web search of this service, whose sources
+the text cites: \`annotations\` of a text have the page and the place of each citation. The tool \`x_search\` is the search of
+posts by the model's provider.
 
 With \`stream: true\` the response is sent as server-sent events, numbered by \`sequence_number\`; after the last one follows
 \`data: [DONE]\`. An error is sent as \`response.failed\`, after \`response.created\` if nothing else was sent yet. What was
@@ -22,11 +26,30 @@ delivered before it is charged.`,
     admitted: 'once',
     body: ResponseRequest,
     passesBody: true,
-    bodyLimitBytes: 35_000_000,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
     reply: ResponseReply,
     event: ResponseEvent,
     namedEvents: true,
     headers: ['model', 'balances', 'encoding'],
+    refusals: COMPLETION_REFUSALS,
+  },
+  inputTokens: {
+    method: 'POST',
+    path: '/api/v1/responses/input_tokens',
+    operationId: 'countResponseInputTokens',
+    tag: 'Chat',
+    summary: 'Counts the tokens of the prompt of a response',
+    description: `The number that the hold for this response begins with: an estimate that is rather too high, with this service's own prompts
+and the texts of files. It costs nothing and counts against the requests per minute of the model.`,
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: 'once',
+    isFree: true,
+    body: InputTokensRequest,
+    passesBody: true,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    reply: InputTokenCount,
+    headers: ['model', 'balances'],
     refusals: COMPLETION_REFUSALS,
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -64,6 +64,8 @@ export interface RouteDefinition {
    * - `always`: each is made, because it only reads.
    */
   readonly admitted?: 'once' | 'always';
+  /** Whether it costs nothing, though its requests are limited as those that are sold. */
+  readonly isFree?: true;
   /** The prefix of its request ids; default: `req-`. */
   readonly idPrefix?: `${string}${'-' | '_'}`;
   readonly params?: z.ZodObject;

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
-import type { CountTokensRequest, MessagesRequest, TokenCount } from '@svc/api/messages';
+import {
+  ANTHROPIC_VERSIONS,
+  type CountTokensRequest,
+  type MessagesRequest,
+  type TokenCount,
+} from '@svc/api/messages';
 import { invalidRequest } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { Serves, type Incoming, type Outgoing } from '@svc/runtime';
@@ -12,10 +17,7 @@ import { type TranslatedRequest } from '@svc/text/request';
 import { OriginalMessageRequest, type WrittenRequest } from './original-request.js';
 import { messageDialect } from './message-dialect.js';
 import { chatRequestFor } from './message-translation.js';
-import { PromptTokens } from './prompt-tokens.js';
-
-/** The values of `anthropic-version` that Anthropic documents. */
-const ANTHROPIC_VERSIONS: ReadonlySet<string> = new Set(['2026-10-21', '2023-06-01', '2023-01-01']);
+import { PromptTokens } from '../tokens/prompt-tokens.js';
 
 /** The options by which clients ask for reasoning to be removed. */
 const HIDING = ['strip_thinking_response', 'disable_thinking'];
@@ -66,8 +68,8 @@ export class MessagesController {
     { headers, bodyJson }: Incoming,
   ): Promise<TranslatedRequest> {
     const { 'anthropic-version': version } = headers;
-    if (version !== undefined && !ANTHROPIC_VERSIONS.has(String(version))) {
-      const expected = [...ANTHROPIC_VERSIONS].join(' or ');
+    if (version !== undefined && !ANTHROPIC_VERSIONS.some((known) => known === version)) {
+      const expected = ANTHROPIC_VERSIONS.join(' or ');
       throw invalidRequest([
         {
           code: 'invalid_value',

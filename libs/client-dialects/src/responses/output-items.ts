@@ -1,5 +1,6 @@
 import { type Fields, fieldsOf } from '@svc/contracts/inference';
 import type { SvcParametersEcho } from '@svc/api/chat';
+import type { UrlCitation } from '@svc/api/responses';
 import { type OfferedTool, inputIn } from './offered-tools.js';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -12,6 +13,7 @@ export interface WrittenText {
   readonly kind: TextKind;
   readonly text: string;
   readonly logprobs: readonly Fields[];
+  readonly citations: readonly UrlCitation[];
   /** What the backend needs to resume its reasoning. */
   readonly signed: string | null;
 }
@@ -33,11 +35,17 @@ export function itemId(kind: keyof typeof PREFIXES, responseId: string, index: n
 
 export const isReasoning = (kind: TextKind): boolean => kind === 'reasoning' || kind === 'summary';
 
+const NO_NOTES = { logprobs: [], citations: [] } as const;
+
 /** The part of an item that contains a text. */
-export function partWith(kind: TextKind, text: string, logprobs: readonly Fields[] = []): object {
+export function partWith(
+  kind: TextKind,
+  text: string,
+  { logprobs, citations }: Pick<WrittenText, 'logprobs' | 'citations'> = NO_NOTES,
+): object {
   switch (kind) {
     case 'content':
-      return { type: 'output_text', text, annotations: [], logprobs };
+      return { type: 'output_text', text, annotations: citations, logprobs };
     case 'refusal':
       return { type: 'refusal', refusal: text };
     case 'reasoning':
@@ -50,7 +58,7 @@ export function partWith(kind: TextKind, text: string, logprobs: readonly Fields
 /** The item of a text; undefined while nothing of it is written. */
 export function textItem(id: string, status: ItemStatus, written: WrittenText | { kind: TextKind }): object {
   const { kind } = written;
-  const parts = 'text' in written ? [partWith(kind, written.text, written.logprobs)] : [];
+  const parts = 'text' in written ? [partWith(kind, written.text, written)] : [];
   if (!isReasoning(kind)) return { id, type: 'message', role: 'assistant', status, content: parts };
   const signed = 'text' in written ? written.signed : null;
   const texts = 'text' in written && written.text !== '' ? parts : [];

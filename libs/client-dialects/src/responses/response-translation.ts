@@ -1,9 +1,10 @@
 import type { Issue } from '@svc/contracts/problems';
-import { ResponseRequest, SEARCH_TOOLS } from '@svc/api/responses';
+import { ResponseRequest, SEARCH_TOOLS, X_SEARCH_TOOL } from '@svc/api/responses';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, elementsOf, listPart, membersOf, objectPart, partOf } from '@svc/paid/json';
 import {
   type Origin,
+  type SearchTerms,
   type TranslatedRequest,
   translated,
   unknownMembersOf,
@@ -48,10 +49,26 @@ const RENAMED: Readonly<Record<string, readonly string[]>> = {
 
 const unknownMembers = unknownMembersOf(ResponseRequest.shape);
 
+type Tool = NonNullable<ResponseRequest['tools']>[number];
+type SearchTool = Extract<Tool, { search_context_size?: unknown }>;
+type PostsTool = Extract<Tool, { from_date?: unknown }>;
+
 const isSearch = (type: unknown): boolean => SEARCH_TOOLS.some((name) => name === type);
 
 /** A request for a response as a chat completion. Refuses: INVALID_REQUEST. */
-export function chatRequestFor(request: ResponseRequest, json: JsonText): Promise<TranslatedRequest> {
+export async function chatRequestFor(request: ResponseRequest, json: JsonText): Promise<TranslatedRequest> {
+  const postsAt = request.tools?.findIndex(isPostsTool) ?? -1;
+  const { chat, origin } = chatPart(request, json, postsAt);
+  const translation = await translated(json, chat, origin);
+  return { ...translation, search: searchTermsOf(request, postsAt) };
+}
+
+/** Separate, so that the translation's texts are not kept while it is validated. */
+function chatPart(
+  request: ResponseRequest,
+  json: JsonText,
+  postsAt: number,
+): { readonly chat: JsonPart; readonly origin: Origin } {
   const members = membersOf({ value: request, text: json.text });
   const instructions = request.instructions ? members.get('instructions') : undefined;
   const before = instructions ? [messageOf('system', instructions)] : [];
@@ -77,15 +94,21 @@ export function chatRequestFor(request: ResponseRequest, json: JsonText): Promis
     ['svc_parameters', parametersOf(request, members)],
   ]);
   const itemOf = items?.map(({ item }) => item);
-  return translated(json, chat, originWith(itemOf && [...before.map(() => 0), ...itemOf]));
+  const places = { itemOf: itemOf && [...before.map(() => 0), ...itemOf], postsAt };
+  return { chat, origin: originWith(places) };
 }
 
-/**
- * `itemOf` has the input item of each message, if the input is a list. Made here because a closure in the
- * translation would keep its texts in memory.
- */
-function originWith(itemOf: readonly number[] | undefined): Origin {
-  return (path) => originOf(path, itemOf);
+/** Where the parts of a translation come from. */
+interface Places {
+  /** The input item of each message, if the input is a list. */
+  readonly itemOf: readonly number[] | undefined;
+  /** The tool that asks for a search of posts; -1 without one. */
+  readonly postsAt: number;
+}
+
+/** Made here because a closure in the translation would keep its texts in memory. */
+function originWith(places: Places): Origin {
+  return (path) => originOf(path, places);
 }
 
 type Members = ReadonlyMap<string, JsonPart>;
@@ -106,7 +129,7 @@ function memberOf(members: Members, name: string, inner: string): JsonPart | und
 function toolsOf(members: Members): JsonPart | undefined {
   const tools = elementsOf(members.get('tools') ?? partOf([])).flatMap((part) => {
     const { type, name } = part.value as { type: string; name?: string };
-    if (isSearch(type)) return [];
+    if (isSearch(type) || type === X_SEARCH_TOOL) return [];
     if (type !== 'namespace') return [toolOf(part)];
     return elementsOf(membersOf(part).get('tools') ?? partOf([])).map((inner) => toolOf(inner, name));
   });
@@ -154,10 +177,63 @@ function reasoningOf(members: Members): JsonPart | undefined {
 /** `svc_parameters` decide how to search; without them `web_search` does, then the tool for searches. */
 function parametersOf(request: ResponseRequest, members: Members): JsonPart | undefined {
   const parameters = members.get('svc_parameters');
+  const own = request.svc_parameters;
+  const given = parameters ? membersOf(parameters) : [];
+  const wanted: [string, JsonPart][] = [];
   const search = searchOf(request);
-  const isChosen = (request.svc_parameters?.enable_web_search ?? undefined) !== undefined;
-  if (isChosen || search === undefined) return parameters;
-  return objectPart([...(parameters ? membersOf(parameters) : []), ['enable_web_search', partOf(search)]]);
+  if (search !== undefined && isLeftOut(own?.enable_web_search)) {
+    wanted.push(['enable_web_search', partOf(search)]);
+    // Clients of this tool show the citations of a text, and not the results.
+    if (search !== 'off' && isLeftOut(own?.enable_web_citations))
+      wanted.push(['enable_web_citations', partOf(true)]);
+  }
+  if (request.tool_choice !== 'none' && isLeftOut(own?.enable_x_search) && request.tools?.some(isPostsTool))
+    wanted.push(['enable_x_search', partOf(true)]);
+  return wanted.length > 0 ? objectPart([...given, ...wanted]) : parameters;
+}
+
+const isLeftOut = (value: unknown): boolean => value === undefined || value === null;
+
+const isPostsTool = (tool: Tool): tool is PostsTool => tool.type === X_SEARCH_TOOL;
+
+/** The restrictions of a search of posts. */
+const RESTRICTIONS = ['allowed_x_handles', 'excluded_x_handles', 'from_date', 'to_date'] as const;
+
+/** How to search, by the options of the tools for it. */
+function searchTermsOf({ tools }: ResponseRequest, postsAt: number): SearchTerms | undefined {
+  const web = tools?.find((tool): tool is SearchTool => isSearch(tool.type));
+  const posts = tools?.find(isPostsTool);
+  if (!web && !posts) return undefined;
+  const country = web?.user_location?.country?.toUpperCase();
+  return {
+    size: web?.search_context_size ?? undefined,
+    country,
+    posts: posts && { members: postsOf(posts, web), restriction: restrictionOf(posts, postsAt) },
+  };
+}
+
+function restrictionOf(tool: PostsTool, at: number): Issue['path'] | undefined {
+  const name = RESTRICTIONS.find((each) => !isLeftOut(tool[each]));
+  return name && ['tools', at, name];
+}
+
+/** The restrictions as members of xAI's `search_parameters`. */
+function postsOf(tool: PostsTool, web: SearchTool | undefined): object {
+  const { allowed_x_handles: included, excluded_x_handles: excluded, from_date: from, to_date: to } = tool;
+  const country = web?.user_location?.country?.toUpperCase();
+  const handles = (names: readonly string[]): string[] => names.map((name) => name.replace('@', ''));
+  return {
+    sources: [
+      ...(web ? [{ type: 'web', ...(country !== undefined && { country }) }] : []),
+      {
+        type: 'x',
+        ...(included && { included_x_handles: handles(included) }),
+        ...(excluded && { excluded_x_handles: handles(excluded) }),
+      },
+    ],
+    ...(from && { from_date: from }),
+    ...(to && { to_date: to }),
+  };
 }
 
 function searchOf(request: ResponseRequest): 'on' | 'auto' | 'off' | undefined {
@@ -168,10 +244,8 @@ function searchOf(request: ResponseRequest): 'on' | 'auto' | 'off' | undefined {
   return typeof choice === 'object' && choice !== null && isSearch(choice.type) ? 'on' : 'auto';
 }
 
-function originOf(
-  [first, second, ...rest]: Issue['path'],
-  itemOf: readonly number[] | undefined,
-): Issue['path'] {
+function originOf([first, second, ...rest]: Issue['path'], { itemOf, postsAt }: Places): Issue['path'] {
+  if (second === 'enable_x_search' && postsAt !== -1) return ['tools', postsAt, 'type'];
   if (first === 'messages') {
     if (!itemOf || second === undefined) return ['input'];
     return ['input', itemOf[Number(second)] ?? 0, ...rest];

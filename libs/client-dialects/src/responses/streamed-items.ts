@@ -1,5 +1,6 @@
 import type { Fields } from '@svc/contracts/inference';
 import type { SvcParametersEcho } from '@svc/api/chat';
+import type { UrlCitation } from '@svc/api/responses';
 import { unescapedJson } from '@svc/runtime';
 import { AssembledChoice } from '@svc/text/output';
 import { type EventWriter, eventStart } from './event-writer.js';
@@ -15,6 +16,7 @@ import {
 } from './output-items.js';
 import { StreamedCall } from './streamed-call.js';
 import { encodedSignatures } from './signatures.js';
+import { UrlCitations, citedSources } from './url-citations.js';
 
 /** A text that is being written. */
 interface OpenText {
@@ -26,7 +28,11 @@ interface OpenText {
   /** The text so far, as the content of a JSON string. */
   json: string;
   readonly logprobs: Fields[];
+  /** Of the text that the model writes after a search that it cites. */
+  readonly citations: UrlCitations | undefined;
 }
+
+const NONE: readonly UrlCitation[] = [];
 
 const DELTAS = {
   content: 'response.output_text',
@@ -43,6 +49,8 @@ export class StreamedItems {
   private readonly calls = new Map<number, StreamedCall>();
   /** Those of the calls that have not begun. */
   private readonly waiting: StreamedCall[] = [];
+  /** The sources of the citations in the next texts. */
+  private sources: ReturnType<typeof citedSources>;
   /** The backend's signatures that no item contains yet. */
   private signed: AssembledChoice | undefined;
 
@@ -58,11 +66,12 @@ export class StreamedItems {
     open.json += json;
     if (logprobs.length === 0) {
       this.events.addText(open.deltaStart, json);
-      return;
+    } else {
+      for (const each of logprobs) open.logprobs.push(each);
+      const delta = unescapedJson(json);
+      this.events.add(`${DELTAS[kind]}.delta`, { ...placeOf(open), delta, logprobs });
     }
-    for (const each of logprobs) open.logprobs.push(each);
-    const delta = unescapedJson(json);
-    this.events.add(`${DELTAS[kind]}.delta`, { ...placeOf(open), delta, logprobs });
+    if (open.citations) this.addCitations(open.citations, open, json);
   }
 
   /** Keeps a backend's signatures of its reasoning for the item of the reasoning. */
@@ -102,11 +111,12 @@ export class StreamedItems {
   }
 
   addSearch(parameters: SvcParametersEcho): void {
+    this.close('completed');
+    this.sources = citedSources(parameters);
     const [at, id] = [this.count, itemId('search', this.responseId, this.count)];
     const begun = searchItem(id, 'in_progress', parameters);
     const item = searchItem(id, 'completed', parameters);
     if (!begun || !item) return;
-    this.close('completed');
     this.count += 1;
     const place = { item_id: id, output_index: at };
     this.events.add('response.output_item.added', { output_index: at, item: begun });
@@ -143,7 +153,18 @@ export class StreamedItems {
     this.events.add(`response.${partName(kind)}.added`, { ...place, part });
     const known = kind === 'content' ? { ...place, logprobs: [] } : place;
     const deltaStart = eventStart(`${DELTAS[kind]}.delta`, known, 'delta');
-    return { kind, id, at, deltaStart, json: '', logprobs: [] };
+    const citations = kind === 'content' && this.sources ? new UrlCitations(this.sources) : undefined;
+    return { kind, id, at, deltaStart, json: '', logprobs: [], citations };
+  }
+
+  private addCitations(citations: UrlCitations, open: OpenText, json: string): void {
+    const before = citations.all.length;
+    for (const [index, annotation] of citations.read(unescapedJson(json)).entries())
+      this.events.add('response.output_text.annotation.added', {
+        ...placeOf(open),
+        annotation_index: before + index,
+        annotation,
+      });
   }
 
   private close(status: ItemStatus): void {
@@ -151,14 +172,16 @@ export class StreamedItems {
     if (!open) return;
     this.open = undefined;
     const { kind, id, at, logprobs } = open;
+    const citations = open.citations?.all ?? NONE;
     const place = placeOf(open);
     const text = unescapedJson(open.json);
     const whole = kind === 'refusal' ? { refusal: text } : { text };
     this.events.add(`${DELTAS[kind]}.done`, { ...place, ...whole, ...(kind === 'content' && { logprobs }) });
-    const part = partWith(kind, text, logprobs);
+    const part = partWith(kind, text, { logprobs, citations });
     this.events.add(`response.${partName(kind)}.done`, { ...place, part });
     const signed = isReasoning(kind) ? this.takeSignatures() : null;
-    const item = textItem(id, isReasoning(kind) ? 'completed' : status, { kind, text, logprobs, signed });
+    const written = { kind, text, logprobs, citations, signed };
+    const item = textItem(id, isReasoning(kind) ? 'completed' : status, written);
     this.events.add('response.output_item.done', { output_index: at, item });
     this.keep({ at, item });
   }

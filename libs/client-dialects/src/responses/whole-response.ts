@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, isFields } from '@svc/contracts/inference';
+import type { UrlCitation } from '@svc/api/responses';
 import {
   type ResponseEncoder,
   type ChargedOutput,
@@ -13,6 +14,7 @@ import { toolNamed } from './offered-tools.js';
 import { type WrittenCall, callItem, itemId, logprobsIn, searchItem, textItem } from './output-items.js';
 import { type ResponseHead, type ResponseOptions, endOf, statusOf } from './response-head.js';
 import { encodedSignatures } from './signatures.js';
+import { UrlCitations, citedSources } from './url-citations.js';
 
 type Parts = ResponseOptions & { readonly head: ResponseHead };
 
@@ -66,12 +68,13 @@ export class WholeResponse implements ResponseEncoder {
     const { reasoning_content: thought, content, refusal } = message;
     const signed = encodedSignatures(message);
     const kind = parts.summarises ? 'summary' : 'reasoning';
-    const shown = { text: textOf(thought), logprobs: [] };
+    const shown = { text: textOf(thought), logprobs: [], citations: [] };
     if (shown.text !== '' || signed !== null)
       add('reasoning', (id) => textItem(id, 'completed', { kind, ...shown, signed }));
-    const rest = { logprobs: logprobsIn(logprobs), signed: null };
-    if (textOf(content) !== '')
-      add('text', (id) => textItem(id, status, { kind: 'content', text: textOf(content), ...rest }));
+    const rest = { logprobs: logprobsIn(logprobs), citations: [], signed: null };
+    const text = textOf(content);
+    const citations = citationsIn(text, about);
+    if (text !== '') add('text', (id) => textItem(id, status, { kind: 'content', ...rest, text, citations }));
     if (textOf(refusal) !== '')
       add('text', (id) => textItem(id, status, { kind: 'refusal', text: textOf(refusal), ...rest }));
     const documents = hasOutput && about.documents ? [{ ...about.documents }] : [];
@@ -90,6 +93,11 @@ export class WholeResponse implements ResponseEncoder {
       extra: call['extra_content'],
     };
   }
+}
+
+function citationsIn(text: string, { parameters }: CompletionHead): readonly UrlCitation[] {
+  const sources = citedSources(parameters);
+  return sources ? new UrlCitations(sources).read(text) : [];
 }
 
 /** A text, or the text of a list of parts. */

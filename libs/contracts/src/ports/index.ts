@@ -155,6 +155,7 @@ export { type PageRequest, PageUnread, type WebPage, WebPages } from './web-page
 export {
   decodeResults,
   encodeResults,
+  PAGES_PER_SEARCH,
   QUERY_CHARACTERS,
   WebQueryOnWire,
   WebResultsReply,

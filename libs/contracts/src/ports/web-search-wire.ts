@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { SearchFailed, type WebQuery, type WebResults } from './web-search.js';
 
 export const QUERY_CHARACTERS = 400;
-const PAGES_PER_SEARCH = 20;
+export const PAGES_PER_SEARCH = 20;
 
 /** A call of `search` on the wire. */
 export const WebQueryOnWire: z.ZodType<WebQuery> = z.object({
   accountId: z.string().min(1).max(300),
   text: z.string().min(1).max(QUERY_CHARACTERS),
   count: z.int().min(1).max(PAGES_PER_SEARCH),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .optional(),
 });
 
 const FoundPage = z.object({

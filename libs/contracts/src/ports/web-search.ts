@@ -6,6 +6,8 @@ export interface WebQuery {
   readonly text: string;
   /** The most pages to find, at most 20. */
   readonly count: number;
+  /** Where the user is: the two capital letters of a country. By default as the provider's entry has it. */
+  readonly country?: string;
 }
 
 /** A search result: untrusted plain text, without markup. */

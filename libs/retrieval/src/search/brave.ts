@@ -36,11 +36,11 @@ const REGIONAL: Readonly<Record<string, string>> = {
 };
 
 /** Brave Search: `GET /res/v1/web/search`. */
-export function brave({ name, deadlineMs, url, key, region, language }: KeyedTerms): Provider {
+export function brave({ name, deadlineMs, url, key, region: own, language }: KeyedTerms): Provider {
   return {
     name,
     deadlineMs,
-    request: ({ text, count }) => {
+    request: ({ text, count, country: region = own }) => {
       const spoken = language && languageOf(language, region);
       const query = new URLSearchParams({
         q: text.split(/\s+/).slice(0, WORDS_AT_MOST).join(' '),

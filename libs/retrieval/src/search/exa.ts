@@ -1,11 +1,11 @@
 import { type KeyedTerms, type Provider, pagesIn } from './provider.js';
 
 /** Exa: `POST /search`, with the part of each page that fits the query. */
-export function exa({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
+export function exa({ name, deadlineMs, url, key, region: own }: KeyedTerms): Provider {
   return {
     name,
     deadlineMs,
-    request: ({ text, count }) => ({
+    request: ({ text, count, country: region = own }) => ({
       method: 'POST',
       url: `${url ?? 'https://api.exa.ai'}/search`,
       headers: { 'x-api-key': key },

@@ -15,11 +15,19 @@ const PageMap = z.object({
 });
 
 /** Google Programmable Search: `GET /customsearch/v1`. */
-export function google({ name, deadlineMs, url, key, engineId, region, language }: EngineTerms): Provider {
+export function google({
+  name,
+  deadlineMs,
+  url,
+  key,
+  engineId,
+  region: own,
+  language,
+}: EngineTerms): Provider {
   return {
     name,
     deadlineMs,
-    request: ({ text, count }) => {
+    request: ({ text, count, country: region = own }) => {
       const query = new URLSearchParams({
         cx: engineId,
         q: text,

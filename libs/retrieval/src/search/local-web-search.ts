@@ -43,7 +43,7 @@ export class LocalWebSearch extends WebSearch {
     signal?.throwIfAborted();
     const { offer } = this;
     if (!offer) throw new SearchFailed('this deployment searches nowhere');
-    const key = JSON.stringify([query.text.toLowerCase(), query.count]);
+    const key = JSON.stringify([query.text.toLowerCase(), query.count, query.country]);
     const known = await offer.cache?.get(key);
     if (known) return known;
     const results = await this.queryProviders(offer, query, signal ?? new AbortController().signal);
@@ -83,7 +83,7 @@ export class LocalWebSearch extends WebSearch {
 
   private async queryProviders(
     { search, providers }: Offer,
-    { text, count }: WebQuery,
+    { accountId: _, ...query }: WebQuery,
     signal: AbortSignal,
   ): Promise<WebResults> {
     const endMs = performance.now() + search.deadlineMs;
@@ -93,12 +93,12 @@ export class LocalWebSearch extends WebSearch {
       const deadlineMs = endMs - performance.now();
       if (deadlineMs <= 0) break;
       try {
-        const call = { query: { text, count }, deadlineMs, signal };
+        const call = { query, deadlineMs, signal };
         const raw = await traced(`search ${provider.name}`, (step) => {
           if (step) step.kind = SPAN_KIND.client;
           return callProvider(this.agent, provider, call);
         });
-        const results = { provider: provider.name, pages: foundPages(raw, count) };
+        const results = { provider: provider.name, pages: foundPages(raw, query.count) };
         if (results.pages.length > 0) return results;
         empty ??= results;
       } catch (error) {

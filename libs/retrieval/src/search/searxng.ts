@@ -13,13 +13,13 @@ interface SearxngTerms {
  * SearXNG, and the search simulator, which uses the same JSON: `GET /search?format=json`, all engines on the
  * first page.
  */
-export function searxng({ name, deadlineMs, url, region, language }: SearxngTerms): Provider {
-  // Its language codes are `de` or `de-AT`.
-  const locale = language && (region ? `${language}-${region}` : language);
+export function searxng({ name, deadlineMs, url, region: own, language }: SearxngTerms): Provider {
   return {
     name,
     deadlineMs,
-    request: ({ text }) => {
+    request: ({ text, country: region = own }) => {
+      // Its language codes are `de` or `de-AT`.
+      const locale = language && (region ? `${language}-${region}` : language);
       const query = new URLSearchParams({ q: text, format: 'json', ...(locale && { language: locale }) });
       return { method: 'GET', url: `${url.replace(/\/$/, '')}/search?${query.toString()}` };
     },

@@ -3,12 +3,11 @@ import { type KeyedTerms, type Provider, pagesIn } from './provider.js';
 const COUNT_AT_MOST = 20;
 
 /** Tavily: `POST /search`. Its countries are names such as `austria`. */
-export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Provider {
-  const country = region && new Intl.DisplayNames('en', { type: 'region' }).of(region)?.toLowerCase();
+export function tavily({ name, deadlineMs, url, key, region: own }: KeyedTerms): Provider {
   return {
     name,
     deadlineMs,
-    request: ({ text, count }) => ({
+    request: ({ text, count, country: region = own }) => ({
       method: 'POST',
       url: `${url ?? 'https://api.tavily.com'}/search`,
       headers: { authorization: `Bearer ${key}` },
@@ -16,7 +15,7 @@ export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Prov
         query: text,
         max_results: Math.min(count, COUNT_AT_MOST),
         search_depth: 'basic',
-        ...(country && { country }),
+        ...(region && { country: nameOf(region) }),
       }),
     }),
     read: (response) =>
@@ -28,3 +27,6 @@ export function tavily({ name, deadlineMs, url, key, region }: KeyedTerms): Prov
       })),
   };
 }
+
+const nameOf = (region: string): string | undefined =>
+  new Intl.DisplayNames('en', { type: 'region' }).of(region)?.toLowerCase();

@@ -9,6 +9,7 @@ import { ResponseWriter, BackgroundWork } from '@svc/paid/http';
 import { sessionOf } from '../request/affinity.js';
 import type { OriginalRequest } from '../request/original-request.js';
 import { type Origin, atOrigin } from '../request/translated-request.js';
+import type { SearchTerms } from '../web/web-plan.js';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { ChatPipeline } from './chat.pipeline.js';
 import { completionEnded, completionStarted } from './completion-metrics.js';
@@ -20,6 +21,7 @@ interface RequestedCompletion {
   readonly dialect: ClientDialect;
   /** For a translated request: where its fields were. */
   readonly origin?: Origin;
+  readonly search?: SearchTerms | undefined;
   /** For backends that have the API of the endpoint. */
   readonly original?: OriginalRequest | undefined;
 }
@@ -38,7 +40,7 @@ export class Completions {
   async response(
     request: Incoming,
     reply: Outgoing,
-    { chat, json, dialect, origin, original }: RequestedCompletion,
+    { chat, json, dialect, origin, original, search }: RequestedCompletion,
   ): Promise<void> {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route lets nobody in without a key');
@@ -57,6 +59,7 @@ export class Completions {
       json,
       dialect,
       original,
+      search,
       encryption,
       session,
       record,

@@ -4,6 +4,7 @@ import type { JsonText, RequestRecord } from '@svc/runtime';
 import type { ClientDialect } from '../output/client-dialect.js';
 import type { EncryptionHeaders } from '@svc/api/tee';
 import type { OriginalRequest } from '../request/original-request.js';
+import type { SearchTerms } from '../web/web-plan.js';
 import type { ResponseWriter } from '@svc/paid/http';
 
 /** A completion request and its client, for the lifetime of the request. */
@@ -16,6 +17,8 @@ export interface ChatExchange {
   readonly dialect: ClientDialect;
   /** The request as its client wrote it, for backends that have the API of its endpoint. */
   readonly original?: OriginalRequest | undefined;
+  /** How to search, if the request wants a search. */
+  readonly search?: SearchTerms | undefined;
   /** The headers that demand encryption. */
   readonly encryption: EncryptionHeaders | undefined;
   /** The session that the headers name. */

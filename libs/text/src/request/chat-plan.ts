@@ -19,6 +19,7 @@ import { type AddedTool, setTools } from './tool-members.js';
 import {
   type OfferPlan,
   type SearchPlan,
+  type SearchTerms,
   type WebPlan,
   XAI_MEMBERS,
   calledSearch,
@@ -95,6 +96,8 @@ interface PlannedFrom {
   readonly encryption?: EncryptionHeaders | undefined;
   /** The session that the headers name. */
   readonly session?: string | undefined;
+  /** How to search, if the request wants a search. */
+  readonly search?: SearchTerms | undefined;
 }
 
 /**
@@ -127,7 +130,10 @@ export function planChat(request: ChatRequest, from: PlannedFrom, catalog: Catal
     stream,
     choices,
     promptTokens,
-    web: planWeb({ request, parameters, model, promptTokens, outputTokensAtMost }, catalog),
+    web: planWeb(
+      { request, parameters, model, promptTokens, outputTokensAtMost, terms: from.search },
+      catalog,
+    ),
     outputTokensAtMost,
     request,
     text,

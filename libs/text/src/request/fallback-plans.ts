@@ -5,6 +5,7 @@ import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { EncryptionHeaders } from '@svc/api/tee';
 import type { JsonText } from '@svc/runtime';
 import { textModelNamed } from '@svc/paid/models';
+import type { SearchTerms } from '../web/web-plan.js';
 import { type ChatPlan, fitsContext, planChat } from './chat-plan.js';
 import { RequestText } from './request-text.js';
 
@@ -14,6 +15,8 @@ interface FallbackRequest {
   readonly json: JsonText;
   readonly caller: Caller;
   readonly encryption: EncryptionHeaders | undefined;
+  readonly session?: string | undefined;
+  readonly search?: SearchTerms | undefined;
 }
 
 /** A request's plans, one for each model in the order in which they are tried. */
@@ -43,7 +46,7 @@ export const namesFallbacks = ({ chat, caller }: Pick<FallbackRequest, 'chat' | 
  */
 export function planFallbacks(request: FallbackRequest, catalog: Catalog): FallbackPlans {
   const { chat, json, caller, encryption } = request;
-  const from = { json, text: RequestText.checked(json, chat), caller, encryption };
+  const from = { ...request, text: RequestText.checked(json, chat) };
   const isEncrypted = encryption !== undefined && chat.svc_parameters?.enable_e2ee !== false;
   const others = isEncrypted ? othersOfEncrypted(chat) : othersOf(request);
   const plans: ChatPlan[] = [];

@@ -2,6 +2,7 @@ import { ChatRequest } from '@svc/api/chat';
 import { type Issue, Problem, invalidRequest, validate, validateInSlices } from '@svc/contracts/problems';
 import type { JsonText } from '@svc/runtime';
 import { type JsonPart, unknownFieldsOf } from '@svc/paid/json';
+import type { SearchTerms } from '../web/web-plan.js';
 import { refuseEncryption } from './encryption.js';
 
 /** The path in the client's request of what is at a path in its translation. */
@@ -12,6 +13,8 @@ export interface TranslatedRequest {
   readonly chat: ChatRequest;
   readonly json: JsonText;
   readonly origin: Origin;
+  /** How to search, if the request wants a search. */
+  readonly search?: SearchTerms | undefined;
 }
 
 /** A JSON text up to this length, not counting long strings, is validated at once. */

@@ -1,12 +1,33 @@
 import type { Catalog, Model } from '@svc/catalog';
 import type { ChatRequest, SvcParametersEcho } from '@svc/api/chat';
 import { type Price, chargeLine } from '@svc/contracts/messages';
+import { PAGES_PER_SEARCH } from '@svc/contracts/ports';
+import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import { type SearchPrices, extraPrice, searchPrices } from '@svc/paid/paid';
 import { needsSearch } from './search-need.js';
 import { messageText, searchQuery } from './search-query.js';
 import { type SearchTool, searchTool } from './search-tool.js';
 import { estimateTokens } from '../tokens/tokens.js';
 import { urlsIn } from './message-urls.js';
+
+/** How a client wants a search to be made. */
+export interface SearchTerms {
+  /** How much of the prompt the results may take. */
+  readonly size?: keyof typeof SIZES | undefined;
+  /** Where the user is, as two capital letters. */
+  readonly country?: string | undefined;
+  /** A search of posts, in xAI's terms. */
+  readonly posts?:
+    | {
+        readonly members: object;
+        /** The member of the request that restricts it, if any does. */
+        readonly restriction: Issue['path'] | undefined;
+      }
+    | undefined;
+}
+
+/** What sizes of a search do to the catalogue's number of results and of tokens. */
+const SIZES = { low: 0.5, medium: 1, high: 2 } as const;
 
 interface PlanTerms {
   /** Whether the response cites its sources. */
@@ -25,6 +46,7 @@ export interface SearchPlan extends PlanTerms {
   readonly skipped: string | undefined;
   /** The number of pages to find. */
   readonly count: number;
+  readonly country: string | undefined;
   readonly prices: SearchPrices;
   /** The tool by which the model requested the search, if it did. */
   readonly calledBy?: SearchTool;
@@ -70,6 +92,7 @@ interface WebRequest {
   /** Estimated tokens of the prompt without anything from the web. */
   readonly promptTokens: number;
   readonly outputTokensAtMost: number;
+  readonly terms?: SearchTerms | undefined;
 }
 
 /** The share of a model's context that results may fill. */
@@ -95,13 +118,27 @@ export function planWeb(chat: WebRequest, catalog: Catalog): WebPlan | undefined
   return planPages(chat, catalog) ?? planNative(chat, catalog) ?? planSearch(chat, catalog);
 }
 
-function planNative({ parameters, model }: WebRequest, catalog: Catalog): NativePlan | undefined {
+/** Refuses, with INVALID_REQUEST, restrictions that the model's provider has no members for. */
+function planNative({ parameters, model, terms }: WebRequest, catalog: Catalog): NativePlan | undefined {
   if (!parameters.enable_x_search) return undefined;
-  const { members } = model.xSearch ?? { members: XAI_MEMBERS };
+  const members = restricted(model.xSearch?.members ?? XAI_MEMBERS, { model, posts: terms?.posts });
   const price = extraPrice('xSearch', catalog);
   const priceAtMostNano = chargeLine(price, 1).amountNano;
   // The provider cites in its own way, and adds its findings to the prompt itself.
   return { kind: 'native', members, price, cites: false, tokensAtMost: 0, priceAtMostNano };
+}
+
+function restricted(
+  members: Readonly<Record<string, unknown>>,
+  { model, posts }: Pick<WebRequest, 'model'> & Pick<SearchTerms, 'posts'>,
+): Readonly<Record<string, unknown>> {
+  if (!posts) return members;
+  const { search_parameters: ours } = members;
+  if (typeof ours === 'object' && ours !== null)
+    return { ...members, search_parameters: { ...ours, ...posts.members } };
+  if (!posts.restriction) return members;
+  const message = `${model.id} cannot restrict a search of posts; leave it out`;
+  throw invalidRequest([{ code: 'custom', path: posts.restriction, message }]);
 }
 
 function planPages(chat: WebRequest, catalog: Catalog): PagesPlan | undefined {
@@ -124,8 +161,10 @@ function planSearch(chat: WebRequest, catalog: Catalog): SearchPlan | OfferPlan 
   if (!search || parameters.enable_web_search === 'off') return undefined;
   const prices = searchPrices(search, catalog);
   const cites = parameters.enable_web_citations;
-  const terms = { kind: 'search' as const, count: search.results, prices, cites };
-  const tokensAtMost = Math.min(search.budgetTokens, roomIn(chat));
+  const { size = 'medium', country } = chat.terms ?? {};
+  const count = Math.min(Math.ceil(search.results * SIZES[size]), PAGES_PER_SEARCH);
+  const terms = { kind: 'search' as const, count, country, prices, cites };
+  const tokensAtMost = Math.min(Math.ceil(search.budgetTokens * SIZES[size]), roomIn(chat));
   const query = searchQuery(request.messages);
   const skipped = reasonToSkip({ ...chat, query, tokensAtMost });
   const isOffered = parameters.enable_web_search === 'auto' && skipped === undefined && canCall(chat);

@@ -62,10 +62,13 @@ export class WebResearch {
     { requestId, accountId }: Researcher,
     signal: AbortSignal,
   ): Promise<Findings> {
-    const { query, count, skipped = 'there is nothing to search for' } = plan;
+    const { query, count, country, skipped = 'there is nothing to search for' } = plan;
     if (query === undefined) return without(plan, skipped);
     try {
-      const { provider, pages } = await this.web.search({ accountId, text: query, count }, signal);
+      const { provider, pages } = await this.web.search(
+        { accountId, text: query, count, ...(country !== undefined && { country }) },
+        signal,
+      );
       if (pages.length === 0) return without(plan, 'nothing was found');
       return found(plan, pages, chargeLine(plan.prices.of(provider), 1));
     } catch (error) {

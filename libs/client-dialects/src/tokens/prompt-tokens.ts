@@ -18,11 +18,11 @@ export class PromptTokens {
    * The tokens that the hold for a request begins with. Costs nothing, and counts as a request of the model.
    * Refuses as a completion that is prepared.
    */
-  async count({ chat, json, origin }: TranslatedRequest, pair: HttpPair): Promise<TokenCount> {
+  async count({ chat, json, origin, search }: TranslatedRequest, pair: HttpPair): Promise<TokenCount> {
     const { caller } = pair.request;
     assert(caller, 'the route requires a key or a wallet');
     try {
-      return await this.prepared(planChat(chat, { json, caller }, this.catalog), pair);
+      return await this.prepared(planChat(chat, { json, caller, search }, this.catalog), pair);
     } catch (error) {
       throw atOrigin(error, origin);
     }
