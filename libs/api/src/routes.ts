@@ -121,6 +121,8 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'listModelCompatibilityMapping',
     tag: 'Models',
     summary: 'Lists the model names of other services, each with the model that it selects here',
+    description:
+      'A request for one of these names gets the model beside it. A model id of this service always means that model.',
     access: 'public',
     status: 200,
     query: ModelQuery,
@@ -134,6 +136,8 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'getModel',
     tag: 'Models',
     summary: 'Shows a model',
+    description:
+      'By its id, an alias or a trait: its capabilities, limits and prices. A retired model is a 410 that names its replacement.',
     access: 'public',
     status: 200,
     params: ModelParams,
@@ -147,6 +151,8 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'listCharacters',
     tag: 'Characters',
     summary: 'Lists the characters',
+    description:
+      'Filtered, sorted and in pages. `character_slug` in `svc_parameters` gives a conversation the persona of one.',
     access: 'key',
     status: 200,
     query: CharacterQuery,
@@ -160,6 +166,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'getCharacter',
     tag: 'Characters',
     summary: 'Shows a character',
+    description: 'By its slug, with the model that it is made for.',
     access: 'key',
     status: 200,
     params: CharacterParams,
@@ -188,6 +195,7 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'getHealth',
     tag: 'Description',
     summary: 'Reports that the service is alive, for load tests that ask for it below the base URL',
+    description: 'Needs no key, and says nothing of backends: a request may still be refused with 503.',
     access: 'probe',
     status: 200,
     reply: Health,
@@ -199,6 +207,8 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     operationId: 'getOpenApi',
     tag: 'Description',
     summary: 'Describes this API in OpenAPI 3.1',
+    description:
+      'Generated from the schemas that check requests and responses; clients can be generated from it.',
     access: 'public',
     status: 200,
     reply: z.string(),

@@ -1,8 +1,10 @@
 import { headersOf, HEADERS } from './openapi-headers.js';
 import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
+import { headerParameters } from './request-headers.js';
 import { type JsonObject, schemaRef } from './json-schema.js';
 import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
+import { TOP_UP_LEAST_USD, TOP_UP_MOST_USD } from '@svc/contracts/money';
 import type { ProblemCode } from '@svc/contracts/problems';
 import type { Access, RouteDefinition } from '@svc/api/route';
 import { TAGS, routes } from '@svc/api';
@@ -28,6 +30,10 @@ const INTRODUCTION = {
 **Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers show what is left.
 
 **Versions.** Changes to \`/api/v1\` are backward compatible. The revision of the service is in \`x-svc-version\`.`,
+    'x-guidance':
+      'Without an account, sign in with a wallet (`SIGN-IN-WITH-X`) and buy credit with `POST /x402/top-up`, or create a key with ' +
+      '`POST /api_keys/generate_web3_key`. `GET /models` has the models, what they can do, and their prices. `cost` in a ' +
+      'response is what it has cost; set `max_tokens` to bound it. `Idempotency-Key` makes a repetition free.',
   },
   operator: {
     title: 'Svc operator API',
@@ -137,12 +143,14 @@ function operation(
   const { operationId, tag, summary, access, body } = route;
   const description = descriptionOf(route);
   const parameters = parametersOf(route, schemas);
+  const sold = paymentInfo(route);
   return {
     operationId,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
     security: SECURITY[access].map((scheme) => ({ [scheme]: [] })),
+    ...(sold && { 'x-payment-info': sold }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -181,29 +189,23 @@ function parametersOf(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
       return { name, in: place, required, ...(description !== undefined && { description }), schema: rest };
     });
   });
-  const accepted = REQUEST_HEADERS.filter(({ isTaken }) => isTaken(route));
-  return [
-    ...found,
-    ...accepted.map(({ isTaken: _, ...header }) => ({ ...header, in: 'header', required: false })),
-  ];
+  return [...found, ...headerParameters(route)];
 }
 
-/** The headers of requests, and the routes that take them. */
-const REQUEST_HEADERS = [
-  {
-    isTaken: ({ headers }: RouteDefinition) => headers?.includes('encoding') === true,
-    name: 'Accept-Encoding',
-    description: '`gzip` or `br`: compress the response, unless it is a stream.',
-    schema: { type: 'string', examples: ['gzip, br'] },
-  },
-  {
-    isTaken: ({ admitted }: RouteDefinition) => admitted === 'once',
-    name: 'Idempotency-Key',
-    description:
-      'A name of the request, chosen by the client. For a day the same request with this key gets the same response, and costs nothing; another one is refused.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, examples: ['order-8f14e45f'] },
-  },
-];
+/** What agents and directories of x402 read: that an operation is sold, and for how much. */
+function paymentInfo({ access, admitted, isFree, payment }: RouteDefinition): JsonObject | undefined {
+  const isSold = access === 'key-or-wallet' && admitted === 'once' && isFree !== true;
+  if (!isSold && payment !== true) return undefined;
+  const most = String(TOP_UP_MOST_USD);
+  // The price of most requests is known only at their end, and depends on the model.
+  const price = {
+    mode: 'dynamic',
+    currency: 'USD',
+    min: payment ? String(TOP_UP_LEAST_USD) : '0',
+    max: most,
+  };
+  return { price, protocols: [{ x402: {} }] };
+}
 
 function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<string, JsonObject> {
   const responses: Record<string, JsonObject> = {

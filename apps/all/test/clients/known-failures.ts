@@ -17,6 +17,7 @@ const COMPLETIONS = [
   'POST /responses',
   'POST /messages',
   'POST /messages/count_tokens',
+  'POST /responses/input_tokens',
 ];
 
 /** A request that fits its schema may still be refused. */
@@ -101,7 +102,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     refused(operation, /The model rejected the request/, OF_MODEL),
     refused(operation, /is not available on this deployment/, OF_DEPLOYMENT),
   ]),
-  ...[...COMPLETIONS, 'POST /messages/count_tokens'].map((operation) =>
+  ...COMPLETIONS.map((operation) =>
     refused(
       operation,
       /must contain at most \d+ \w+ parts/,
@@ -115,7 +116,9 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
       'Only the tools of clients have one; those of the service differ by a prefix of their type.',
     ),
   ),
-  refused('POST /responses', /must have file_data or file_url/, TOGETHER),
+  ...['POST /responses', 'POST /responses/input_tokens'].map((operation) =>
+    refused(operation, /must have file_data or file_url|send either allowed_x_handles/, TOGETHER),
+  ),
   refused(
     'DELETE /api_keys',
     /must be set in the query or in the body/,
@@ -137,6 +140,18 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     'A schema does not know what is in a file.',
   ),
   refused('POST /augment/search', /is not available on this deployment/, OF_DEPLOYMENT),
+  refused(
+    'POST /chat/completions',
+    /Invalid E2EE headers/,
+    'A schema does not know the points of a curve, and OpenAPI cannot say that three headers go together.',
+  ),
+  {
+    check: 'positive_data_acceptance',
+    operation: 'POST /x402/top-up',
+    status: 400,
+    says: /payment/i,
+    why: 'A schema does not know what a wallet has signed.',
+  },
   refused('POST /crypto/rpc/{network}', /has no blockchain nodes/, OF_DEPLOYMENT),
   {
     check: 'negative_data_rejection',

@@ -56,6 +56,7 @@ export const audioRoutes = {
     path: '/api/v1/audio/models',
     operationId: 'listAudioModels',
     summary: 'Lists the models that speak, in the form that Open WebUI reads',
+    description: '`GET /models?type=tts` has their formats, voices and prices.',
     reply: z.object({ models: z.array(Named) }),
   },
   audioVoices: {
@@ -63,6 +64,7 @@ export const audioRoutes = {
     path: '/api/v1/audio/voices',
     operationId: 'listVoices',
     summary: 'Lists the voices of all models that speak, in the form that Open WebUI reads',
+    description: 'A voice belongs to a model; `GET /models?type=tts` has the voices of each.',
     reply: z.object({ voices: z.array(Named) }),
   },
   speech: {

@@ -7,20 +7,38 @@ import { Tool, ToolChoice } from './chat-tools.js';
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const VERBOSITIES = ['low', 'medium', 'high', 'auto'] as const;
 
+/** The options of a request that does not set them. */
+export const SVC_DEFAULTS = {
+  enable_web_search: 'off',
+  enable_web_citations: false,
+  enable_web_scraping: false,
+  enable_x_search: false,
+  include_venice_system_prompt: true,
+  include_search_results_in_stream: false,
+  return_search_results_as_documents: false,
+  strip_thinking_response: false,
+  disable_thinking: false,
+} as const;
+
+const flag = (byDefault: boolean) => z.boolean().nullish().meta({ default: byDefault });
+
 /** Options of this service. Unknown keys are dropped. */
 export const SvcParameters = z.object({
   character_slug: chars(CHARS.id).min(1).nullish(),
-  strip_thinking_response: z.boolean().nullish(),
-  disable_thinking: z.boolean().nullish(),
+  strip_thinking_response: flag(SVC_DEFAULTS.strip_thinking_response),
+  disable_thinking: flag(SVC_DEFAULTS.disable_thinking),
   enable_e2ee: z.boolean().nullish(),
-  enable_web_search: z.enum(['auto', 'off', 'on']).nullish(),
-  enable_web_scraping: z.boolean().nullish(),
-  enable_web_citations: z.boolean().nullish(),
-  enable_x_search: z.boolean().nullish(),
-  include_search_results_in_stream: z.boolean().nullish(),
-  return_search_results_as_documents: z.boolean().nullish(),
-  include_venice_system_prompt: z.boolean().nullish(),
-  include_svc_system_prompt: z.boolean().nullish(),
+  enable_web_search: z
+    .enum(['auto', 'off', 'on'])
+    .nullish()
+    .meta({ default: SVC_DEFAULTS.enable_web_search }),
+  enable_web_scraping: flag(SVC_DEFAULTS.enable_web_scraping),
+  enable_web_citations: flag(SVC_DEFAULTS.enable_web_citations),
+  enable_x_search: flag(SVC_DEFAULTS.enable_x_search),
+  include_search_results_in_stream: flag(SVC_DEFAULTS.include_search_results_in_stream),
+  return_search_results_as_documents: flag(SVC_DEFAULTS.return_search_results_as_documents),
+  include_venice_system_prompt: flag(SVC_DEFAULTS.include_venice_system_prompt),
+  include_svc_system_prompt: flag(SVC_DEFAULTS.include_venice_system_prompt),
 });
 
 const ResponseFormat = z.discriminatedUnion('type', [

@@ -9,6 +9,7 @@ export const cryptoRpcRoutes = {
     operationId: 'listRpcNetworks',
     tag: 'Crypto RPC',
     summary: 'Lists the networks whose nodes respond',
+    description: 'Each can be called at `/crypto/rpc/{network}`.',
     access: 'public',
     status: 200,
     reply: RpcNetworkList,

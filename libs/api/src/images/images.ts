@@ -18,6 +18,9 @@ const SEED_AT_MOST = 999_999_999;
 /** No image has a longer side. */
 const SIDE_AT_MOST = 8_192;
 
+/** The options of a request that does not set them. */
+export const IMAGE_DEFAULTS = { count: 1, format: 'webp', outputFormat: 'png', scale: 2 } as const;
+
 const UNUSED = 'Accepted but not used.';
 
 const Prompt = z.string().min(1).max(IMAGE_PROMPT_CHARS);
@@ -61,14 +64,15 @@ export const ImageRequest = z.looseObject({
     .min(1)
     .max(VARIANTS_AT_MOST)
     .nullish()
-    .describe('How many images. Each is charged, and counts as a request for the limits. Default: 1.'),
+    .meta({ default: IMAGE_DEFAULTS.count })
+    .describe('How many images. Each is charged, and counts as a request for the limits.'),
   style_preset: z.string().max(64).nullish().describe('A name from `GET /image/styles`.'),
   style_references: absent('style_references are not supported by this deployment'),
   lora_strength: z.int().min(0).max(100).nullish().describe(UNUSED),
   enhance_prompt: off('enhance_prompt is not supported by this deployment'),
   disable_prompt_optimization_thinking: z.boolean().nullish().describe(UNUSED),
   enable_web_search: off('enable_web_search is not supported for images'),
-  format: z.enum(IMAGE_FORMATS).nullish().describe('Default: `webp`.'),
+  format: z.enum(IMAGE_FORMATS).nullish().meta({ default: IMAGE_DEFAULTS.format }),
   return_binary: z.boolean().nullish().describe('Whether the response is the image itself instead of JSON.'),
   embed_exif_metadata: z
     .boolean()
@@ -98,7 +102,8 @@ export const ImageGenerationRequest = z.looseObject({
     .min(1)
     .max(IMAGES_AT_MOST)
     .nullish()
-    .describe('How many images. Each is charged, and counts as a request for the limits. Default: 1.'),
+    .meta({ default: IMAGE_DEFAULTS.count })
+    .describe('How many images. Each is charged, and counts as a request for the limits.'),
   size: ImageSize.nullish().describe(
     "The nearest size that the model has is made. Default: `auto`, the model's own default, such as 1024x1024.",
   ),
@@ -106,7 +111,7 @@ export const ImageGenerationRequest = z.looseObject({
     .enum(['b64_json', 'url'])
     .nullish()
     .describe('`url` is a data URL, since images are not stored. Default: `b64_json`.'),
-  output_format: z.enum(IMAGE_FORMATS).nullish().describe('Default: `png`.'),
+  output_format: z.enum(IMAGE_FORMATS).nullish().meta({ default: IMAGE_DEFAULTS.outputFormat }),
   output_compression: z
     .int()
     .min(0)
@@ -227,9 +232,8 @@ export const ImageUpscaleRequest = z.object({
     .min(2)
     .max(4)
     .nullish()
-    .describe(
-      'How many times as wide and as high; less if the result had more than 16,777,216 pixels. Default: 2.',
-    ),
+    .meta({ default: IMAGE_DEFAULTS.scale })
+    .describe('How many times as wide and as high; less if the result had more than 16,777,216 pixels.'),
   creativity: z.number().nullish().describe(UNUSED),
 });
 

@@ -1,4 +1,5 @@
 export {
+  IMAGE_DEFAULTS,
   ImageCutoutRequest,
   ImageEditRequest,
   ImageEditsRequest,

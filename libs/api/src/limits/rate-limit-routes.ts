@@ -47,12 +47,14 @@ export const rateLimitRoutes = {
     path: '/api/v1/api_keys/rate_limit_logs',
     operationId: 'listRateLimitLogs',
     summary: "Lists the account's last 50 requests that exceeded a limit, newest first",
+    description: 'Of all keys of the account. What was refused for another reason is not in it.',
   },
   rateLimitLog: {
     ...log,
     path: '/api/v1/api_keys/rate_limits/log',
     operationId: 'listRateLimitLog',
     summary: 'Alias of rate_limit_logs',
+    description: 'The same list under the path of the public interface.',
   },
 } as const satisfies Record<string, RouteDefinition>;
 

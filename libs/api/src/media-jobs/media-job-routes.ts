@@ -128,6 +128,7 @@ export const mediaJobRoutes = {
     operationId: 'quoteMusic',
     tag: 'Music',
     summary: 'Gives the price of a track',
+    description: 'Ignores fields that do not change the price.',
     body: MusicQuote,
   },
   queueMusic: {

@@ -99,6 +99,8 @@ export const walletRoutes = {
     operationId: 'getWalletBalance',
     tag: 'Wallets',
     summary: "Shows the wallet's own balance",
+    description:
+      'What is left of the credit of the wallet that signs in, and the least that a top-up may be.',
     access: 'key-or-wallet',
     status: 200,
     params: WalletParams,
@@ -112,6 +114,7 @@ export const walletRoutes = {
     operationId: 'listWalletTransactions',
     tag: 'Wallets',
     summary: "Lists the wallet's own top-ups and charges",
+    description: 'Of the wallet that signs in, newest first, with the transaction of each top-up.',
     access: 'key-or-wallet',
     status: 200,
     params: WalletParams,

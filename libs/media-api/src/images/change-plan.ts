@@ -2,7 +2,7 @@ import type { Catalog } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
 import type { CatalogUpscaleModel } from '@svc/contracts/catalog';
 import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
-import type { ImageCutoutRequest, ImageUpscaleRequest } from '@svc/api/images';
+import { IMAGE_DEFAULTS, type ImageCutoutRequest, type ImageUpscaleRequest } from '@svc/api/images';
 import { usdToNano } from '@svc/contracts/money';
 import { sellModel } from '@svc/paid/paid';
 import type { SourceImage } from './edit-images.js';
@@ -16,7 +16,7 @@ const MILLION = 1_000_000n;
 /** The most pixels of an enlarged image. Source: the public interface. */
 const UPSCALED_PIXELS_AT_MOST = 16_777_216;
 
-/** The factor of requests that name none, and the largest one at the lower price. */
+/** The largest factor at the lower price. */
 const DOUBLE = 2;
 
 const PNG = { format: 'png', quality: FILE_QUALITY } as const;
@@ -35,7 +35,7 @@ export interface ChangePlan extends ImageOffer {
  */
 export function planUpscale(request: ImageUpscaleRequest, caller: Caller, catalog: Catalog): ChangePlan {
   const sale = sellModel(request.model ?? 'default', catalog.ofType('upscale'), { caller, catalog });
-  const scale = request.scale ?? DOUBLE;
+  const scale = request.scale ?? IMAGE_DEFAULTS.scale;
   const linesAt = (factor: number) => (images: number) => upscaleLines(sale.model, factor, images);
   return {
     sale,

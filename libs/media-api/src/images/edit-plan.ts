@@ -3,7 +3,7 @@ import type { Caller } from '@svc/contracts/ports';
 import type { CatalogEditModel, ImageTier } from '@svc/contracts/catalog';
 import type { FormFile } from '@svc/api/route';
 import type { ImageEdit } from '@svc/contracts/inference';
-import { ImageEditRequest, ImageEditsRequest, ImageMultiEditRequest } from '@svc/api/images';
+import { IMAGE_DEFAULTS, ImageEditRequest, ImageEditsRequest, ImageMultiEditRequest } from '@svc/api/images';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 import {
   FILE_QUALITY,
@@ -48,7 +48,7 @@ type Plan = Omit<EditPlan, 'lines' | 'edit'> & {
 export function planEdits(request: ImageEditsRequest, caller: Caller, catalog: Catalog): EditPlan {
   const sale = sellModel(request.model ?? 'default', catalog.ofType('inpaint'), { caller, catalog });
   const { constraints } = sale.model;
-  const count = request.n ?? 1;
+  const count = request.n ?? IMAGE_DEFAULTS.count;
   refuseCount(count, 'n', sale);
   const resolution = constraints.defaultResolution ?? constraints.resolutions?.[0];
   const quality =

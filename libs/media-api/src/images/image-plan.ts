@@ -7,7 +7,7 @@ import type {
   ImageTier,
 } from '@svc/contracts/catalog';
 import type { ChargeLine } from '@svc/contracts/messages';
-import { ImageGenerationRequest, ImageRequest } from '@svc/api/images';
+import { IMAGE_DEFAULTS, ImageGenerationRequest, ImageRequest } from '@svc/api/images';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { ImageOutput } from '@svc/media';
@@ -47,7 +47,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function planImage(request: ImageRequest, caller: Caller, catalog: Catalog): ImagePlan {
   const sale = sellModel(request.model, catalog.ofType('image'), { caller, catalog });
   const { model } = sale;
-  const count = request.variants ?? 1;
+  const count = request.variants ?? IMAGE_DEFAULTS.count;
   refuseCount(count, 'variants', sale);
   if (request.return_binary === true && count > 1)
     throw refusal('variants', 'variants must be 1 with return_binary, since a file has one image');
@@ -72,7 +72,7 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
     count,
     lines: (images) => imageLines(model, tier, images),
     output: {
-      format: request.format ?? 'webp',
+      format: request.format ?? IMAGE_DEFAULTS.format,
       quality: FILE_QUALITY,
       ...(request.embed_exif_metadata === true && { exif }),
     },
@@ -84,7 +84,7 @@ export function planGeneration(request: ImageGenerationRequest, caller: Caller, 
   const sale = sellModel(request.model ?? 'default', catalog.ofType('image'), { caller, catalog });
   const { model } = sale;
   const { constraints } = model;
-  const count = request.n ?? 1;
+  const count = request.n ?? IMAGE_DEFAULTS.count;
   refuseCount(count, 'n', sale);
   refuseLongPrompt(request.prompt, model);
   const resolution = constraints.defaultResolution ?? constraints.resolutions?.[0];
@@ -110,7 +110,7 @@ export const openAiOutput = ({
   output_format: format,
   output_compression: quality,
 }: Pick<ImageGenerationRequest, 'output_format' | 'output_compression'>): ImageOutput => ({
-  format: format ?? 'png',
+  format: format ?? IMAGE_DEFAULTS.outputFormat,
   // A file of quality 0 shows nothing.
   quality: Math.max(1, quality ?? FILE_QUALITY),
 });

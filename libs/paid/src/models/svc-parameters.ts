@@ -1,6 +1,6 @@
 import type { Model } from '@svc/catalog';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import { SvcParameters, type SvcParametersEcho } from '@svc/api/chat';
+import { SVC_DEFAULTS, SvcParameters, type SvcParametersEcho } from '@svc/api/chat';
 
 /** Parameters that are allowed after a model's name. */
 const SUFFIX_KEYS = new Set([
@@ -68,19 +68,21 @@ function inEffect(body: SvcParameters | null | undefined, suffix: SvcParameters)
     suffix.include_svc_system_prompt ??
     body?.include_venice_system_prompt ??
     body?.include_svc_system_prompt ??
-    true;
+    SVC_DEFAULTS.include_venice_system_prompt;
   return {
     // True only for a request whose texts are encrypted, which is decided later.
     enable_e2ee: false,
-    enable_web_search: given.enable_web_search ?? 'off',
-    enable_web_citations: given.enable_web_citations ?? false,
-    enable_web_scraping: given.enable_web_scraping ?? false,
-    enable_x_search: given.enable_x_search ?? false,
+    enable_web_search: given.enable_web_search ?? SVC_DEFAULTS.enable_web_search,
+    enable_web_citations: given.enable_web_citations ?? SVC_DEFAULTS.enable_web_citations,
+    enable_web_scraping: given.enable_web_scraping ?? SVC_DEFAULTS.enable_web_scraping,
+    enable_x_search: given.enable_x_search ?? SVC_DEFAULTS.enable_x_search,
     include_venice_system_prompt: housePrompts,
-    include_search_results_in_stream: given.include_search_results_in_stream ?? false,
-    return_search_results_as_documents: given.return_search_results_as_documents ?? false,
-    strip_thinking_response: given.strip_thinking_response ?? false,
-    disable_thinking: given.disable_thinking ?? false,
+    include_search_results_in_stream:
+      given.include_search_results_in_stream ?? SVC_DEFAULTS.include_search_results_in_stream,
+    return_search_results_as_documents:
+      given.return_search_results_as_documents ?? SVC_DEFAULTS.return_search_results_as_documents,
+    strip_thinking_response: given.strip_thinking_response ?? SVC_DEFAULTS.strip_thinking_response,
+    disable_thinking: given.disable_thinking ?? SVC_DEFAULTS.disable_thinking,
     ...(typeof given.character_slug === 'string' && { character_slug: given.character_slug }),
     web_search_citations: [],
   };
