@@ -134,7 +134,8 @@ ${kinds('InputItem', 'type')}
 Unknown members have no effect here: clients of Anthropic's API send many that only its own models know.
 
 ${fields('CreateMessageRequest', TREATMENTS.message, MessagesRequest)}
-`;
+
+${readFileSync(join(import.meta.dirname, 'compatibility.md'), 'utf8')}`;
 
 if (!process.argv.includes('--check')) {
   writeFileSync(file, text);

@@ -252,6 +252,15 @@ describe('404', () => {
     expect(message).toContain(hint);
   });
 
+  it('names what has replaced an endpoint that the public interface has retired', async () => {
+    const { statusCode, body } = await request(`${platform.apiUrl}/video/transcriptions`, { method: 'POST' });
+    expect(statusCode).toBe(410);
+    expect(await body.json()).toMatchObject({
+      code: 'ENDPOINT_RETIRED',
+      error: { message: expect.stringContaining('use /api/v1/audio/transcriptions') },
+    });
+  });
+
   it("is in Anthropic's envelope for its clients, so that they show what to change", async () => {
     const { statusCode, headers, body } = await request(`${platform.apiUrl}/v1/messages`, {
       method: 'POST',

@@ -233,6 +233,7 @@ export const PROBLEMS = {
     'This job has already been completed, or has failed, so it cannot be ended.',
   ),
   MODEL_RETIRED: row(410, 'not_found_error', 'This model is no longer offered.'),
+  ENDPOINT_RETIRED: row(410, 'not_found_error', 'This endpoint is no longer offered.'),
   PAYLOAD_TOO_LARGE: row(
     413,
     'invalid_request_error',

@@ -11,6 +11,11 @@ export const CONSOLE_HOME = '/console';
 const CONSOLE_CALLS = `${CONSOLE_HOME}/api/`;
 const CONSOLE_BASE = `${CONSOLE_HOME}${BASE}`;
 
+/** Endpoints that the public interface has retired, with those in their place. */
+const RETIRED: ReadonlyMap<string, string> = new Map([
+  [`${BASE}/video/transcriptions`, `${BASE}/audio/transcriptions, which takes the sound of the video`],
+]);
+
 /** The most characters of an unknown path that are repeated to its client. */
 const SHOWN_CHARACTERS = 200;
 
@@ -35,11 +40,15 @@ export class KnownPaths {
 }
 
 /**
- * The error for a path without a route. Many clients have a base URL with a part too many or too few, so it
- * names the path that they may mean, or else the place of the description.
+ * The error for a path without a route: ENDPOINT_RETIRED, with the path in its place, or NOT_FOUND. Many
+ * clients have a base URL with a part too many or too few, so that names the path that they may mean, or else
+ * the place of the description.
  */
 export function notFound({ url, operatorSide }: Incoming, paths: KnownPaths): Problem {
   const path = pathOf(url);
+  const successor = operatorSide ? undefined : RETIRED.get(path);
+  if (successor !== undefined)
+    return new Problem('ENDPOINT_RETIRED', { message: `${path} is no longer offered: use ${successor}.` });
   const message = `There is no ${path.slice(0, SHOWN_CHARACTERS)} here`;
   const { path: docs } = routes.docs;
   if (operatorSide || paths.at(docs).length === 0)
