@@ -14,6 +14,8 @@ const AT_ONCE = 60;
 /** An answer is the text of its request, in tokens of six bytes each. */
 const TOKEN_BYTES = 6;
 const ANSWER_TOKENS = 80;
+/** A stream has about four times as many. */
+const LAST_BYTES = 5_000;
 const TEST = { timeout: 300_000 };
 
 let servers: Simulator[];
@@ -50,17 +52,21 @@ interface ServedRequest {
   readonly cancelledMs: number | undefined;
 }
 
-/** Begins a request, and leaves at a random moment. */
+/**
+ * Begins a request, and leaves at a random moment: half of them in the middle of their stream, however long
+ * it takes to begin, the others wherever they are then.
+ */
 async function leave(account: TestAccount | undefined, number: number): Promise<LeftRequest> {
   const left = { leftMs: Infinity, tokens: 0, isWhole: false };
   const leaving = new AbortController();
-  const afterMs = Math.random() * 500;
-  // It leaves later if the request has not even been sent by then.
-  void sleep(afterMs).then(() => {
+  const leaveNow = (): void => {
     left.leftMs = Date.now();
     leaving.abort();
-  });
+  };
   const stream = number % 4 > 0;
+  const lastByte = number % 4 > 1 ? Math.random() * LAST_BYTES : Infinity;
+  // It leaves later if the request has not even been sent by then.
+  if (lastByte === Infinity) void sleep(Math.random() * 500).then(leaveNow);
   const answer = String(number)
     .padStart(TOKEN_BYTES, '0')
     .padEnd(ANSWER_TOKENS * TOKEN_BYTES, 'letter');
@@ -70,7 +76,10 @@ async function leave(account: TestAccount | undefined, number: number): Promise<
     const body = { model: MODEL, messages, stream };
     const response = await platform.chat(account?.apiKey ?? '', body, { signal: leaving.signal });
     if (response.status !== 200) return left;
-    for await (const part of response.body ?? []) text += Buffer.from(part).toString();
+    for await (const part of response.body ?? []) {
+      text += Buffer.from(part).toString();
+      if (text.length > lastByte) leaveNow();
+    }
     left.isWhole = true;
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
