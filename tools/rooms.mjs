@@ -126,7 +126,7 @@ export const rooms = {
     records: [],
     lines: ['files'],
     runs: ['files', 'records', 'lines'],
-    routes: ['files', 'records'],
+    routes: ['files', 'records', 'runs'],
   },
   gateway: {
     keys: [],

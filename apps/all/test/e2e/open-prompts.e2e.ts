@@ -76,6 +76,7 @@ it.each([
   const leave = await open(path, body);
   const heldBytes = (await probe.heldBytes()) - beforeBytes;
   await leave();
-  expect(heldBytes / STREAMS).toBeGreaterThan(size);
+  // Garbage from before may have been collected meanwhile.
+  expect(heldBytes / STREAMS).toBeGreaterThan(0.8 * size);
   expect(heldBytes / STREAMS).toBeLessThan(1.5 * size);
 });

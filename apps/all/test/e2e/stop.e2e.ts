@@ -91,7 +91,7 @@ describe('SIGTERM', () => {
     const platform = await ownPlatform();
     const { apiKey } = await platform.account();
     // Long enough for each probe to be answered meanwhile, also on a busy machine.
-    const messages = [{ role: 'user', content: 'go [[sim tokens=800 itl-ms=10]]' }];
+    const messages = [{ role: 'user', content: 'go [[sim tokens=1500 itl-ms=10]]' }];
     const response = await platform.chat(apiKey, { model: 'test-model', messages, stream: true });
     const stopped = platform.service.stop();
     const probes = probesUntil(platform, stopped);
@@ -103,7 +103,7 @@ describe('SIGTERM', () => {
     });
     const { chunks, done } = await chunksOf(response);
     expect(done).toBe(true);
-    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(800);
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBe(1_500);
     expect(await stopped).toBe(0);
     expect(await probes).toEqual({ healthz: [200], readyz: [503], metrics: [200] });
   });

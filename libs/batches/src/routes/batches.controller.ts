@@ -18,6 +18,7 @@ import type { FastifyRequest } from 'fastify';
 import { type FileRecord, FileStore } from '../files/file.store.js';
 import { newFileId } from '../files/uploads.js';
 import { BatchStore } from '../records/batch.store.js';
+import { BatchRunner } from '../runs/batch-runner.js';
 import { batchView, pageOf } from './views.js';
 
 /** Batches in OpenAI's form. */
@@ -26,6 +27,7 @@ export class BatchesController {
   constructor(
     private readonly batches: BatchStore,
     private readonly files: FileStore,
+    private readonly runner: BatchRunner,
     private readonly settings: GatewaySettings,
   ) {}
 
@@ -56,6 +58,7 @@ export class BatchesController {
       },
       this.settings.config.GATEWAY_BATCH_ACCOUNT_LINES,
     );
+    this.runner.wake();
     return batchView(batch);
   }
 
@@ -80,7 +83,9 @@ export class BatchesController {
     @CallerOf() { accountId }: Caller,
     @Param() { batch_id: id }: BatchParams,
   ): Promise<BatchView> {
-    return batchView(await this.batches.cancel({ accountId, id, form: 'openai' }));
+    const batch = await this.batches.cancel({ accountId, id, form: 'openai' });
+    this.runner.wake();
+    return batchView(batch);
   }
 
   private async input(accountId: string, id: string): Promise<FileRecord> {

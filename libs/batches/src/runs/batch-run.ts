@@ -70,14 +70,15 @@ export class BatchRun implements LineRun {
     this.stopFor('lost');
   }
 
-  /** Resolves when the batch has ended, or this process has left it. */
-  async run(): Promise<void> {
+  /** Resolves when the batch has ended, with true, or when this process has left it. */
+  async run(): Promise<boolean> {
     const { batch, parts } = this;
+    let hasEnded = false;
     const renewing = this.renewing();
     try {
       await this.resume();
       await this.lines();
-      if (!this.isLost) await this.finish();
+      if (!this.isLost) hasEnded = await this.finish();
     } catch (error) {
       this.fail(error);
     } finally {
@@ -86,6 +87,7 @@ export class BatchRun implements LineRun {
       await renewing;
       await parts.batches.giveBack(batch).catch(() => undefined);
     }
+    return hasEnded;
   }
 
   async caller(): Promise<Caller> {
@@ -238,8 +240,8 @@ export class BatchRun implements LineRun {
     }
   }
 
-  /** Writes the results into files. */
-  private async finish(): Promise<void> {
+  /** Writes the results into files. Returns false if another process has taken the batch over. */
+  private async finish(): Promise<boolean> {
     const { batch, parts } = this;
     await parts.batches.finalize(batch);
     const files: ResultFile[] = [];
@@ -249,7 +251,7 @@ export class BatchRun implements LineRun {
     const state: BatchEnding['state'] =
       this.stopped === 'cancelled' || this.stopped === 'expired' ? this.stopped : 'completed';
     const keptSeconds = batch.outputSeconds ?? parts.keptSeconds;
-    await parts.batches.end(batch, { state, completed, failed, files, keptSeconds });
+    return parts.batches.end(batch, { state, completed, failed, files, keptSeconds });
   }
 
   private async written(isFailed: boolean, lines: number): Promise<ResultFile> {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { FileBlocks } from '@svc/contracts/ports';
 import { KeyStore } from '@svc/identity/accounts';
@@ -9,8 +8,11 @@ import { BatchStore } from '../records/batch.store.js';
 import { ResultStore } from '../records/result.store.js';
 import { BatchRun, LEASE_MS } from './batch-run.js';
 
-/** How often a process with room looks for batches, after a pause of a random part of it. */
-const LOOK_MS = 2_000;
+/**
+ * How often a process with room looks for the batches of others, after a pause of a random part of it. Of its
+ * own it learns at once.
+ */
+const LOOK_MS = 15_000;
 
 /** How long lines under way may take when the process stops; another process sends them again. */
 const STOP_MS = 5_000;
@@ -26,6 +28,8 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly runs = new Map<BatchRun, Promise<void>>();
   private readonly stopping = new AbortController();
   private looking: Promise<void> | undefined;
+  private isWanted = false;
+  private wakeUp: () => void = () => undefined;
 
   constructor(
     private readonly batches: BatchStore,
@@ -43,22 +47,39 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     this.stopping.abort();
+    this.wake();
     await this.looking;
     for (const run of this.runs.keys()) run.leave();
     await within(STOP_MS, Promise.all(this.runs.values())).catch(() => undefined);
+  }
+
+  /** Called when there may be something to do: a batch that is new or cancelled, or room for one. */
+  wake(): void {
+    this.isWanted = true;
+    this.wakeUp();
   }
 
   private async look(): Promise<void> {
     const { signal } = this.stopping;
     const { GATEWAY_BATCHES_AT_ONCE: most } = this.settings.config;
     while (!signal.aborted) {
-      await sleep(LOOK_MS * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      this.isWanted = false;
       try {
         while (this.runs.size < most && !signal.aborted && (await this.begin()));
       } catch (error) {
         this.logger.log.warn({ err: error }, 'batches could not be looked for');
       }
+      if (!this.isWanted) await this.rest(LOOK_MS * (0.5 + Math.random() / 2));
     }
+  }
+
+  /** Waits for `ms`, or until there may be something to do. */
+  private async rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.wakeUp = resolve;
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
   }
 
   /** Whether there was a batch. */
@@ -76,10 +97,12 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
       linesInFlight: config.GATEWAY_BATCH_LINES_IN_FLIGHT,
       keptSeconds: config.GATEWAY_FILE_RETENTION_DAYS * DAY_SECONDS,
     });
-    this.runs.set(
-      run,
-      run.run().finally(() => this.runs.delete(run)),
-    );
+    const work = run.run().then((hasEnded) => {
+      this.runs.delete(run);
+      // One that could not be continued is not taken again at once.
+      if (hasEnded) this.wake();
+    });
+    this.runs.set(run, work);
     return true;
   }
 }
