@@ -124,7 +124,25 @@ describe('a batch', () => {
   });
 });
 
+/** The response to an upload with these members. */
+function sent(members: object): Promise<Response> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(members)) form.append(name, String(value));
+  form.append('file', new Blob(['{}']), 'x.jsonl');
+  const headers = { authorization: `Bearer ${account.apiKey}` };
+  return fetch(`${platform.apiUrl}/files`, { method: 'POST', body: form, headers });
+}
+
 describe('files', () => {
+  it.each([
+    { 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '7200' },
+    { expires_after: '{"anchor":"created_at","seconds":7200}' },
+  ])('are kept as long as %j says', async (expiry) => {
+    const response = await sent({ purpose: 'batch', ...expiry });
+    const { created_at: from, expires_at: until } = (await response.json()) as Record<string, number>;
+    expect(Number(until) - Number(from)).toBe(7_200);
+  });
+
   it('are described, listed and deleted, each for its account only', async () => {
     const id = await client.upload(linesText(chat('x')));
     const other = await platform.account('1.00');
@@ -154,15 +172,13 @@ describe('files', () => {
       { purpose: 'batch', 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '1' },
       'expires_after.seconds',
     ],
+    [
+      { purpose: 'batch', expires_after: '{"anchor":"created_at","seconds":[7200]}' },
+      'expires_after.seconds',
+    ],
+    [{ purpose: 'batch', expires_after: 'tomorrow' }, 'expires_after'],
   ])('are refused with %j', async (members, param) => {
-    const form = new FormData();
-    for (const [name, value] of Object.entries(members)) form.append(name, value);
-    form.append('file', new Blob(['{}']), 'x.jsonl');
-    const response = await fetch(`${platform.apiUrl}/files`, {
-      method: 'POST',
-      body: form,
-      headers: { authorization: `Bearer ${account.apiKey}` },
-    });
+    const response = await sent(members);
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({ error: { param } });
   });

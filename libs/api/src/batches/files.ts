@@ -7,17 +7,17 @@ export const BATCH_FILE_BYTES = 209_715_200;
 const HOUR_SECONDS = 3_600;
 const MONTH_SECONDS = 2_592_000;
 
-/** Until when a file is kept. In a form, numbers are texts. */
+/** Until when a file is kept. */
 export const ExpiresAfter = z.object({
   anchor: z.literal('created_at'),
-  seconds: z.coerce.number().int().min(HOUR_SECONDS).max(MONTH_SECONDS),
+  seconds: z.int().min(HOUR_SECONDS).max(MONTH_SECONDS),
 });
 
 /** The members of an upload beside its file. */
 export const FileFields = z.object({
   purpose: z.literal('batch', 'must be `batch`').describe('What the file is for. Only batches read files.'),
   expires_after: ExpiresAfter.optional().describe(
-    'In a form: `expires_after[anchor]`, `expires_after[seconds]`.',
+    'As JSON, or as `expires_after[anchor]` and `expires_after[seconds]`.',
   ),
 });
 

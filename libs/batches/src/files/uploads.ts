@@ -3,7 +3,7 @@ import { BATCH_FILE_BYTES, FileFields } from '@svc/api/batches';
 import { FileBlocks } from '@svc/contracts/ports';
 import { Problem, invalidRequest, validate } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
-import { type StreamedPart, newId, streamedParts } from '@svc/runtime';
+import { type StreamedPart, jsonOrUndefined, newId, streamedParts } from '@svc/runtime';
 import { writeBlocks } from './blocks.js';
 import { LineCount } from './file-lines.js';
 import { type FileRecord, FileStore } from './file.store.js';
@@ -120,11 +120,19 @@ async function memberOf({ name, content }: StreamedPart): Promise<string> {
 }
 
 /** The members by name, those of `expires_after` in an object of their own. */
-function fieldsOf(members: ReadonlyMap<string, string>): object {
+const fieldsOf = (members: ReadonlyMap<string, string>): object => ({
+  purpose: members.get('purpose'),
+  expires_after: expiryOf(members),
+});
+
+/** As JSON, or with a member of the form for each of its members, as OpenAI's clients write it. */
+function expiryOf(members: ReadonlyMap<string, string>): unknown {
+  const json = members.get('expires_after');
+  if (json !== undefined) return jsonOrUndefined(json) ?? json;
   const anchor = members.get('expires_after[anchor]');
   const seconds = members.get('expires_after[seconds]');
-  const hasExpiry = anchor !== undefined || seconds !== undefined;
-  return { purpose: members.get('purpose'), ...(hasExpiry && { expires_after: { anchor, seconds } }) };
+  if (anchor === undefined && seconds === undefined) return undefined;
+  return { anchor, seconds: /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : seconds };
 }
 
 const fieldFault = (name: string, message: string): Problem =>
