@@ -99,6 +99,7 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
       'A schema does not know what is at a URL.',
     ),
     refused(operation, /does not accept (input_audio|video_url|file)/, OF_MODEL),
+    refused(operation, /does not support enable_x_search/, OF_MODEL),
     refused(operation, /The model rejected the request/, OF_MODEL),
     refused(operation, /is not available on this deployment/, OF_DEPLOYMENT),
   ]),

@@ -125,15 +125,21 @@ describe('a batch', () => {
 });
 
 /** The response to an upload with these members. */
-function sent(members: object): Promise<Response> {
+function sent(members: object, content = '{}'): Promise<Response> {
   const form = new FormData();
   for (const [name, value] of Object.entries(members)) form.append(name, String(value));
-  form.append('file', new Blob(['{}']), 'x.jsonl');
+  form.append('file', new Blob([content]), 'x.jsonl');
   const headers = { authorization: `Bearer ${account.apiKey}` };
   return fetch(`${platform.apiUrl}/files`, { method: 'POST', body: form, headers });
 }
 
 describe('files', () => {
+  it('are refused if they are empty', async () => {
+    const response = await sent({ purpose: 'batch' }, '');
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ error: { param: 'file' } });
+  });
+
   it.each([
     { 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '7200' },
     { expires_after: '{"anchor":"created_at","seconds":7200}' },

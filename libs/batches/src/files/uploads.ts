@@ -82,6 +82,7 @@ export class Uploads {
     }
     const fields = validate(FileFields, fieldsOf(members));
     if (!written) throw fieldFault('file', 'must be given');
+    if (written.bytes === 0) throw fieldFault('file', 'must not be empty');
     const keptSeconds = fields.expires_after?.seconds ?? days * DAY_SECONDS;
     const stored = await this.files.stored({ id, ...written }, keptSeconds);
     if (!stored) throw new Problem('REQUEST_INCOMPLETE');
