@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '@svc/storage';
-import { birthOf, processTreeOf, signal, until } from './processes.js';
+import { birthOf, hasStopped, processTreeOf, signal, until } from './processes.js';
 import { privateFolder } from './private-files.js';
 import type { ServerEnvironment, Server } from './server.js';
 
 const READY_MS = 120_000;
 const STOP_MS = 15_000;
 const KILL_MS = 10_000;
+const PAUSE_MS = 10_000;
 const ATTEMPTS = 4;
 const TAIL_CHARS = 3_000;
 
@@ -107,6 +108,8 @@ export abstract class DetachedServer implements Server {
     const running = await this.running();
     if (!running) throw new Error(`${this.variable}: the server is not running`);
     signal(running.pid, 'SIGSTOP');
+    // Threads on other processors may still finish what they do.
+    await until(() => hasStopped(running.pid), PAUSE_MS);
   }
 
   async resume(): Promise<void> {

@@ -1,11 +1,29 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const PS_MS = 5_000;
 const POLL_MS = 20;
+
+/** Whether no thread of a paused process runs any more. Only Linux says so of each. */
+export async function hasStopped(pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') return true;
+  try {
+    const threads = await readdir(`/proc/${pid}/task`);
+    const states = await Promise.all(
+      threads.map(async (thread) => {
+        const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+        return stat.charAt(stat.lastIndexOf(')') + 2);
+      }),
+    );
+    return states.every((state) => state === 'T');
+  } catch {
+    // It has ended, or one of its threads has just now.
+    return (await birthOf(pid)) === undefined;
+  }
+}
 
 /**
  * The start time of a process, which distinguishes it from a later one with the same id. `undefined` if there
