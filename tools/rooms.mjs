@@ -71,7 +71,7 @@ export const rooms = {
     actions: ['api', 'ui', 'shell', 'desk'],
   },
   catalog: {
-    '.': ['yaml-file'],
+    '.': ['bounded-text', 'yaml-file'],
     providers: [],
   },
   identity: {

@@ -1,6 +1,8 @@
 import type { Backend } from '@svc/contracts/catalog';
 import { z } from 'zod';
 import { boundedJson } from '@svc/runtime';
+import { boundedText } from './bounded-text.js';
+import { Count, Flag, Names } from './providers/listed-model.js';
 
 /** Timeout for listing the models of a server on this machine, and for describing one. */
 const RESPONSE_MS = 2_000;
@@ -28,10 +30,6 @@ export interface ReportedModel {
 type Details = {
   readonly [Name in keyof Omit<ReportedModel, 'id' | 'dimensions'>]?: ReportedModel[Name] | undefined;
 };
-
-const Count = z.int().positive().max(1_000_000_000).optional().catch(undefined);
-const Flag = z.boolean().optional().catch(undefined);
-const Names = z.array(z.string()).optional().catch(undefined);
 
 /** OpenAI's list of models; vLLM adds the context length, and infinity what a model does. */
 const List = z.object({ object: z.literal('list'), data: z.array(z.unknown()) });
@@ -274,14 +272,8 @@ async function read(
       },
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     });
-    const parts: Uint8Array[] = [];
-    let size = 0;
-    for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-      size += part.length;
-      if (size > RESPONSE_LIMIT_BYTES) return undefined;
-      parts.push(part);
-    }
-    return { status: response.status, value: boundedJson(Buffer.concat(parts).toString()) };
+    const text = await boundedText(response, RESPONSE_LIMIT_BYTES);
+    return text === undefined ? undefined : { status: response.status, value: boundedJson(text) };
   } catch {
     // Nothing listens there, or it is not a model server.
     return undefined;

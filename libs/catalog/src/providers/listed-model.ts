@@ -21,6 +21,7 @@ export interface ListPage {
   readonly next?: string | undefined;
 }
 
+/** What a server reports, or nothing if it has another form. */
 export const Count = z.int().positive().max(1_000_000_000).optional().catch(undefined);
 export const Flag = z.boolean().optional().catch(undefined);
 export const Text = z.string().min(1).max(200).optional().catch(undefined);

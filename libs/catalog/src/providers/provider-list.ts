@@ -1,4 +1,5 @@
 import { RESPONSE_JSON_LIMITS, StartFault, boundedJson } from '@svc/runtime';
+import { boundedText } from '../bounded-text.js';
 import type { ListPage, ListedModel } from './listed-model.js';
 import { type ListedKind, PROVIDER_FORMS, type ProviderForm } from './provider-forms.js';
 
@@ -18,7 +19,7 @@ export interface HostedProvider {
   readonly apiKey: string;
 }
 
-/** The models that a key can use. StartFault if the provider refuses the key, or is none. */
+/** The models that a key can use. Throws StartFault if the provider refuses the key or sends no list. */
 export async function listModels({ kind, url, apiKey }: HostedProvider): Promise<readonly ListedModel[]> {
   const form: ProviderForm = PROVIDER_FORMS[kind];
   const base = (form.listBase?.(url) ?? url).replace(/\/$/, '');
@@ -46,27 +47,13 @@ async function readPage(url: string, form: ProviderForm, apiKey: string): Promis
   if (response.status === 401 || response.status === 403)
     throw new StartFault(`${place} refuses the key (${response.status})`);
   if (response.status !== 200) throw new StartFault(`${place} responds with ${response.status}`);
-  const text = await boundedText(response, place);
+  const text = await boundedText(response, MOST_PAGE_BYTES).catch((error: unknown) => {
+    throw new StartFault(`${place} does not complete its list of models`, { cause: error });
+  });
+  if (text === undefined) throw new StartFault(`${place} has a list of more than ${MOST_PAGE_BYTES} bytes`);
   try {
     return form.page(boundedJson(text, RESPONSE_JSON_LIMITS));
   } catch (error) {
     throw new StartFault(`${place} is no list of models of this kind of provider`, { cause: error });
   }
-}
-
-async function boundedText(response: Response, place: string): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-      size += part.length;
-      if (size > MOST_PAGE_BYTES) break;
-      parts.push(part);
-    }
-  } catch (error) {
-    throw new StartFault(`${place} does not complete its list of models`, { cause: error });
-  }
-  if (size > MOST_PAGE_BYTES)
-    throw new StartFault(`${place} has a list of more than ${MOST_PAGE_BYTES} bytes`);
-  return Buffer.concat(parts).toString();
 }
