@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { BatchEndpoint } from '@svc/api/batches';
 import { jsonMembers } from '@svc/paid/json';
-import { boundedJson } from '@svc/runtime';
+import { jsonOrUndefined } from '@svc/runtime';
 import type { FileLine } from '../files/file-lines.js';
 
 /** The most bytes of a line. */
@@ -34,8 +34,8 @@ export function readLine({ number, bytes }: FileLine, endpoint: BatchEndpoint): 
   });
   if (!bytes) return refused('line_too_long', `it has more than ${LINE_BYTES} bytes.`);
   const text = bytes.toString();
-  const value = isUtf8(bytes) ? valueOf(text) : undefined;
-  if (value === undefined) return refused('invalid_json', 'it is not a JSON object in UTF-8.');
+  const value = isUtf8(bytes) ? jsonOrUndefined(text) : undefined;
+  if (!isObject(value)) return refused('invalid_json', 'it is not a JSON object in UTF-8.');
   const { custom_id: customId, method, url, body } = value;
   if (!isCustomId(customId))
     return refused(
@@ -62,15 +62,6 @@ export const duplicate = (number: number, customId: string, first: number): Read
     message: `Line ${number}: \`custom_id\` is the same as that of line ${first}.`,
   },
 });
-
-function valueOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value = boundedJson(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Characters that the database does not store cannot be in an id. */
 const isCustomId = (value: unknown): value is string =>

@@ -208,7 +208,7 @@ function searchTermsOf({ tools }: ResponseRequest, postsAt: number): SearchTerms
   return {
     size: web?.search_context_size ?? undefined,
     country,
-    posts: posts && { members: postsOf(posts, web), restriction: restrictionOf(posts, postsAt) },
+    posts: posts && { members: postsOf(posts, { web, country }), restriction: restrictionOf(posts, postsAt) },
   };
 }
 
@@ -218,9 +218,11 @@ function restrictionOf(tool: PostsTool, at: number): Issue['path'] | undefined {
 }
 
 /** The restrictions as members of xAI's `search_parameters`. */
-function postsOf(tool: PostsTool, web: SearchTool | undefined): object {
+function postsOf(
+  tool: PostsTool,
+  { web, country }: { readonly web: SearchTool | undefined; readonly country: string | undefined },
+): object {
   const { allowed_x_handles: included, excluded_x_handles: excluded, from_date: from, to_date: to } = tool;
-  const country = web?.user_location?.country?.toUpperCase();
   const handles = (names: readonly string[]): string[] => names.map((name) => name.replace('@', ''));
   return {
     sources: [
