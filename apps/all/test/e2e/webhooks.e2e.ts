@@ -227,9 +227,9 @@ describe('a delivery', () => {
   it('to a server that responds with 410 is the last, of which the other endpoints are notified', async () => {
     const customer = await Customer.with('0');
     const gone = await customer.endpoint('/gone');
-    await customer.endpoint('/told', ['webhook_endpoint.disabled']);
+    await customer.endpoint('/notified', ['webhook_endpoint.disabled']);
     await customer.test(gone);
-    const { body } = await arrival('/told');
+    const { body } = await arrival('/notified');
     expect(JSON.parse(body)).toMatchObject({ data: { endpoint_id: gone.id, state: 'gone' } });
     expect((await customer.call('GET', `/webhook_endpoints/${gone.id}`)).body).toMatchObject({
       state: 'gone',

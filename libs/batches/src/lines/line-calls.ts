@@ -76,7 +76,7 @@ export class LineCalls {
     return undefined;
   }
 
-  /** The response of one try, or the problem because of which there is none. */
+  /** The response of one try. If there is none, it is what a client would get for the problem. */
   private async tried(sending: Sending): Promise<LineResponse> {
     const { line, run } = sending;
     try {

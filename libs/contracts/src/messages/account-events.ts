@@ -36,7 +36,7 @@ const AccountEvent = z.object({
 /** Something that happened to an account. */
 export type AccountEvent = z.infer<typeof AccountEvent>;
 
-/** Stored in the transaction of what it tells, and delivered to the account's webhooks. */
+/** Stored together with the change that it reports, and delivered to the account's webhooks. */
 export const accountEvent = defineEvent<AccountEvent>({
   topic: 'account.event.v1',
   key: ({ accountId }) => accountId,

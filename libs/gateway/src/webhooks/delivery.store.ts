@@ -132,7 +132,7 @@ export class WebhookDeliveryStore {
     );
   }
 
-  /** How long until an endpoint may be claimed, unless there is none. */
+  /** The time until the next endpoint can be claimed; undefined if nothing is due at any. */
   async idleMs(): Promise<number | undefined> {
     const [row] = await this.database.query<{ ms: number | null }>(
       `SELECT (extract(epoch FROM min(greatest(due_at, lease_until)) - now()) * 1000)::float8 AS ms

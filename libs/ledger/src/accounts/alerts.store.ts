@@ -87,7 +87,7 @@ export async function notifySpending(client: PoolClient, charges: readonly Charg
     await addEvent(client, reachedEvent(row));
 }
 
-/** Adds an event in the transaction of what it tells. */
+/** Adds an event to the transaction of the change that it reports. */
 export function addEvent(client: PoolClient, event: AccountEvent): Promise<void> {
   return addToOutbox((sql, values) => client.query(sql, [...values]), accountEvent, event);
 }
