@@ -47,7 +47,9 @@ export {
 } from './process/run-process.js';
 export { type Listener, type Running, type ServeOptions, serve } from './process/serve.js';
 export { type Lent, expiring } from './expiring.js';
+export { pause } from './pause.js';
 export { type Retries, retrying } from './retrying.js';
+export { type Pause, StepLoop } from './step-loop.js';
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';
 export { DeadlineExceeded, within } from './within.js';

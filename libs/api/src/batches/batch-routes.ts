@@ -140,7 +140,8 @@ at the model's prices for batches. Lines are not counted by limits per minute. A
     path: '/api/v1/batches/:batch_id/cancel',
     operationId: 'cancelBatch',
     summary: 'Cancels a batch',
-    description: 'No further line begins. Those under way finish, and what is done is kept. May be repeated.',
+    description:
+      'No further line begins, and those under way are given up and cost nothing. What is done is kept and charged. May be repeated.',
     params: BatchParams,
     reply: BatchView,
     refusals: [...OF_BATCH, 'BATCH_FINISHED'],

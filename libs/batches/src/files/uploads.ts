@@ -5,8 +5,8 @@ import { Problem, invalidRequest, validate } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
 import { type StreamedPart, jsonOrUndefined, newId, streamedParts } from '@svc/runtime';
 import { writeBlocks } from './blocks.js';
-import { LineCount } from './file-lines.js';
 import { type FileRecord, FileStore } from './file.store.js';
+import { LineSplitter } from './line-splitter.js';
 
 /** The most uploads of an account that a process receives at once: each has a block in memory. */
 const UPLOADS_AT_ONCE = 4;
@@ -90,10 +90,11 @@ export class Uploads {
   }
 
   private async written(id: string, { content, file }: StreamedPart): Promise<Written> {
-    const count = new LineCount();
-    const written = await writeBlocks(this.blocks, id, count.of(bounded(content)));
+    let lines = 0;
+    const counted = new LineSplitter(0, () => (lines += 1));
+    const written = await writeBlocks(this.blocks, id, passed(bounded(content), counted));
     const filename = (file?.name ?? 'upload.jsonl').replaceAll('\0', '').slice(-FILENAME_LENGTH);
-    return { filename, lines: count.lines, ...written };
+    return { filename, lines, ...written };
   }
 }
 
@@ -107,6 +108,14 @@ async function* bounded(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     }
     yield part;
   }
+}
+
+async function* passed(content: AsyncIterable<Buffer>, lines: LineSplitter): AsyncGenerator<Buffer> {
+  for await (const part of content) {
+    lines.add(part);
+    yield part;
+  }
+  lines.end();
 }
 
 async function memberOf({ name, content }: StreamedPart): Promise<string> {

@@ -28,12 +28,18 @@ export interface SentLine {
   readonly endpoint: BatchEndpoint;
   readonly number: number;
   readonly body: Buffer;
+  /** Whether it has been charged and has no response yet. */
+  readonly isOwed: boolean;
 }
 
 /** The run that a line belongs to. */
 export interface LineRun {
   /** Aborted when no further line may begin. */
   readonly stop: AbortSignal;
+  /** Aborted when lines under way are given up, unless they are charged. */
+  readonly cancelled: AbortSignal;
+  /** Whether another process has the batch. */
+  readonly isLost: boolean;
   readonly turns: SharedTurns;
   /** As whom lines are sent now. Rejects: AUTHENTICATION_FAILED, UNAVAILABLE. */
   caller(): Promise<Caller>;
@@ -59,6 +65,13 @@ export class LineCalls {
     private readonly logger: RootLogger,
   ) {}
 
+  /** The numbers of lines that an ended process has charged, and of which it stored no response. */
+  async owed({ batchId, accountId }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<ReadonlySet<number>> {
+    const beginning = keyOf({ batchId, number: '' });
+    const keys = await this.repeats.owed(accountId, beginning);
+    return new Set(keys.map((key) => Number(key.slice(beginning.length))));
+  }
+
   /** Tries until the response is final; undefined if the run stops before. */
   async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
     const sending = new Sending(line, run, this.repeats);
@@ -82,13 +95,14 @@ export class LineCalls {
     try {
       const caller = await run.caller();
       const requestId = await sending.requestId();
-      const post = (): Promise<LineResponse> => this.post(line, { caller, requestId });
+      const post = (): Promise<LineResponse> =>
+        sending.unlessCancelled((signal) => this.post(line, { caller, requestId }, signal));
       const response = await run.turns.shared(post);
       // Money that lines side by side hold is not missing once they have ended.
       return response.status === 402 ? await run.turns.alone(post) : response;
     } catch (error) {
       const problem = error instanceof Problem ? error : new Problem('REQUEST_TIMEOUT', { cause: error });
-      if (!(error instanceof Problem))
+      if (!(error instanceof Problem) && !run.cancelled.aborted)
         this.logger.log.warn({ err: error, batchId: line.batchId, line: line.number }, 'a line failed');
       return { status: problem.status, requestId: sending.knownId, body: JSON.stringify(errorBody(problem)) };
     }
@@ -97,9 +111,10 @@ export class LineCalls {
   private async post(
     { endpoint, body }: SentLine,
     sender: { readonly caller: Caller; readonly requestId: string },
+    signal: AbortSignal,
   ): Promise<LineResponse> {
     const deadlineMs = this.settings.config.GATEWAY_RESPONSE_TIMEOUT_MS + MARGIN_MS;
-    const call = { path: `/api${endpoint}`, body, limitBytes: RESPONSE_BYTES, deadlineMs };
+    const call = { path: `/api${endpoint}`, body, limitBytes: RESPONSE_BYTES, deadlineMs, signal };
     const { status, body: received } = await this.inner.post(sender, call);
     return { status, requestId: sender.requestId, body: received.toString() };
   }
@@ -118,7 +133,9 @@ class Sending {
 
   /** What is charged must be delivered. */
   get isStopped(): boolean {
-    return this.run.stop.aborted && !this.isCharged;
+    const { line, run } = this;
+    const mustEnd = this.isCharged || (line.isOwed && !run.isLost);
+    return run.stop.aborted && !mustEnd;
   }
 
   get isCharged(): boolean {
@@ -131,8 +148,7 @@ class Sending {
     if (!this.claimed) {
       const claim = await this.repeats.claim({
         accountId,
-        // Clients' keys have no spaces.
-        key: `${batchId} ${number}`,
+        key: keyOf({ batchId, number }),
         digest: digestOf([endpoint, '\n', body]),
         requestId: `${prefixOf(endpoint)}${newId()}`,
         mayStore: false,
@@ -145,11 +161,31 @@ class Sending {
     return this.knownId;
   }
 
+  /** Does work that is aborted when the run is cancelled, as long as it is not charged. */
+  async unlessCancelled<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const { cancelled } = this.run;
+    const leaving = new AbortController();
+    const leave = (): void => {
+      if (this.claimed?.withdraw() === true) leaving.abort();
+    };
+    cancelled.addEventListener('abort', leave);
+    if (cancelled.aborted) leave();
+    try {
+      return await work(leaving.signal);
+    } finally {
+      cancelled.removeEventListener('abort', leave);
+    }
+  }
+
   async ended(isMade: boolean): Promise<void> {
     await this.claimed?.ended(isMade);
     this.claimed = undefined;
   }
 }
+
+/** Clients' keys have no spaces. */
+const keyOf = ({ batchId, number }: { readonly batchId: string; readonly number: number | '' }): string =>
+  `${batchId} ${number}`;
 
 /** Whether another try may have another outcome: the service was busy, failed, or is still at it. */
 const isUnserved = (status: number): boolean => status === 429 || status >= 500 || status === 409;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { BatchEndpoint } from '@svc/api/batches';
 import { jsonMembers } from '@svc/paid/json';
 import { jsonOrUndefined } from '@svc/runtime';
-import type { FileLine } from '../files/file-lines.js';
+import type { FileLine } from '../files/line-splitter.js';
 
 /** The most bytes of a line. */
 export const LINE_BYTES = 8_388_608;

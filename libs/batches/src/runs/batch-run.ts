@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, FileBlocks } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { KeyStore } from '@svc/identity/accounts';
-import type { Logger } from '@svc/runtime';
+import { type Logger, type Pause, StepLoop } from '@svc/runtime';
 import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
-import { linesOf } from '../files/file-lines.js';
+import { type FileLine, LineSplitter } from '../files/line-splitter.js';
 import type { LineCalls, LineRun } from '../lines/line-calls.js';
 import { LINE_BYTES, type LineFault, type ReadLine, duplicate, readLine } from '../lines/line-request.js';
 import { faultyLine, respondedLine } from '../lines/result-lines.js';
@@ -47,6 +47,9 @@ const EXPIRED: LineFault = {
 export class BatchRun implements LineRun {
   readonly turns = new SharedTurns();
   private readonly stopping = new AbortController();
+  private readonly cancelling = new AbortController();
+  private readonly renewals = new StepLoop({ step: () => this.renewed(), recover: () => this.unrenewed() });
+  private renewedMs = performance.now();
   private readonly underWay = new Set<Promise<void>>();
   private stopped: Stop | undefined;
   private completed = 0;
@@ -54,6 +57,8 @@ export class BatchRun implements LineRun {
   /** The lines that have results, and the first line of each id. */
   private readonly done = new Set<number>();
   private readonly firsts = new Map<string, number>();
+  /** The lines that are charged and have no results. */
+  private owed: ReadonlySet<number> = new Set();
   private known: { readonly caller: Promise<Caller>; readonly untilMs: number } | undefined;
 
   constructor(
@@ -65,6 +70,19 @@ export class BatchRun implements LineRun {
     return this.stopping.signal;
   }
 
+  get cancelled(): AbortSignal {
+    return this.cancelling.signal;
+  }
+
+  get isLost(): boolean {
+    return this.stopped === 'lost';
+  }
+
+  /** The batch may have been cancelled. */
+  look(): void {
+    this.renewals.wake();
+  }
+
   /** Ends without finishing. Lines under way finish, unless the process ends before. */
   leave(): void {
     this.stopFor('lost');
@@ -74,7 +92,7 @@ export class BatchRun implements LineRun {
   async run(): Promise<boolean> {
     const { batch, parts } = this;
     let hasEnded = false;
-    const renewing = this.renewing();
+    this.renewals.start();
     try {
       await this.resume();
       await this.lines();
@@ -84,7 +102,7 @@ export class BatchRun implements LineRun {
     } finally {
       this.leave();
       await Promise.allSettled(this.underWay);
-      await renewing;
+      await this.renewals.stop();
       await parts.batches.giveBack(batch).catch(() => undefined);
     }
     return hasEnded;
@@ -99,10 +117,6 @@ export class BatchRun implements LineRun {
       this.known = { caller, untilMs: nowMs + CALLER_MS };
     }
     return this.known.caller;
-  }
-
-  private get isLost(): boolean {
-    return this.stopped === 'lost';
   }
 
   private fail(error: unknown): void {
@@ -126,24 +140,25 @@ export class BatchRun implements LineRun {
     // What has lost the batch must not end it.
     if (this.stopped === undefined || reason === 'lost') this.stopped = reason;
     this.stopping.abort();
+    if (reason === 'cancelled') this.cancelling.abort();
   }
 
-  private async renewing(): Promise<void> {
+  private async renewed(): Promise<Pause> {
     const { batch, parts } = this;
-    let renewedMs = performance.now();
-    while (!this.isLost) {
-      const sentMs = performance.now();
-      try {
-        const renewal = await parts.batches.renew(batch, LEASE_MS, this.counts);
-        renewedMs = sentMs;
-        if (!renewal) this.stopFor('lost');
-        else if (renewal.isCancelled) this.stopFor('cancelled');
-        else if (renewal.isExpired) this.stopFor('expired');
-      } catch {
-        if (performance.now() - renewedMs > LEASE_MS) this.stopFor('lost');
-      }
-      await sleep(RENEW_MS);
+    const sentMs = performance.now();
+    if (!this.isLost) {
+      const renewal = await parts.batches.renew(batch, LEASE_MS, this.counts);
+      this.renewedMs = sentMs;
+      if (!renewal) this.stopFor('lost');
+      else if (renewal.isCancelled) this.stopFor('cancelled');
+      else if (renewal.isExpired) this.stopFor('expired');
     }
+    return { idleMs: RENEW_MS };
+  }
+
+  private unrenewed(): number {
+    if (performance.now() - this.renewedMs > LEASE_MS) this.stopFor('lost');
+    return RENEW_MS;
   }
 
   private get counts(): { readonly completed: number; readonly failed: number } {
@@ -152,7 +167,9 @@ export class BatchRun implements LineRun {
 
   /** What earlier processes have done. */
   private async resume(): Promise<void> {
-    for (const result of await this.parts.results.done(this.batch.id)) this.note(result);
+    const { batch, parts } = this;
+    for (const result of await parts.results.done(batch.id)) this.note(result);
+    this.owed = await parts.calls.owed({ batchId: batch.id, accountId: batch.accountId });
   }
 
   private note({ line, customId, isFailed }: Omit<LineResult, 'content'>): void {
@@ -169,17 +186,32 @@ export class BatchRun implements LineRun {
     const { batch, parts } = this;
     if (batch.state === 'cancelling') this.stopFor('cancelled');
     const content = readBlocks(parts.blocks, batch.inputFileId, batch.blocks);
-    for await (const line of linesOf(this.asFarAsThere(content), LINE_BYTES)) {
-      if (this.stopped === 'cancelled' || this.isLost) break;
-      if (this.done.has(line.number)) continue;
-      const read = this.unique(readLine(line, batch.endpoint));
-      while (this.underWay.size >= parts.linesInFlight) await Promise.race(this.underWay);
-      const work: Promise<void> = this.made(read)
-        .catch((error: unknown) => this.fail(error))
-        .finally(() => this.underWay.delete(work));
-      this.underWay.add(work);
+    const whole: FileLine[] = [];
+    const splitter = new LineSplitter(LINE_BYTES, (line) => whole.push(line));
+    for await (const block of this.asFarAsThere(content)) {
+      splitter.add(block);
+      for (const line of whole.splice(0)) await this.begin(line);
+      if (this.isOver && this.owed.size === 0) break;
     }
+    splitter.end();
+    for (const line of whole) await this.begin(line);
     await Promise.all(this.underWay);
+  }
+
+  private async begin(line: FileLine): Promise<void> {
+    const { batch, parts } = this;
+    if (this.done.has(line.number) || (this.isOver && !this.owed.has(line.number))) return;
+    const read = this.unique(readLine(line, batch.endpoint));
+    while (this.underWay.size >= parts.linesInFlight) await Promise.race(this.underWay);
+    const work: Promise<void> = this.made(read)
+      .catch((error: unknown) => this.fail(error))
+      .finally(() => this.underWay.delete(work));
+    this.underWay.add(work);
+  }
+
+  /** Whether no further line gets a result, except those that are charged. */
+  private get isOver(): boolean {
+    return this.stopped === 'cancelled' || this.isLost;
   }
 
   /** A batch whose file is gone ends with what it has done. */
@@ -212,7 +244,7 @@ export class BatchRun implements LineRun {
       return;
     }
     const { accountId, endpoint } = batch;
-    const line = { batchId: batch.id, accountId, endpoint, number, body };
+    const line = { batchId: batch.id, accountId, endpoint, number, body, isOwed: this.owed.has(number) };
     const final = await parts.calls.final(line, this);
     if (final) {
       const isFailed = final.response.status >= 300;

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@
 import { FileBlocks } from '@svc/contracts/ports';
 import { KeyStore } from '@svc/identity/accounts';
 import { GatewaySettings } from '@svc/paid';
-import { RootLogger, within } from '@svc/runtime';
+import { type Pause, RootLogger, StepLoop, within } from '@svc/runtime';
 import { LineCalls } from '../lines/line-calls.js';
 import { BatchStore } from '../records/batch.store.js';
 import { ResultStore } from '../records/result.store.js';
@@ -13,6 +13,9 @@ import { BatchRun, LEASE_MS } from './batch-run.js';
  * own it learns at once.
  */
 const LOOK_MS = 15_000;
+
+/** After a look that failed. */
+const AGAIN_MS = 2_000;
 
 /** How long lines under way may take when the process stops; another process sends them again. */
 const STOP_MS = 5_000;
@@ -26,10 +29,7 @@ const DAY_SECONDS = 86_400;
 @Injectable()
 export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly runs = new Map<BatchRun, Promise<void>>();
-  private readonly stopping = new AbortController();
-  private looking: Promise<void> | undefined;
-  private isWanted = false;
-  private wakeUp: () => void = () => undefined;
+  private readonly loop = new StepLoop({ step: () => this.look(), recover: (error) => this.recover(error) });
 
   constructor(
     private readonly batches: BatchStore,
@@ -42,44 +42,30 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.settings.config.GATEWAY_BATCHES_AT_ONCE > 0) this.looking = this.look();
+    if (this.settings.config.GATEWAY_BATCHES_AT_ONCE > 0) this.loop.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopping.abort();
-    this.wake();
-    await this.looking;
+    await this.loop.stop();
     for (const run of this.runs.keys()) run.leave();
     await within(STOP_MS, Promise.all(this.runs.values())).catch(() => undefined);
   }
 
   /** Called when there may be something to do: a batch that is new or cancelled, or room for one. */
   wake(): void {
-    this.isWanted = true;
-    this.wakeUp();
+    this.loop.wake();
+    for (const run of this.runs.keys()) run.look();
   }
 
-  private async look(): Promise<void> {
-    const { signal } = this.stopping;
-    const { GATEWAY_BATCHES_AT_ONCE: most } = this.settings.config;
-    while (!signal.aborted) {
-      this.isWanted = false;
-      try {
-        while (this.runs.size < most && !signal.aborted && (await this.begin()));
-      } catch (error) {
-        this.logger.log.warn({ err: error }, 'batches could not be looked for');
-      }
-      if (!this.isWanted) await this.rest(LOOK_MS * (0.5 + Math.random() / 2));
-    }
+  private async look(): Promise<Pause> {
+    const hasRoom = this.runs.size < this.settings.config.GATEWAY_BATCHES_AT_ONCE;
+    const hasBegun = hasRoom && (await this.begin());
+    return { idleMs: hasBegun ? 0 : LOOK_MS * (0.5 + Math.random() / 2) };
   }
 
-  /** Waits for `ms`, or until there may be something to do. */
-  private async rest(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.wakeUp = resolve;
-    const timer = setTimeout(resolve, ms);
-    await promise;
-    clearTimeout(timer);
+  private recover(error: unknown): number {
+    this.logger.log.warn({ err: error }, 'batches could not be looked for');
+    return AGAIN_MS;
   }
 
   /** Whether there was a batch. */

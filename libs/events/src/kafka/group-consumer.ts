@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retrying, within } from '@svc/runtime';
+import { pause, retrying, within } from '@svc/runtime';
 import type { Consumer as KafkaJSConsumer, EachBatchPayload, Kafka, PartitionOffset } from 'kafkajs';
 import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
 import type { EventsLogger } from '../delivery/logger.js';
@@ -7,7 +7,6 @@ import { type Subscription, deliver } from '../delivery/on-events.js';
 import { tracedBatch } from '../delivery/batch-trace.js';
 import type { Positions } from '../delivery/lag-watch.js';
 import { type LoggedEvent, deadTopic, parseEvents } from '../delivery/parse-events.js';
-import { pause } from '../delivery/pause.js';
 import { FetchedBatches } from './fetched-batches.js';
 import { MemberHeartbeat } from './heartbeat.js';
 import { brokerFault } from './kafka-client.js';

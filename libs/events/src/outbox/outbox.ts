@@ -1,8 +1,7 @@
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
-import { within } from '@svc/runtime';
+import { StepLoop, within } from '@svc/runtime';
 import type { Database } from '@svc/storage';
 import type { EventsLogger } from '../delivery/logger.js';
-import { ReadLoop } from '../delivery/read-loop.js';
 import type { GroupCommitLog } from '../publishing/group-commit-log.js';
 import { emptyOutbox, onAdded } from './outbox.store.js';
 
@@ -31,7 +30,7 @@ export interface OutboxOptions {
  */
 export class Outbox implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly options: OutboxOptions;
-  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
+  private readonly loop = new StepLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   private failures = 0;
   private soonUntilMs = 0;
   private endAdded: () => void = () => undefined;

@@ -1,3 +1,4 @@
+import { type Pause, StepLoop } from '@svc/runtime';
 import type { Client } from 'pg';
 import type { ConsumerSession } from './consumer-session.js';
 import type { EventsLogger } from '../delivery/logger.js';
@@ -6,7 +7,6 @@ import type { BroadcastSubscription } from '../delivery/on-every-process.js';
 import { deliver } from '../delivery/on-events.js';
 import { parseEvents } from '../delivery/parse-events.js';
 import { readEvents, readNewestId } from './postgres-events.store.js';
-import { type Pause, ReadLoop } from '../delivery/read-loop.js';
 
 const BATCH_MAX = 500;
 /** Listeners have to know soon, and for as long as it lasts, that events may be late. */
@@ -28,7 +28,7 @@ export interface BroadcastReaderOptions {
 export class BroadcastReader {
   readonly topic: string;
   private readonly options: BroadcastReaderOptions;
-  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
+  private readonly loop = new StepLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   private lastId: bigint | undefined;
   /** The connection of the last step. The next one may lead to another server. */
   private readOn: Client | undefined;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Pause, StepLoop } from '@svc/runtime';
 import type { Client } from 'pg';
 import type { ConsumerSession } from './consumer-session.js';
 import type { Consumer, ConsumerState, SendBatch } from '../delivery/event-strategy.js';
@@ -15,7 +16,6 @@ import {
 } from './postgres-events.store.js';
 import type { LoggedEvent } from '../delivery/parse-events.js';
 import type { Positions } from '../delivery/lag-watch.js';
-import { type Pause, ReadLoop } from '../delivery/read-loop.js';
 import { RecentEvents, type StoredBatch } from './recent-events.js';
 
 const BACKOFF_MS_MIN = 100;
@@ -56,7 +56,7 @@ export class TopicConsumer implements Consumer {
   readonly topic: string;
   readonly group: string;
   private readonly options: TopicConsumerOptions;
-  private readonly loop = new ReadLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
+  private readonly loop = new StepLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   /** The connection on which this consumer has its claim; a new connection has to claim again. */
   private claimedOn: Client | undefined;
   private claimedAtMs = Infinity;

@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
-import { RootLogger, within } from '@svc/runtime';
+import { type Pause, RootLogger, StepLoop, within } from '@svc/runtime';
 import {
   type Attempted,
   type DueDelivery,
@@ -54,10 +54,8 @@ export class WebhookFetcher extends GuardedFetcher {}
 export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly running = new Set<Promise<void>>();
-  private wakeUp: () => void = () => undefined;
-  private isWanted = false;
+  private readonly loop = new StepLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   private sealAtMs = 0;
-  private loop: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly store: WebhookDeliveryStore,
@@ -68,33 +66,32 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   ) {}
 
   onApplicationBootstrap(): void {
-    // It never rejects.
-    if (this.secrets.areConfigured) this.loop = this.run();
+    if (this.secrets.areConfigured) this.loop.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort(new Error('the process stops'));
-    this.wake();
-    await within(STOP_MS, Promise.all([this.loop, ...this.running])).catch(() => undefined);
+    await within(STOP_MS, this.stopped()).catch(() => undefined);
   }
 
   /** Signals that something is due. */
   wake(): void {
-    this.isWanted = true;
-    this.wakeUp();
+    this.loop.wake();
   }
 
-  private async run(): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      this.isWanted = false;
-      if (this.secrets.areRotated) await this.sealAgain();
-      const waitMs = await this.sweep().catch((error: unknown) => {
-        this.logger.log.warn({ error: String(error) }, 'due webhooks could not be read');
-        return AGAIN_MS;
-      });
-      if (!this.isWanted) await this.rest(waitMs);
-    }
+  private async stopped(): Promise<void> {
+    await this.loop.stop();
+    await Promise.all(this.running);
+  }
+
+  private async step(): Promise<Pause> {
+    if (this.secrets.areRotated) await this.sealAgain();
+    return { idleMs: await this.sweep() };
+  }
+
+  private recover(error: unknown): number {
+    this.logger.log.warn({ error: String(error) }, 'due webhooks could not be read');
+    return AGAIN_MS;
   }
 
   /** Once an hour, since other processes may still use the earlier key. */
@@ -178,16 +175,6 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
           'webhook-signature': signatures({ id, timestamp, body }, opened),
         },
       },
-    });
-  }
-
-  private rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
     });
   }
 }

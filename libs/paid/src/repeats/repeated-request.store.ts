@@ -63,6 +63,15 @@ export class RepeatedRequestStore {
     return row;
   }
 
+  async owed(accountId: string, beginning: string): Promise<string[]> {
+    const rows = await this.database.query<{ key: string }>(
+      `SELECT key FROM gateway.repeated_requests
+       WHERE account_id = $1 AND starts_with(key, $2) AND charge IS NOT NULL AND NOT is_made`,
+      [accountId, beginning],
+    );
+    return rows.map(({ key }) => key);
+  }
+
   async renew({ accountId, key, version }: RequestLease, leaseMs: number): Promise<void> {
     await this.database.query(
       `UPDATE gateway.repeated_requests SET lease_until = now() + $4 * interval '1 millisecond'

@@ -159,3 +159,29 @@ it('deletes requests after a day and no others', async () => {
   expect((await claimed(old)).isTakenOver).toBe(false);
   expect(await requests.claim(fresh)).toEqual(ANSWER);
 });
+
+it('never charges a request that was withdrawn, and withdraws none whose charge may be stored', async () => {
+  const request = sent();
+  const withdrawn = await claimed(request);
+  expect(withdrawn.withdraw()).toBe(true);
+  await expect(withdrawn.charged(chargeOf(request, 1))).rejects.toMatchObject({
+    code: 'REQUEST_IN_PROGRESS',
+  });
+  await withdrawn.ended(false);
+  const charged = await claimed(request);
+  const charging = charged.charged(chargeOf(request, 2));
+  expect(charged.withdraw()).toBe(false);
+  expect(await charging).toMatchObject({ cost: { usdNano: 2n } });
+  expect(charged.withdraw()).toBe(false);
+});
+
+it('finds the requests that are charged and have no response', async () => {
+  const { accountId } = sent();
+  const keys = ['batch 1', 'batch 2', 'batch 3', 'batch% 4'];
+  const all = keys.map((key) => ({ ...sent({ accountId, requestId: key }), key }));
+  const [first, second, third, fourth] = await Promise.all(all.map(claimed));
+  for (const claim of [first, second, fourth]) await claim?.charged(chargeOf(sent({ accountId }), 1));
+  await second?.ended(true);
+  expect(third?.hasCharge).toBe(false);
+  expect(await requests.owed(accountId, 'batch ')).toEqual(['batch 1']);
+});

@@ -28,6 +28,9 @@ export class ClaimedRequest implements Repeat {
   private readonly renewing: NodeJS.Timeout;
   private readonly lease: { readonly accountId: string; readonly key: string; readonly version: number };
   private isCharged: boolean;
+  /** Whether its charge may be stored. */
+  private isCharging = false;
+  private isWithdrawn = false;
   private isEnded = false;
   private readonly ending = Promise.withResolvers<void>();
 
@@ -60,7 +63,15 @@ export class ClaimedRequest implements Repeat {
     return this.isCharged;
   }
 
+  /** Gives the request up, unless its charge may be stored. If so returns true, and it is never charged. */
+  withdraw(): boolean {
+    this.isWithdrawn ||= !this.isCharging && !this.isCharged;
+    return this.isWithdrawn;
+  }
+
   async charged(charge: Charge): Promise<Charge> {
+    if (this.isWithdrawn) throw new Problem('REQUEST_IN_PROGRESS');
+    this.isCharging = true;
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
     if (!stored) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharged = true;
@@ -137,6 +148,11 @@ export class RepeatedRequests {
   /** The request with this id, if it has a key and this process is making it. */
   find(requestId: string): Repeat | undefined {
     return this.underWay.get(requestId);
+  }
+
+  /** The keys with this beginning whose requests are charged and have no response yet. */
+  async owed(accountId: string, beginning: string): Promise<readonly string[]> {
+    return reached(this.store.owed(accountId, beginning));
   }
 
   private begun(request: KeyedRequest, row: RepeatedRow): ClaimedRequest {

@@ -12,6 +12,8 @@ export interface InnerCall {
   /** The most bytes of the response. */
   readonly limitBytes: number;
   readonly deadlineMs: number;
+  /** When aborted, the caller leaves, as a client that disconnects. */
+  readonly signal?: AbortSignal;
 }
 
 export interface InnerResponse {
@@ -31,7 +33,7 @@ export class InnerCalls {
     this.server = createServer(SERVER_OPTIONS, handle);
   }
 
-  /** Rejects if the response does not come in time, or is too large. */
+  /** Rejects if the response does not come in time, or is too large, or the caller leaves. */
   async post(sender: InnerSender, call: InnerCall): Promise<InnerResponse> {
     const [ours, theirs] = duplexPair();
     markInner(theirs, sender);
@@ -48,14 +50,15 @@ export class InnerCalls {
 
 function exchange(connection: Duplex, call: InnerCall): Promise<InnerResponse> {
   return new Promise((resolve, reject) => {
-    const { path, headers, body, limitBytes, deadlineMs } = call;
+    const { path, headers, body, limitBytes, deadlineMs, signal } = call;
+    const late = AbortSignal.timeout(deadlineMs);
     const sent = request({
       method: 'POST',
       path,
       host: 'localhost',
       createConnection: () => connection,
       headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
-      signal: AbortSignal.timeout(deadlineMs),
+      signal: signal ? AbortSignal.any([late, signal]) : late,
     });
     sent.once('error', reject);
     sent.once('response', (response) => {

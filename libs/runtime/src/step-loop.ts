@@ -1,7 +1,7 @@
 import { pause } from './pause.js';
 
-/** The steps a log reader repeats. */
-export interface ReadSteps {
+/** The steps that a loop repeats. */
+export interface LoopSteps {
   /** Handles what is next. Returns the pause before the next step, which `wake` or `hurry` may end. */
   step(): Promise<Pause>;
   /** Called with the error of a failed step. Returns the delay in ms before the next attempt. */
@@ -9,23 +9,21 @@ export interface ReadSteps {
 }
 
 export interface Pause {
-  /** Waits this long, unless woken. */
+  /** Waits this long, unless woken. 0: goes on at once. */
   readonly idleMs: number;
-  /** Then waits this long so that more events gather, unless `hurry` is called. */
+  /** Then waits this long so that more to do gathers, unless `hurry` is called. */
   readonly gatherMs?: number;
 }
 
-/**
- * The loop of a log reader: runs step after step until stopped, can be woken early, and survives failures.
- */
-export class ReadLoop {
-  private readonly steps: ReadSteps;
+/** Runs step after step until stopped, can be woken early, and survives failures. */
+export class StepLoop {
+  private readonly steps: LoopSteps;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
   private woken = Promise.withResolvers<void>();
   private hurried = Promise.withResolvers<void>();
 
-  constructor(steps: ReadSteps) {
+  constructor(steps: LoopSteps) {
     this.steps = steps;
   }
 
@@ -33,12 +31,12 @@ export class ReadLoop {
     this.running ??= this.run();
   }
 
-  /** Signals that there may be new events. */
+  /** Signals that there may be something to do. */
   wake(): void {
     this.woken.resolve();
   }
 
-  /** Signals that a caller waits for stored events to be handled. */
+  /** Signals that a caller waits until all is done. */
   hurry(): void {
     this.hurried.resolve();
     this.woken.resolve();
