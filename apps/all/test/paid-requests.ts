@@ -87,6 +87,7 @@ export const UNPAID: ReadonlySet<string> = new Set([
   'completeMusic',
   'walletBalance',
   'walletTransactions',
+  'solanaTransfer',
 ]);
 
 export const routeNamed = (name: string): RouteDefinition => {

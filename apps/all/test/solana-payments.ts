@@ -71,6 +71,13 @@ export async function reformed(
   return paying({ header, wallet }, { transaction: await signedWire(Buffer.from(bytes), message, wallet) });
 }
 
+/** A transaction, signed by a wallet; the place of the fee payer's signature stays empty. */
+export async function signedTransaction(wallet: SolanaWallet, transaction: string): Promise<string> {
+  const { messageBytes } = getTransactionDecoder().decode(Buffer.from(transaction, 'base64'));
+  const message = getCompiledTransactionMessageDecoder().decode(messageBytes) as unknown as Message;
+  return signedWire(Buffer.from(messageBytes), message, wallet);
+}
+
 async function signedWire(bytes: Buffer, message: Message, wallet: SolanaWallet): Promise<string> {
   const signer = wallet.signer as unknown as {
     signTransactions(all: { messageBytes: Uint8Array }[]): Promise<Record<string, Uint8Array>[]>;

@@ -13,6 +13,7 @@ import {
   type PaymentsAuditReport,
   type PaymentsWanted,
   type SignedText,
+  type WantedTransfer,
 } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { Logger } from '@svc/runtime';
@@ -105,6 +106,17 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
         : await this.receive(authorization, { rail, accountId });
       checkSame(known.payment, authorization);
       return await this.outcomeOf(known);
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
+  override async unsignedTransfer(wanted: WantedTransfer): Promise<string> {
+    const rail = this.parts.rails.find(({ unsigned }) => unsigned);
+    if (!rail?.unsigned)
+      throw new Problem('X402_NOT_CONFIGURED', { message: 'This deployment takes no payments on Solana.' });
+    try {
+      return await rail.unsigned(wanted);
     } catch (error) {
       throw refusalOf(error);
     }
@@ -261,6 +273,7 @@ export class NoPayments extends Payments {
 
   override readonly rails = () => this.refuse();
   override readonly topUp = () => this.refuse();
+  override readonly unsignedTransfer = () => this.refuse();
   override readonly hasSigned = () => this.refuse();
   override readonly list = () => this.refuse();
   override readonly get = () => this.refuse();

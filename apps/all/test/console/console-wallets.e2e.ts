@@ -1,14 +1,20 @@
-import { LocalChain } from '@svc/infra';
+import { base58 } from '@scure/base';
+import { LocalChain, LocalSolana } from '@svc/infra';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Seller, sellerOn } from '../buyers.js';
+import { type Seller, sellerOn, sellerOnSolana } from '../buyers.js';
 import { Platform } from '../platform.js';
-import { type EvmWallet, evmWallet } from '../wallets.js';
+import { signedTransaction } from '../solana-payments.js';
+import { type EvmWallet, type SolanaWallet, evmWallet, solanaWallet } from '../wallets.js';
 import { BrowserWindow, CHROMIUM, startChromium } from './browser-window.js';
+
+const fault = await LocalSolana.fault();
 
 let browser: Browser;
 let chain: LocalChain;
+let solana: LocalSolana | undefined;
 let seller: Seller;
+let solanaSeller: Seller | undefined;
 let platform: Platform;
 
 /** What the page asks of the wallet, and whether its owner refuses to pay. */
@@ -57,16 +63,63 @@ async function install(page: Page, wallet: EvmWallet): Promise<ExtensionState> {
   return state;
 }
 
+/** The same for a wallet on Solana, of the Wallet Standard. */
+async function installSolana(page: Page, wallet: SolanaWallet): Promise<ExtensionState> {
+  const state: ExtensionState = { calls: [], refuses: false };
+  const answers: Record<string, (bytes: Buffer) => Promise<Uint8Array>> = {
+    signMessage: async (bytes) => base58.decode(await wallet.signMessage(bytes.toString())),
+    signTransaction: async (bytes) =>
+      Buffer.from(await signedTransaction(wallet, bytes.toString('base64')), 'base64'),
+  };
+  await page.exposeFunction('askSolana', async (method: string, bytes: number[]) => {
+    state.calls.push(method);
+    if (state.refuses && method === 'signTransaction') return undefined;
+    return [...((await answers[method]?.(Buffer.from(bytes))) ?? [])];
+  });
+  await page.addInitScript((address: string) => {
+    type Ask = (method: string, bytes: number[]) => Promise<number[] | undefined>;
+    const { askSolana } = globalThis as unknown as { askSolana: Ask };
+    const ask = async (method: string, bytes: Uint8Array) => {
+      const answer = await askSolana(method, [...bytes]);
+      if (!answer) throw new Error('User rejected the request.');
+      return new Uint8Array(answer);
+    };
+    const features = {
+      'standard:connect': { connect: () => Promise.resolve({ accounts: [{ address }] }) },
+      'solana:signMessage': {
+        signMessage: async ({ message }: { message: Uint8Array }) => [
+          { signature: await ask('signMessage', message) },
+        ],
+      },
+      'solana:signTransaction': {
+        signTransaction: async ({ transaction }: { transaction: Uint8Array }) => [
+          { signedTransaction: await ask('signTransaction', transaction) },
+        ],
+      },
+    };
+    const own = { name: 'Solana wallet', icon: 'data:image/svg+xml,<svg/>', features };
+    const register = (api: { register(wallet: object): void }) => api.register(own);
+    addEventListener('wallet-standard:app-ready', (event) =>
+      register((event as CustomEvent<Parameters<typeof register>[0]>).detail),
+    );
+    dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }));
+  }, wallet.address);
+  return state;
+}
+
 describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
   beforeAll(async () => {
     [browser, chain] = await Promise.all([startChromium(), LocalChain.start()]);
     seller = await sellerOn(chain);
-    platform = await Platform.start({ hasOwnProcess: true, env: seller.env });
+    if (fault === undefined) solana = await LocalSolana.start();
+    solanaSeller = solana && (await sellerOnSolana(solana));
+    platform = await Platform.start({ hasOwnProcess: true, env: { ...seller.env, ...solanaSeller?.env } });
   });
   afterAll(async () => {
     await browser?.close();
     await platform?.stop();
     await chain?.stop();
+    solana?.stop();
   });
 
   it('signs in, pays ten dollars once, and pays nothing when its owner refuses', async () => {
@@ -94,6 +147,44 @@ describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
     expect(await chain.balanceOf(wallet.address)).toBe(90_000_000n);
     expect(extension.calls.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(2);
     await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+    expect(opened.faults).toEqual([]);
+    await opened.close();
+  });
+
+  it.skipIf(fault !== undefined)('does the same on Solana', async () => {
+    if (!solana) throw new Error('there is no Solana');
+    const wallet = solanaWallet();
+    await solana.mint(wallet.address, 12);
+    const opened = await BrowserWindow.open(browser, platform.rootUrl);
+    const { page } = opened;
+    const extension = await installSolana(page, wallet);
+    await opened.visit();
+    await page.getByRole('button', { name: /Solana wallet/ }).click();
+    await opened.heading('Overview');
+    await opened.open('Credit');
+    await page.getByLabel('Amount in US dollars').fill('10');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add credit' });
+    await dialog.getByText(solanaSeller?.address ?? '').waitFor();
+    await dialog.getByText('Base', { exact: true }).click();
+    await dialog.getByText('No wallet for Base').waitFor();
+    await dialog.getByText('Solana', { exact: true }).click();
+    expect(await opened.findings()).toEqual([]);
+    extension.refuses = true;
+    await dialog.getByRole('button', { name: /Pay with/ }).click();
+    await dialog.getByText('The wallet refused. Nothing was changed.').waitFor();
+    expect(await solana.balanceOf(wallet.address)).toBe(12_000_000n);
+    extension.refuses = false;
+    await dialog.getByRole('button', { name: /Pay with/ }).dblclick();
+    await page.getByText('$10.00 credited').waitFor();
+    expect(await solana.balanceOf(wallet.address)).toBe(2_000_000n);
+    expect(extension.calls).toEqual(['signMessage', 'signTransaction', 'signTransaction']);
+    await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await dialog.getByRole('button', { name: /Pay with/ }).click();
+    await dialog.getByText('the payer has too little USDC').waitFor();
+    expect(await solana.balanceOf(wallet.address)).toBe(2_000_000n);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
     expect(opened.faults).toEqual([]);
     await opened.close();
   });

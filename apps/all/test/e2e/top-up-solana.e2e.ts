@@ -12,7 +12,7 @@ import {
   topUpUrl,
 } from '../buyers.js';
 import { Platform } from '../platform.js';
-import { HOSTILE_MESSAGES, reformed } from '../solana-payments.js';
+import { HOSTILE_MESSAGES, reformed, signedTransaction } from '../solana-payments.js';
 import { HOSTILE_WIRES } from '../solana-wires.js';
 import { type SolanaWallet, base64 } from '../wallets.js';
 
@@ -97,6 +97,42 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
       400,
       'PAYMENT_VERIFICATION_FAILED',
     ]);
+  });
+
+  it('pays by a transaction that the service prepares, as wallets in browsers do', async () => {
+    const { wallet } = await solanaBuyer(chain, 7);
+    const { apiKey } = await platform.account('1.00');
+    const prepared = async (payer: string): Promise<Response> =>
+      fetch(`${platform.apiUrl}/x402/solana-transfer`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify({ amount: '6.5', payer }),
+      });
+    const transactions = await Promise.all(
+      [1, 2].map(async () => {
+        const { data } = (await (await prepared(wallet.address)).json()) as { data: { transaction: string } };
+        return data.transaction;
+      }),
+    );
+    expect(new Set(transactions).size).toBe(2);
+    const [transaction = ''] = transactions;
+    const accepted = { scheme: 'exact', network: SOLANA };
+    const unsigned = base64({ x402Version: 2, accepted, payload: { transaction } });
+    expect((await bodyOf(await pay(platform, unsigned)))['error']).toBe('PAYMENT_VERIFICATION_FAILED');
+    const signed = await signedTransaction(wallet, transaction);
+    const header = base64({ x402Version: 2, accepted, payload: { transaction: signed } });
+    const answers = await Promise.all([pay(platform, header), pay(platform, header)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await chain.balanceOf(wallet.address)).toBe(500_000n);
+    expect((await chat(platform, wallet)).headers.get('x-svc-balance-usd')).toBe('6.50');
+    const refused = await Promise.all([
+      bodyOf(await prepared(seller.address)),
+      bodyOf(await prepared('1'.repeat(44))),
+      bodyOf(await prepared('nobody')),
+    ]);
+    expect(JSON.stringify(refused.map(({ error }) => error))).toMatch(
+      /another wallet.*must be the address.*Solana/,
+    );
   });
 
   it('gets the payment terms', async () => {

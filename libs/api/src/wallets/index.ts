@@ -9,8 +9,10 @@ export {
   TopUpRefused,
   TopUpReply,
   TransactionQuery,
+  UnsignedSolanaTransfer,
   WalletBalance,
   type WalletParams,
   type WalletTransaction,
   WalletTransactions,
+  WantedSolanaTransfer,
 } from './wallet-routes.js';

@@ -12,14 +12,13 @@ const isOnOffer = (usd: string): boolean => {
   );
 };
 
+const OFFERED = `must be a decimal number of US dollars from ${TOP_UP_LEAST_USD} to ${TOP_UP_MOST_USD}, with at most 6 decimals`;
+
 export const TopUpQuery = z.object({
   amount: z
     .string()
     .max(20)
-    .refine(
-      isOnOffer,
-      `must be a decimal number of US dollars from ${TOP_UP_LEAST_USD} to ${TOP_UP_MOST_USD}, with at most 6 decimals`,
-    )
+    .refine(isOnOffer, OFFERED)
     .default(String(TOP_UP_LEAST_USD))
     .describe('The US dollars to request if no payment is sent.'),
 });
@@ -40,6 +39,25 @@ export const TopUpReply = z.object({
   }),
 });
 export type TopUpReply = z.infer<typeof TopUpReply>;
+
+export const WantedSolanaTransfer = z.object({
+  amount: z.string().max(20).refine(isOnOffer, OFFERED).describe('US dollars.'),
+  payer: z
+    .string()
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a wallet address on Solana')
+    .describe('The wallet that is to sign.'),
+});
+export type WantedSolanaTransfer = z.infer<typeof WantedSolanaTransfer>;
+
+export const UnsignedSolanaTransfer = z.object({
+  success: z.literal(true),
+  data: z.object({
+    transaction: z
+      .string()
+      .describe('Base64. It is to be signed by the payer within about a minute, and moves nothing before.'),
+  }),
+});
+export type UnsignedSolanaTransfer = z.infer<typeof UnsignedSolanaTransfer>;
 
 /** A rejected payment. */
 export const TopUpRefused = z.object({ error: z.string().describe('An error code.'), message: z.string() });
@@ -155,5 +173,20 @@ received before with a different signature or amount is rejected.`,
       'PAYMENT_IN_PROGRESS',
       'X402_NOT_CONFIGURED',
     ],
+  },
+  solanaTransfer: {
+    method: 'POST',
+    path: '/api/v1/x402/solana-transfer',
+    operationId: 'prepareSolanaTransfer',
+    tag: 'Wallets',
+    summary: 'Prepares a payment on Solana',
+    description: `For wallets in browsers, which sign transactions and have no node of Solana to build them. The response has a
+transfer of this amount of USDC from the payer, whose fee this service pays. Sign it, and send it to \`/x402/top-up\` as
+\`{"x402Version": 2, "accepted": …, "payload": {"transaction": …}}\`, with the way to pay as listed there.`,
+    access: 'key-or-wallet',
+    status: 200,
+    body: WantedSolanaTransfer,
+    reply: UnsignedSolanaTransfer,
+    refusals: ['INVALID_REQUEST', 'INVALID_PAYMENT_PAYER', 'X402_NOT_CONFIGURED'],
   },
 } as const satisfies Record<string, RouteDefinition>;

@@ -1,48 +1,64 @@
 import type { PaymentOption } from '@svc/api/wallets';
-import { TOP_UP_LEAST_USD, TOP_UP_MOST_USD, USDC_DECIMALS } from '@svc/contracts/money';
+import { SOLANA_NETWORK, TOP_UP_LEAST_USD, TOP_UP_MOST_USD, USDC_DECIMALS } from '@svc/contracts/money';
 import { useEffect, useState } from 'preact/hooks';
 import { textIn } from '../text/form-text.js';
 import { usd } from '../text/format.js';
 import { useAction } from '../ui/action.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
-import { Field } from '../ui/fields.js';
+import { Field, Segments } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
-import {
-  type EvmWallet,
-  chainIdOf,
-  connectEvm,
-  evmWallets,
-  findEvmWallets,
-  signPayment,
-} from '../wallets/evm.js';
+import { findEvmWallets } from '../wallets/evm.js';
+import { type Payer, payersOn } from '../wallets/payers.js';
+import { findSolanaWallets } from '../wallets/solana.js';
 import { type ToppedUp, pay, paymentOptions } from './top-up.js';
 
-const NETWORKS: Readonly<Record<number, string>> = { 1: 'Ethereum', 8453: 'Base', 84532: 'Base Sepolia' };
+const NETWORKS: Readonly<Record<string, string>> = {
+  'eip155:1': 'Ethereum',
+  'eip155:8453': 'Base',
+  'eip155:84532': 'Base Sepolia',
+  [SOLANA_NETWORK]: 'Solana',
+};
+const nameOf = ({ network }: PaymentOption): string => NETWORKS[network] ?? network;
 
 /** Of the unit of USDC, as dollars. */
 const usdcOf = (units: string): string => usd(BigInt(units) * 10n ** BigInt(9 - USDC_DECIMALS));
 
 interface OfferProps {
-  readonly option: PaymentOption;
+  readonly options: readonly PaymentOption[];
   readonly amount: string;
   readonly onClose: () => void;
   readonly onPaid: (result: ToppedUp) => void;
 }
 
-/** Has a wallet sign the payment. The credit belongs to the account that is signed in, whoever pays. */
-async function payWith(wallet: EvmWallet, { option, amount }: OfferProps): Promise<ToppedUp> {
-  const address = await connectEvm(wallet);
-  return pay(await signPayment(wallet, address, option), amount);
+function findWallets(): void {
+  findEvmWallets();
+  findSolanaWallets();
 }
 
 /** What is paid, to whom and where, before the wallet opens. */
-function Offer(props: OfferProps) {
-  const { option, onClose, onPaid } = props;
-  const chainId = chainIdOf(option.network);
-  const { error, isBusy, run } = useAction(async (wallet: EvmWallet) => onPaid(await payWith(wallet, props)));
+function Offer({ options, amount, onClose, onPaid }: OfferProps) {
+  const [chosen, setChosen] = useState('');
+  const option =
+    options.find(({ network }) => network === chosen) ??
+    options.find((each) => payersOn(each).length > 0) ??
+    options[0];
+  // The credit belongs to the account that is signed in, whoever pays.
+  const { error, isBusy, run } = useAction(async ({ sign }: Payer) => {
+    if (option) onPaid(await pay(await sign(option, amount), amount));
+  });
+  if (!option) return null;
+  const payers = payersOn(option);
   return (
     <Dialog title="Add credit" onClose={onClose} mustStay={isBusy}>
+      {options.length > 1 && (
+        <Segments
+          label="Network"
+          value={option.network}
+          options={options.map((each) => [each.network, nameOf(each)] as const)}
+          onChange={setChosen}
+        />
+      )}
       <dl class="facts">
         <dt>You pay</dt>
         <dd>
@@ -51,7 +67,7 @@ function Offer(props: OfferProps) {
         <dt>To</dt>
         <dd class="mono">{option.payTo}</dd>
         <dt>Network</dt>
-        <dd>{NETWORKS[chainId] ?? option.network}; you pay no fee</dd>
+        <dd>{nameOf(option)}; you pay no fee</dd>
         <dt>Token</dt>
         <dd class="mono">{option.asset}</dd>
       </dl>
@@ -59,17 +75,19 @@ function Offer(props: OfferProps) {
         The wallet asks you to sign a transfer of exactly this amount. It is valid for a few minutes.
       </p>
       {error && <ErrorNote error={error} />}
-      {evmWallets.value.length === 0 && <p class="note warn">No wallet was found in this browser.</p>}
+      {payers.length === 0 && (
+        <p class="note warn">No wallet for {nameOf(option)} was found in this browser.</p>
+      )}
       <div class="choices">
-        {evmWallets.value.map((wallet) => (
+        {payers.map((payer) => (
           <button
-            key={wallet.info.uuid}
+            key={payer.id}
             type="button"
             class="primary"
             disabled={isBusy}
-            onClick={() => void run(wallet)}
+            onClick={() => void run(payer)}
           >
-            {isBusy ? 'Waiting for the wallet and the network…' : `Pay with ${wallet.info.name}`}
+            {isBusy ? 'Waiting for the wallet and the network…' : `Pay with ${payer.name}`}
           </button>
         ))}
       </div>
@@ -83,18 +101,17 @@ interface TopUpFormProps {
 
 /** Credit for USDC of a wallet in this browser. */
 export function TopUpForm({ onPaid }: TopUpFormProps) {
-  const [offer, setOffer] = useState<{ option: PaymentOption; amount: string }>();
+  const [offer, setOffer] = useState<{ options: readonly PaymentOption[]; amount: string }>();
   const [paid, setPaid] = useState<ToppedUp>();
   const [error, setError] = useState<Error>();
-  useEffect(findEvmWallets, []);
+  useEffect(findWallets, []);
   const submit = async (amount: string) => {
     setError(undefined);
     setPaid(undefined);
     try {
       const options = await paymentOptions(amount);
-      const option = options.find(({ network }) => network.startsWith('eip155:'));
-      if (!option) throw new Error('This service takes no payments on EVM networks.');
-      setOffer({ option, amount });
+      if (options.length === 0) throw new Error('This service takes no payments by wallets.');
+      setOffer({ options, amount });
     } catch (cause) {
       setError(cause as Error);
     }

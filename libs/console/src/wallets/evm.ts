@@ -90,7 +90,7 @@ const AUTHORIZATION = [
 ];
 
 /** The number of an EVM network in the form `eip155:8453`. */
-export const chainIdOf = (network: string): number => Number(/^eip155:(\d+)$/.exec(network)?.[1]);
+const chainIdOf = (network: string): number => Number(/^eip155:(\d+)$/.exec(network)?.[1]);
 
 /** The payment of an option as EIP-712, a transfer of ERC-3009 that the payee submits. */
 function transferOf(option: PaymentOption, from: string) {
@@ -116,8 +116,8 @@ function transferOf(option: PaymentOption, from: string) {
   };
 }
 
-/** Signs the payment of an option, and returns the header with which it is sent. */
-export async function signPayment(wallet: EvmWallet, from: string, option: PaymentOption): Promise<string> {
+/** Signs the payment of an option: the payload of x402. */
+export async function signTransfer(wallet: EvmWallet, from: string, option: PaymentOption): Promise<object> {
   const chainId = `0x${chainIdOf(option.network).toString(16)}`;
   await request(wallet, { method: 'wallet_switchEthereumChain', params: [{ chainId }] });
   const transfer = transferOf(option, from);
@@ -125,6 +125,5 @@ export async function signPayment(wallet: EvmWallet, from: string, option: Payme
     method: 'eth_signTypedData_v4',
     params: [from, JSON.stringify(transfer)],
   });
-  const payload = { signature, authorization: transfer.message };
-  return btoa(JSON.stringify({ x402Version: 2, payload, accepted: option }));
+  return { signature, authorization: transfer.message };
 }

@@ -7,7 +7,11 @@ interface SignedMessage {
   readonly signature: Uint8Array;
 }
 
-/** The features that signing in needs; source: the Wallet Standard. */
+interface SignedTransaction {
+  readonly signedTransaction: Uint8Array;
+}
+
+/** Those that signing in needs, and the one that paying needs; source: the Wallet Standard. */
 interface SolanaFeatures {
   readonly 'standard:connect': { connect(): Promise<{ readonly accounts: readonly SolanaAccount[] }> };
   readonly 'solana:signMessage': {
@@ -15,6 +19,13 @@ interface SolanaFeatures {
       readonly account: SolanaAccount;
       readonly message: Uint8Array;
     }): Promise<readonly SignedMessage[]>;
+  };
+  readonly 'solana:signTransaction'?: {
+    signTransaction(input: {
+      readonly account: SolanaAccount;
+      readonly transaction: Uint8Array;
+      readonly chain: 'solana:mainnet';
+    }): Promise<readonly SignedTransaction[]>;
   };
 }
 
@@ -60,21 +71,37 @@ export function findSolanaWallets(): void {
   dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: { register } }));
 }
 
-/** An account of the wallet, and how it signs a text. The signature is in base64. */
-export async function connectSolana({ features }: SolanaWallet) {
+/** Wallets say in no common way why they do not do something. */
+async function answerOf<T>(answer: Promise<T>): Promise<T> {
   try {
-    const { accounts } = await features['standard:connect'].connect();
-    const [account] = accounts;
-    if (!account) throw new Error('The wallet gave no address.');
-    return {
-      address: account.address,
-      sign: async (text: string): Promise<string> => {
-        const message = new TextEncoder().encode(text);
-        const [signed] = await features['solana:signMessage'].signMessage({ account, message });
-        return btoa(String.fromCharCode(...(signed?.signature ?? [])));
-      },
-    };
+    return await answer;
   } catch (cause) {
     throw new Error('The wallet refused. Nothing was changed.', { cause });
   }
+}
+
+const base64Of = (bytes: Uint8Array = new Uint8Array()): string => btoa(String.fromCharCode(...bytes));
+
+/** An account of the wallet, and how it signs a text and a transaction. All are in base64. */
+export async function connectSolana({ features }: SolanaWallet) {
+  const { accounts } = await answerOf(features['standard:connect'].connect());
+  const [account] = accounts;
+  if (!account) throw new Error('The wallet gave no address.');
+  return {
+    address: account.address,
+    sign: async (text: string): Promise<string> => {
+      const message = new TextEncoder().encode(text);
+      const [signed] = await answerOf(features['solana:signMessage'].signMessage({ account, message }));
+      return base64Of(signed?.signature);
+    },
+    signTransaction: async (wire: string): Promise<string> => {
+      const signing = features['solana:signTransaction'];
+      if (!signing) throw new Error('The wallet cannot sign payments.');
+      const transaction = Uint8Array.from(atob(wire), (character) => character.charCodeAt(0));
+      const [signed] = await answerOf(
+        signing.signTransaction({ account, transaction, chain: 'solana:mainnet' }),
+      );
+      return base64Of(signed?.signedTransaction);
+    },
+  };
 }

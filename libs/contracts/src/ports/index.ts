@@ -125,6 +125,7 @@ export {
   type PaymentTotals,
   type RailAudit,
   type SignedText,
+  type WantedTransfer,
 } from './payments.js';
 export { CALLS_AT_ONCE, PortCalls, readPortResult } from './port-calls.js';
 export { type MethodWire, Name, Nothing, type PortWire, type RemotePort, wireText } from './port-wire.js';

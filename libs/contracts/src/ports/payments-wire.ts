@@ -89,6 +89,7 @@ export const PAYMENTS_WIRE: PortWire<Payments> = {
     arguments: z.tuple([z.string().max(HEADER_MOST), Name.optional()]),
     result: z.discriminatedUnion('state', [Credited, Open]),
   },
+  unsignedTransfer: { arguments: z.tuple([z.object({ payer: Name, usdNano: Whole })]), result: z.string() },
   hasSigned: {
     arguments: z.tuple([
       z.object({ wallet: Name, text: z.string().max(HEADER_MOST), signature: z.string().max(HEADER_MOST) }),

@@ -148,6 +148,14 @@ interface OpenPayment {
 
 export type PaymentOutcome = CreditedPayment | OpenPayment;
 
+/** A transfer of USDC to the platform that a wallet is to sign. */
+export interface WantedTransfer {
+  /** An address on Solana. */
+  readonly payer: string;
+  /** A whole number of the smallest unit of USDC. */
+  readonly usdNano: bigint;
+}
+
 /** A text and its alleged signature by a wallet. */
 export interface SignedText {
   /** An address on Base. */
@@ -170,6 +178,13 @@ export abstract class Payments {
    * moved money; SETTLEMENT_FAILED if it will certainly never succeed; UNAVAILABLE.
    */
   abstract topUp(header: string, accountId?: string): Promise<PaymentOutcome>;
+
+  /**
+   * The transaction on Solana, in base64, by which a wallet pays once it has signed it; only then does it
+   * move money. It is different each time. Rejects with X402_NOT_CONFIGURED; INVALID_PAYMENT_PAYER;
+   * UNAVAILABLE.
+   */
+  abstract unsignedTransfer(wanted: WantedTransfer): Promise<string>;
 
   /**
    * Whether a contract wallet, deployed or not, confirms that it signed a text: EIP-1271, EIP-6492. Rejects

@@ -23,6 +23,7 @@ const refuse = (): Promise<never> => Promise.reject(new Problem('X402_NOT_CONFIG
 class NoChain extends Payments {
   override readonly rails = refuse;
   override readonly topUp = refuse;
+  override readonly unsignedTransfer = refuse;
   override readonly hasSigned = refuse;
   override readonly list = refuse;
   override readonly get = refuse;

@@ -1,9 +1,9 @@
-import { Controller, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Query, Req, Res } from '@nestjs/common';
 import { Books, type CreditedPayment, Payments } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { TopUpQuery, TopUpReply } from '@svc/api/wallets';
+import type { TopUpQuery, TopUpReply, UnsignedSolanaTransfer, WantedSolanaTransfer } from '@svc/api/wallets';
 import { routes } from '@svc/api';
-import { usdNumber } from '@svc/contracts/money';
+import { parseUsd, usdNumber } from '@svc/contracts/money';
 import { Serves, within } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoredSession } from '@svc/identity/console';
@@ -38,6 +38,13 @@ export class TopUpController {
     } catch (error) {
       throw asTopUp(Problem.from(error));
     }
+  }
+
+  @Serves(routes.solanaTransfer)
+  async solanaTransfer(@Body() { amount, payer }: WantedSolanaTransfer): Promise<UnsignedSolanaTransfer> {
+    const usdNano = parseUsd(amount) ?? 0n;
+    const transaction = await this.payments.unsignedTransfer({ payer, usdNano });
+    return { success: true, data: { transaction } };
   }
 
   private async pay(

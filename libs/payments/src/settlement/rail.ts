@@ -1,4 +1,4 @@
-import type { PaymentRail, SignedText } from '@svc/contracts/ports';
+import type { PaymentRail, SignedText, WantedTransfer } from '@svc/contracts/ports';
 import type { Chain } from '../chains/chain.js';
 import type { PaymentContent, SignedPayment } from '../header/payment-header.js';
 import type { Payment } from '../records/payment.store.js';
@@ -26,6 +26,11 @@ export interface Rail {
   offer(): Promise<PaymentRail>;
   /** Reads a client's payment. Rejects with the codes of a faulty payment, or with ChainAway. */
   read(content: PaymentContent): Promise<SignedPayment>;
+  /**
+   * A payment that only needs the payer's signature, for wallets that have no node of their own to ask for
+   * what it contains. Rejects with INVALID_PAYMENT_PAYER, or with ChainAway.
+   */
+  readonly unsigned?: (wanted: WantedTransfer) => Promise<string>;
   /**
    * Whether a contract wallet confirms that it signed a text. Only one rail can: the contract at an address
    * may belong to somebody else on another chain.

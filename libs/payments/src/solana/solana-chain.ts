@@ -46,6 +46,7 @@ export type Commitment = 'confirmed' | 'finalized';
 const Slot = z.int().nonnegative().transform(BigInt);
 const now = <Value extends z.ZodType>(value: Value) => z.object({ context: z.object({ slot: Slot }), value });
 
+const Latest = z.object({ blockhash: z.string() });
 const Account = z.object({ owner: z.string(), data: z.tuple([z.string(), z.literal('base64')]) }).nullable();
 const Simulated = z.object({ err: z.unknown() });
 const Status = z.object({
@@ -116,6 +117,12 @@ export class SolanaChain extends Chain {
     return Math.floor(value / this.options.maxFeeLamports);
   }
 
+  /** A block that a new transaction may name, of which a payer has about a minute to sign. */
+  async blockhash(): Promise<string> {
+    const commitment = { commitment: 'confirmed' };
+    return (await this.rpc.call('getLatestBlockhash', [commitment], now(Latest))).value.blockhash;
+  }
+
   override async simulate({ wire }: SolanaTransfer): Promise<SimulationOutcome> {
     const { blockhash } = taken(wire);
     const options = { encoding: 'base64', sigVerify: false, commitment: 'processed' };
@@ -126,7 +133,7 @@ export class SolanaChain extends Chain {
     const name = typeof err === 'string' ? err : (Object.keys(err)[0] ?? '');
     if (name === 'BlockhashNotFound') return this.lateness(blockhash);
     if (OPERATORS_FAULTS.includes(name)) throw new ChainAway(`the fee payer cannot pay: ${name}`);
-    return { bad: JSON.stringify(err).slice(0, 200) };
+    return { bad: isShort(err) ? 'the payer has too little USDC' : JSON.stringify(err).slice(0, 200) };
   }
 
   override async statusOf(payment: Payment<SolanaTransfer>): Promise<PaymentStatus> {
@@ -315,6 +322,11 @@ export class SolanaChain extends Chain {
     this.isChecked = true;
   }
 }
+
+const TokenError = z.object({ InstructionError: z.tuple([z.int(), z.object({ Custom: z.literal(1) })]) });
+
+/** Whether the token program refuses a transfer for lack of money. Source: the SPL token program. */
+const isShort = (error: unknown): boolean => TokenError.safeParse(error).success;
 
 function canReceive({ owner, data: [base64] }: NonNullable<z.infer<typeof Account>>): boolean {
   const data = Buffer.from(base64, 'base64');

@@ -7,6 +7,7 @@ import { FeePayer } from './fee-payer.js';
 import { type Commitment, SolanaChain } from './solana-chain.js';
 import { OwnSolanaSubmission } from './solana-submissions.js';
 import { readTransfer } from './transfer.js';
+import { unsignedTransfer } from './unsigned-transfer.js';
 import { usdcAccount } from './transfer-wire.js';
 
 export { FeePayer } from './fee-payer.js';
@@ -48,6 +49,12 @@ export async function openSolanaRail(
       payTo,
       extra: { feePayer: (await feePayers())[0] },
     }),
+    unsigned: async (wanted) =>
+      unsignedTransfer(wanted, {
+        feePayer: (await feePayers())[0],
+        destination,
+        blockhash: await chain.blockhash(),
+      }),
     read: async (content) =>
       readTransfer(content, { payTo, destination, maxFeeLamports, feePayers: await feePayers() }),
   };

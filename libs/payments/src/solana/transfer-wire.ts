@@ -9,6 +9,8 @@ import { type Transaction, getTransactionDecoder, getTransactionEncoder } from '
 import { SOLANA_USDC } from '@svc/contracts/money';
 
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address;
+export const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111' as Address;
+export const MEMO_PROGRAM = 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr' as Address;
 const ACCOUNT_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL' as Address;
 
 /** Maximum bytes of a transaction. Source: Solana's wire format. */

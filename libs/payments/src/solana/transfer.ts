@@ -5,6 +5,8 @@ import { SOLANA_NETWORK, SOLANA_USDC, USDC_DECIMALS } from '@svc/contracts/money
 import { z } from 'zod';
 import { type PaymentContent, type SolanaTransfer, checkAmount } from '../header/payment-header.js';
 import {
+  COMPUTE_BUDGET,
+  MEMO_PROGRAM,
   type PlainMessage,
   TOKEN_PROGRAM,
   type WireTransfer,
@@ -14,16 +16,12 @@ import {
   usdcAccount,
 } from './transfer-wire.js';
 
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
 /**
  * Programs allowed after the transfer: memos, and the assertions that wallets add to protect their owners.
  */
-const BESIDE = new Set([
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
-]);
+const BESIDE = new Set<string>([MEMO_PROGRAM, 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95']);
 
 /**
  * The instructions of a payment: compute units, their price, the transfer, and some others. Source: the
