@@ -28,6 +28,7 @@ import { internalRoutes } from './internal-routes.js';
 import { endUserRoutes } from './end-users/end-user-routes.js';
 import { keyRoutes } from './keys/key-routes.js';
 import { limiterRoutes, rateLimitRoutes } from './limits/rate-limit-routes.js';
+import { messageBatchRoutes } from './messages/message-batch-routes.js';
 import { messageRoutes } from './messages/message-routes.js';
 import { AnthropicModel, AnthropicModelList } from './models/anthropic-models.js';
 import { ModelList, ModelNames, ModelParams, ModelQuery, ModelView } from './models/models.js';
@@ -293,6 +294,7 @@ export const routes = {
   ...completionRoutes,
   ...responseRoutes,
   ...messageRoutes,
+  ...messageBatchRoutes,
   ...embeddingRoutes,
   ...rerankRoutes,
   ...moderationRoutes,

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
 
-type FilePurpose = 'batch' | 'batch_output';
+/** The last two are of message batches, and not among the files that clients see. */
+type FilePurpose = 'batch' | 'batch_output' | 'message_batch' | 'message_results';
+type ShownPurpose = 'batch' | 'batch_output';
 
 /** A file, as its account sees it. */
 export interface FileRecord {
@@ -37,13 +39,15 @@ export interface OldFile {
 }
 
 export interface FilesWanted {
-  readonly purpose?: FilePurpose | undefined;
+  readonly purpose?: ShownPurpose | undefined;
   readonly after?: string | undefined;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
 }
 
 const COLUMNS = 'id, account_id, purpose, filename, bytes, blocks, lines, created_at, expires_at';
+
+const SHOWN: readonly FilePurpose[] = ['batch', 'batch_output'];
 
 /** An upload that has not ended by then has failed. */
 const UPLOAD_SECONDS = 7_200;
@@ -94,11 +98,11 @@ export class FileStore {
     );
   }
 
-  async find(accountId: string, id: string): Promise<FileRecord | undefined> {
+  async find(accountId: string, id: string, purposes = SHOWN): Promise<FileRecord | undefined> {
     const [row] = await this.database.query<FileRow>(
       `SELECT ${COLUMNS} FROM gateway.files AS file
-       WHERE id = $1 AND account_id = $2 AND state = 'stored' AND (expires_at > now() OR ${IN_USE})`,
-      [id, accountId],
+       WHERE id = $1 AND account_id = $2 AND state = 'stored' AND purpose = ANY($3) AND (expires_at > now() OR ${IN_USE})`,
+      [id, accountId, purposes],
     );
     return row && recordOf(row);
   }
@@ -108,12 +112,12 @@ export class FileStore {
     const isBehind = order === 'asc' ? '>' : '<';
     const rows = await this.database.query<FileRow>(
       `SELECT ${COLUMNS} FROM gateway.files AS file
-       WHERE account_id = $1 AND state = 'stored' AND expires_at > now() AND ($2::text IS NULL OR purpose = $2)
+       WHERE account_id = $1 AND state = 'stored' AND expires_at > now() AND purpose = ANY($2)
          AND ($3::text IS NULL OR (created_at, id) ${isBehind} (
            SELECT created_at, id FROM gateway.files WHERE id = $3 AND account_id = $1
          ))
        ORDER BY created_at ${order}, id ${order} LIMIT $4`,
-      [accountId, purpose ?? null, after ?? null, limit + 1],
+      [accountId, purpose ? [purpose] : SHOWN, after ?? null, limit + 1],
     );
     return rows.map(recordOf);
   }

@@ -7,6 +7,7 @@ import { type StreamedPart, jsonOrUndefined, newId, streamedParts } from '@svc/r
 import { writeBlocks } from './blocks.js';
 import { type FileRecord, FileStore } from './file.store.js';
 import { LineSplitter } from './line-splitter.js';
+import { MessageRequests } from './message-requests.js';
 
 /** The most uploads of an account that a process receives at once: each has a block in memory. */
 const UPLOADS_AT_ONCE = 4;
@@ -43,13 +44,33 @@ export class Uploads {
    * Stores the file of a form. Rejects: INVALID_REQUEST, PAYLOAD_TOO_LARGE, REQUEST_INCOMPLETE,
    * TOO_MUCH_AT_ONCE, FILE_STORAGE_FULL, NOT_AVAILABLE, UNAVAILABLE.
    */
-  async receive(accountId: string, body: AsyncIterable<Buffer>, contentType: string): Promise<FileRecord> {
+  receive(accountId: string, body: AsyncIterable<Buffer>, contentType: string): Promise<FileRecord> {
+    const parts = streamedParts(body, contentType);
+    return this.counted(accountId, (id) => this.stored(id, accountId, parts));
+  }
+
+  /** Stores the requests of a document as the lines of a file. Rejects: as `receive`; INVALID_JSON. */
+  receiveRequests(accountId: string, body: AsyncIterable<Buffer>): Promise<FileRecord> {
+    return this.counted(accountId, async (id) => {
+      const { GATEWAY_FILE_ACCOUNT_BYTES: accountBytes } = this.settings.config;
+      await this.files.begin({ id, accountId, purpose: 'message_batch' }, accountBytes);
+      const requests = new MessageRequests();
+      const written = await writeBlocks(this.blocks, id, requests.linesOf(body));
+      const { count: lines } = requests;
+      return this.kept({ id, filename: 'requests.jsonl', lines, ...written });
+    });
+  }
+
+  private async counted(
+    accountId: string,
+    receive: (id: string) => Promise<FileRecord>,
+  ): Promise<FileRecord> {
     const count = this.open.get(accountId) ?? 0;
     if (count >= UPLOADS_AT_ONCE) throw new Problem('TOO_MUCH_AT_ONCE', { retryAfterSeconds: RETRY_SECONDS });
     this.open.set(accountId, count + 1);
     const id = newFileId();
     try {
-      return await this.stored(id, accountId, streamedParts(body, contentType));
+      return await receive(id);
     } catch (error) {
       // If this fails too, it is deleted later.
       await this.files.abandon(id).catch(() => undefined);
@@ -66,8 +87,7 @@ export class Uploads {
     accountId: string,
     parts: AsyncIterable<StreamedPart>,
   ): Promise<FileRecord> {
-    const { GATEWAY_FILE_ACCOUNT_BYTES: accountBytes, GATEWAY_FILE_RETENTION_DAYS: days } =
-      this.settings.config;
+    const { GATEWAY_FILE_ACCOUNT_BYTES: accountBytes } = this.settings.config;
     const members = new Map<string, string>();
     let written: Written | undefined;
     for await (const part of parts) {
@@ -83,8 +103,14 @@ export class Uploads {
     const fields = validate(FileFields, fieldsOf(members));
     if (!written) throw fieldFault('file', 'must be given');
     if (written.bytes === 0) throw fieldFault('file', 'must not be empty');
-    const keptSeconds = fields.expires_after?.seconds ?? days * DAY_SECONDS;
-    const stored = await this.files.stored({ id, ...written }, keptSeconds);
+    return this.kept({ id, ...written }, fields.expires_after?.seconds);
+  }
+
+  private async kept(
+    file: Written & Pick<FileRecord, 'id'>,
+    keptSeconds = this.settings.config.GATEWAY_FILE_RETENTION_DAYS * DAY_SECONDS,
+  ): Promise<FileRecord> {
+    const stored = await this.files.stored(file, keptSeconds);
     if (!stored) throw new Problem('REQUEST_INCOMPLETE');
     return stored;
   }

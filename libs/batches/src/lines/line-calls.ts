@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { routes } from '@svc/api';
+import type { RouteDefinition } from '@svc/api/route';
 import type { BatchEndpoint } from '@svc/api/batches';
 import type { Caller } from '@svc/contracts/ports';
 import { Problem, errorBody } from '@svc/contracts/problems';
@@ -104,7 +105,9 @@ export class LineCalls {
       const problem = error instanceof Problem ? error : new Problem('REQUEST_TIMEOUT', { cause: error });
       if (!(error instanceof Problem) && !run.cancelled.aborted)
         this.logger.log.warn({ err: error, batchId: line.batchId, line: line.number }, 'a line failed');
-      return { status: problem.status, requestId: sending.knownId, body: JSON.stringify(errorBody(problem)) };
+      const { knownId: requestId } = sending;
+      const body = routeTo(line.endpoint)?.errors?.bodyOf(problem, requestId) ?? errorBody(problem);
+      return { status: problem.status, requestId, body: JSON.stringify(body) };
     }
   }
 
@@ -150,7 +153,7 @@ class Sending {
         accountId,
         key: keyOf({ batchId, number }),
         digest: digestOf([endpoint, '\n', body]),
-        requestId: `${prefixOf(endpoint)}${newId()}`,
+        requestId: `${routeTo(endpoint)?.idPrefix ?? 'req-'}${newId()}`,
         mayStore: false,
       });
       // A line that has ended has its result, unless that was lost with its process.
@@ -190,8 +193,10 @@ const keyOf = ({ batchId, number }: { readonly batchId: string; readonly number:
 /** Whether another try may have another outcome: the service was busy, failed, or is still at it. */
 const isUnserved = (status: number): boolean => status === 429 || status >= 500 || status === 409;
 
-const PREFIXES = new Map(
-  Object.values(routes).map((route) => [route.path as string, 'idPrefix' in route ? route.idPrefix : 'req-']),
+const ROUTES = new Map<string, RouteDefinition>(
+  Object.values(routes)
+    .filter(({ method }) => method === 'POST')
+    .map((route) => [route.path, route]),
 );
 
-const prefixOf = (endpoint: BatchEndpoint): string => PREFIXES.get(`/api${endpoint}`) ?? 'req-';
+const routeTo = (endpoint: BatchEndpoint): RouteDefinition | undefined => ROUTES.get(`/api${endpoint}`);

@@ -33,7 +33,14 @@ export interface BatchEnding {
   readonly completed: number;
   readonly failed: number;
   readonly files: readonly ResultFile[];
+  readonly purpose: 'batch_output' | 'message_results';
   readonly keptSeconds: number;
+}
+
+export interface BatchesWanted {
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+  readonly limit: number;
 }
 
 /** What the process that works on a batch sees of it. */
@@ -107,20 +114,37 @@ export class BatchStore {
     return row && recordOf(row);
   }
 
-  /** Newest first; one more than wanted, if there are more. */
+  /** Newest first, or oldest first before a batch; one more than wanted, if there are more. */
   async list(
     { accountId, form }: Pick<BatchRecord, 'accountId' | 'form'>,
-    { after, limit }: { readonly after?: string | undefined; readonly limit: number },
+    { after, before, limit }: BatchesWanted,
   ): Promise<BatchRecord[]> {
+    const [isBehind, order] = before === undefined ? ['<', 'DESC'] : ['>', 'ASC'];
     const rows = await this.database.query<BatchRow>(
       `SELECT ${COLUMNS} FROM gateway.batches AS batch
-       WHERE account_id = $1 AND form = $2 AND ($3::text IS NULL OR (created_at, id) < (
+       WHERE account_id = $1 AND form = $2 AND ($3::text IS NULL OR (created_at, id) ${isBehind} (
          SELECT created_at, id FROM gateway.batches WHERE id = $3 AND account_id = $1
        ))
-       ORDER BY created_at DESC, id DESC LIMIT $4`,
-      [accountId, form, after ?? null, limit + 1],
+       ORDER BY created_at ${order}, id ${order} LIMIT $4`,
+      [accountId, form, before ?? after ?? null, limit + 1],
     );
     return rows.map(recordOf);
+  }
+
+  /** Deletes a batch that has ended, and its results. Rejects: BATCH_NOT_FOUND, BATCH_UNFINISHED. */
+  async remove(name: Pick<BatchRecord, 'accountId' | 'id' | 'form'>): Promise<void> {
+    const [row] = await this.database.query(
+      `WITH removed AS (
+         DELETE FROM gateway.batches WHERE id = $1 AND account_id = $2 AND form = $3 AND ended_at IS NOT NULL
+         RETURNING output_file_id
+       ), results AS (
+         UPDATE gateway.files SET state = 'deleted', expires_at = now()
+         WHERE id IN (SELECT output_file_id FROM removed) AND state = 'stored'
+       )
+       SELECT FROM removed`,
+      [name.id, name.accountId, name.form],
+    );
+    if (!row) throw new Problem((await this.find(name)) ? 'BATCH_UNFINISHED' : 'BATCH_NOT_FOUND');
   }
 
   /** May be repeated. Rejects: BATCH_NOT_FOUND, BATCH_FINISHED. */
@@ -196,7 +220,7 @@ export class BatchStore {
   }
 
   /** Returns false if another process has taken the batch over. */
-  async end({ id, version, accountId }: LeasedBatch, ending: BatchEnding): Promise<boolean> {
+  async end({ id, version, accountId, inputFileId }: LeasedBatch, ending: BatchEnding): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const ended = await client.query(
         `UPDATE gateway.batches SET state = $3, completed = $4, failed = $5, ended_at = now(), lease_until = NULL
@@ -207,9 +231,23 @@ export class BatchStore {
       for (const file of ending.files)
         await client.query(
           `INSERT INTO gateway.files (id, account_id, purpose, filename, state, bytes, blocks, lines, created_at, expires_at)
-           VALUES ($1, $2, 'batch_output', $3, 'stored', $4, $5, $6, now(), now() + $7 * interval '1 second')`,
-          [file.id, accountId, file.filename, file.bytes, file.blocks, file.lines, ending.keptSeconds],
+           VALUES ($1, $2, $8, $3, 'stored', $4, $5, $6, now(), now() + $7 * interval '1 second')`,
+          [
+            file.id,
+            accountId,
+            file.filename,
+            file.bytes,
+            file.blocks,
+            file.lines,
+            ending.keptSeconds,
+            ending.purpose,
+          ],
         );
+      // Nobody can read it any more.
+      await client.query(
+        `UPDATE gateway.files SET state = 'deleted', expires_at = now() WHERE id = $1 AND purpose = 'message_batch'`,
+        [inputFileId],
+      );
       await client.query('DELETE FROM gateway.batch_results WHERE batch_id = $1', [id]);
       return true;
     });

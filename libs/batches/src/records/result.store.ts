@@ -48,18 +48,18 @@ export class ResultStore {
     }));
   }
 
-  /** The results in the order of their lines, of which one page is in memory. */
-  async *contents(batchId: string, isFailed: boolean): AsyncGenerator<string> {
+  /** The results, or those that have failed or not, in the order of their lines. One page is in memory. */
+  async *contents(batchId: string, isFailed?: boolean): AsyncGenerator<string> {
     for (let after = 0; ;) {
       const rows = await this.database.query<{ line: number; content: string }>(
         `SELECT line, content FROM (
            SELECT line, content, sum(octet_length(content)) OVER (ORDER BY line) - octet_length(content) AS before
            FROM (
              SELECT line, content FROM gateway.batch_results
-             WHERE batch_id = $1 AND is_failed = $2 AND line > $3 ORDER BY line LIMIT $4
+             WHERE batch_id = $1 AND ($2::boolean IS NULL OR is_failed = $2) AND line > $3 ORDER BY line LIMIT $4
            ) AS next
          ) AS page WHERE before < $5 ORDER BY line`,
-        [batchId, isFailed, after, PAGE_RESULTS, PAGE_CHARACTERS],
+        [batchId, isFailed ?? null, after, PAGE_RESULTS, PAGE_CHARACTERS],
       );
       for (const { content } of rows) yield content;
       const last = rows.at(-1);

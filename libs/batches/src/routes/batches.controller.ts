@@ -8,8 +8,7 @@ import {
   type BatchView,
   type PageQuery,
 } from '@svc/api/batches';
-import { encryptionHeaders, faultyHeaders } from '@svc/api/tee';
-import { type Caller, isOfKey } from '@svc/contracts/ports';
+import type { Caller } from '@svc/contracts/ports';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { CallerOf } from '@svc/identity/auth';
 import { GatewaySettings } from '@svc/paid';
@@ -19,6 +18,7 @@ import { type FileRecord, FileStore } from '../files/file.store.js';
 import { newFileId } from '../files/uploads.js';
 import { BatchStore } from '../records/batch.store.js';
 import { BatchRunner } from '../runs/batch-runner.js';
+import { keyOfBatch } from './batch-keys.js';
 import { batchView, pageOf } from './views.js';
 
 /** Batches in OpenAI's form. */
@@ -34,13 +34,11 @@ export class BatchesController {
   @Serves(routes.createBatch)
   async create(
     @Req() request: FastifyRequest,
-    @CallerOf() { accountId, keyId }: Caller,
+    @CallerOf() caller: Caller,
     @Body() body: BatchRequest,
   ): Promise<BatchView> {
-    if (encryptionHeaders(request.headers))
-      throw faultyHeaders('the requests of a batch are stored, so they cannot be encrypted');
-    if (!isOfKey(keyId))
-      throw new Problem('UNAUTHORIZED', { message: 'A batch runs as an API key. Make it with one.' });
+    const { accountId } = caller;
+    const keyId = keyOfBatch(request, caller);
     const file = await this.input(accountId, body.input_file_id);
     const batch = await this.batches.insert(
       {

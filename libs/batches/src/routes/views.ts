@@ -1,4 +1,5 @@
 import type { BatchView, FileView } from '@svc/api/batches';
+import type { MessageBatchView } from '@svc/api/messages';
 import type { FileRecord } from '../files/file.store.js';
 import type { BatchRecord } from '../records/batch-record.js';
 
@@ -13,7 +14,7 @@ export const fileView = (file: FileRecord): FileView => ({
   created_at: secondsOf(file.createdAt),
   expires_at: secondsOf(file.expiresAt),
   filename: file.filename,
-  purpose: file.purpose,
+  purpose: file.purpose === 'batch' ? 'batch' : 'batch_output',
   status: 'processed',
 });
 
@@ -42,6 +43,29 @@ export function batchView(batch: BatchRecord): BatchView {
     cancelled_at: endedAs('cancelled'),
     request_counts: { total: batch.lines, completed, failed },
     metadata: batch.metadata,
+  };
+}
+
+export function messageBatchView(batch: BatchRecord): MessageBatchView {
+  const { id, state, endedAt, lines, completed, failed } = batch;
+  const left = lines - completed - failed;
+  return {
+    type: 'message_batch',
+    id,
+    processing_status: endedAt ? 'ended' : state === 'cancelling' ? 'canceling' : 'in_progress',
+    request_counts: {
+      processing: endedAt ? 0 : left,
+      succeeded: completed,
+      errored: failed,
+      canceled: state === 'cancelled' ? left : 0,
+      expired: state === 'expired' ? left : 0,
+    },
+    created_at: batch.createdAt.toISOString(),
+    expires_at: batch.expiresAt.toISOString(),
+    cancel_initiated_at: batch.cancellingAt?.toISOString() ?? null,
+    ended_at: endedAt?.toISOString() ?? null,
+    archived_at: null,
+    results_url: endedAt ? `/v1/messages/batches/${id}/results` : null,
   };
 }
 

@@ -7,7 +7,7 @@ import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
 import { type FileLine, LineSplitter } from '../files/line-splitter.js';
 import type { LineCalls, LineRun } from '../lines/line-calls.js';
 import { LINE_BYTES, type LineFault, type ReadLine, duplicate, readLine } from '../lines/line-request.js';
-import { faultyLine, respondedLine } from '../lines/result-lines.js';
+import { RESULT_LINES, unmadeLine } from '../lines/result-lines.js';
 import { SharedTurns } from '../lines/shared-turns.js';
 import type { LeasedBatch } from '../records/batch-record.js';
 import type { BatchEnding, BatchStore, ResultFile } from '../records/batch.store.js';
@@ -211,7 +211,9 @@ export class BatchRun implements LineRun {
 
   /** Whether no further line gets a result, except those that are charged. */
   private get isOver(): boolean {
-    return this.stopped === 'cancelled' || this.isLost;
+    // Those of a message batch are not counted as failed.
+    const isExpired = this.stopped === 'expired' && this.batch.form === 'anthropic';
+    return this.stopped === 'cancelled' || this.isLost || isExpired;
   }
 
   /** A batch whose file is gone ends with what it has done. */
@@ -239,7 +241,7 @@ export class BatchRun implements LineRun {
     const { number, customId, body, fault } = read;
     const of = { batchId: batch.id, number, customId };
     if (!body || fault) {
-      const content = faultyLine(of, fault ?? EXPIRED);
+      const content = RESULT_LINES[batch.form].faulty(of, fault ?? EXPIRED);
       await this.store({ line: number, customId, isFailed: true, content });
       return;
     }
@@ -248,10 +250,11 @@ export class BatchRun implements LineRun {
     const final = await parts.calls.final(line, this);
     if (final) {
       const isFailed = final.response.status >= 300;
-      const content = respondedLine(of, final.response);
+      const content = RESULT_LINES[batch.form].responded(of, final.response);
       if (await this.store({ line: number, customId, isFailed, content })) await final.stored();
-    } else if (this.stopped === 'expired') {
-      await this.store({ line: number, customId, isFailed: true, content: faultyLine(of, EXPIRED) });
+    } else if (this.stopped === 'expired' && !this.isOver) {
+      const content = RESULT_LINES[batch.form].faulty(of, EXPIRED);
+      await this.store({ line: number, customId, isFailed: true, content });
     }
   }
 
@@ -276,22 +279,49 @@ export class BatchRun implements LineRun {
   private async finish(): Promise<boolean> {
     const { batch, parts } = this;
     await parts.batches.finalize(batch);
-    const files: ResultFile[] = [];
     const { completed, failed } = this;
-    if (completed > 0) files.push(await this.written(false, completed));
-    if (failed > 0) files.push(await this.written(true, failed));
     const state: BatchEnding['state'] =
       this.stopped === 'cancelled' || this.stopped === 'expired' ? this.stopped : 'completed';
     const keptSeconds = batch.outputSeconds ?? parts.keptSeconds;
-    return parts.batches.end(batch, { state, completed, failed, files, keptSeconds });
+    const ending = { state, completed, failed, keptSeconds };
+    if (batch.form === 'anthropic') {
+      const results = await this.written('output', batch.lines, this.withUnmade(state));
+      return parts.batches.end(batch, { ...ending, files: [results], purpose: 'message_results' });
+    }
+    const files: ResultFile[] = [];
+    const contents = (isFailed: boolean): AsyncIterable<string> => parts.results.contents(batch.id, isFailed);
+    if (completed > 0) files.push(await this.written('output', completed, contents(false)));
+    if (failed > 0) files.push(await this.written('error', failed, contents(true)));
+    return parts.batches.end(batch, { ...ending, files, purpose: 'batch_output' });
   }
 
-  private async written(isFailed: boolean, lines: number): Promise<ResultFile> {
+  private async written(
+    kind: 'output' | 'error',
+    lines: number,
+    contents: AsyncIterable<string>,
+  ): Promise<ResultFile> {
     const { batch, parts } = this;
-    const id = isFailed ? batch.errorFileId : batch.outputFileId;
-    const filename = `${batch.id}_${isFailed ? 'error' : 'output'}.jsonl`;
-    const contents = bytesOf(parts.results.contents(batch.id, isFailed));
-    return { id, filename, lines, ...(await writeBlocks(parts.blocks, id, contents)) };
+    const id = kind === 'error' ? batch.errorFileId : batch.outputFileId;
+    const filename = `${batch.id}_${kind}.jsonl`;
+    return { id, filename, lines, ...(await writeBlocks(parts.blocks, id, bytesOf(contents))) };
+  }
+
+  /** The results of a message batch, and a line for each request that has none. */
+  private async *withUnmade(state: BatchEnding['state']): AsyncGenerator<string> {
+    const { batch, parts, done } = this;
+    yield* parts.results.contents(batch.id);
+    if (state === 'completed') return;
+    const whole: FileLine[] = [];
+    const splitter = new LineSplitter(LINE_BYTES, (line) => whole.push(line));
+    const content = readBlocks(parts.blocks, batch.inputFileId, batch.blocks);
+    for await (const block of this.asFarAsThere(content)) {
+      splitter.add(block);
+      for (const line of whole.splice(0)) {
+        if (done.has(line.number)) continue;
+        const { customId } = readLine(line, batch.endpoint);
+        yield unmadeLine(customId, state === 'cancelled' ? 'canceled' : 'expired');
+      }
+    }
   }
 }
 

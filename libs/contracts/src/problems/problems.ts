@@ -227,6 +227,11 @@ export const PROBLEMS = {
     'A batch under way reads this file. Cancel the batch, or wait until it has ended.',
   ),
   BATCH_FINISHED: row(409, 'invalid_request_error', 'This batch has ended, so it cannot be cancelled.'),
+  BATCH_UNFINISHED: row(
+    409,
+    'invalid_request_error',
+    'This batch has not ended. Cancel it, or wait until it has ended.',
+  ),
   JOB_FINISHED: row(
     409,
     'invalid_request_error',
