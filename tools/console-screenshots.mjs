@@ -1,8 +1,8 @@
 // Takes pictures of each page of a running console, in light and dark colours, wide and narrow beside each
 // other, and writes them to docs/console: `node tools/console-screenshots.mjs ORIGIN KEY`, with an ADMIN key.
 // What they show is what the account has, so make some requests first. With the origin of the operator's
-// port, its token and the ids of an account and of one of its requests, it takes those of the desk, in light
-// colours: `node tools/console-screenshots.mjs ORIGIN TOKEN ACCOUNT REQUEST`. Needs Chromium.
+// port, its token and the ids of an account and of one of its requests, it takes those of the desk:
+// `node tools/console-screenshots.mjs ORIGIN TOKEN ACCOUNT REQUEST`. Needs Chromium.
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -51,7 +51,9 @@ const DESK_PAGES = {
   catalogue: '/desk/catalogue',
   backends: '/desk/backends',
   books: '/desk/books',
+  jobs: '/desk/jobs',
   actions: '/desk/actions',
+  links: '/desk/links',
 };
 
 async function photographDesk(page, pictures) {
@@ -69,6 +71,8 @@ async function photographDesk(page, pictures) {
       await page.getByRole('button', { name: 'Audit', exact: true }).click();
       await page.getByText('Everything agrees.').waitFor();
     }
+    // What is below the pointer looks different.
+    await page.mouse.move(0, 0);
     pictures[name] = await page.screenshot();
   }
 }
@@ -93,6 +97,7 @@ async function photographConsole(page, pictures) {
     if (name !== 'overview') await page.goto(`${origin}/console/${name}`);
     await shown(page);
     await ACTIONS[name]?.(page);
+    await page.mouse.move(0, 0);
     pictures[name] = await page.screenshot();
   }
 }
@@ -102,7 +107,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--hide-scrollbars'],
 });
 await mkdir(PICTURES, { recursive: true });
-for (const scheme of isDesk ? ['light'] : ['light', 'dark']) {
+for (const scheme of ['light', 'dark']) {
   const sets = [];
   for (const width of WIDTHS) sets.push(await photograph(browser, scheme, width));
   for (const name of Object.keys(sets[0])) {

@@ -109,33 +109,6 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
       await page.getByText(action).first().waitFor();
   });
 
-  it('sets a stake, and gives back what a request cost in DIEM', async () => {
-    const { id, apiKey } = await platform.account('1.00');
-    const opened = await openDesk();
-    const { page } = opened;
-    await opened.heading('Accounts');
-    await go(opened, `/desk?id=${id}`);
-    await press(opened, 'Set the stake');
-    await page.getByLabel('Tokens staked').fill('2.5');
-    await answer(opened, 'Set the stake');
-    await page.getByText('from 0.00 to 2.5 tokens?').waitFor();
-    await answer(opened, 'Set the stake');
-    await closed(opened);
-    expect(await platform.balances(id)).toMatchObject({ usd: '1.00', diem: '2.50' });
-    const completion = await platform.chat(apiKey, HELLO);
-    const { id: requestId, cost } = (await completion.json()) as { id: string; cost: { diem: number } };
-    expect(cost.diem).toBeGreaterThan(0);
-    await press(opened, 'Refund');
-    await page.getByLabel('Request id').fill(requestId);
-    await page.getByLabel('Amount in DIEM').fill(cost.diem.toFixed(9));
-    await page.getByLabel('Reference').fill('complaint-4');
-    await page.getByLabel('Reason').fill('The answer was cut off');
-    await answer(opened, 'Refund');
-    await answer(opened, 'Refund');
-    await closed(opened);
-    expect(await platform.balances(id)).toMatchObject({ usd: '1.00', diem: '2.50' });
-  });
-
   it('shows wrong inputs at their fields, and moves no money twice', async () => {
     const { id } = await platform.account('10.00', { name: 'Careful' });
     const opened = await openDesk();
@@ -270,23 +243,6 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     await opened.heading('Actions');
     await page.getByText(reason.slice(2)).first().waitFor();
     expect(await page.locator('main :is(img, svg, script)').count()).toBe(0);
-  });
-
-  it('gives an account models to fall back to', async () => {
-    const { id } = await platform.account('10.00', { name: 'Falling back' });
-    const opened = await openDesk();
-    const { page } = opened;
-    await opened.heading('Accounts');
-    await go(opened, `/desk?id=${id}`);
-    await press(opened, 'Change the terms');
-    await page.getByText('Fallback models', { exact: true }).click();
-    await page.getByLabel('Models to fall back to').fill('test-model');
-    await page.getByText('Also when a content filter refuses').click();
-    await answer(opened, 'Save');
-    await closed(opened);
-    await page.getByText('Falls back to').waitFor();
-    const { body } = await platform.operator('GET', `/accounts/${id}`);
-    expect(body).toMatchObject({ fallbackModels: ['test-model'], fallbackOn: ['content_filter'] });
   });
 
   it('can be used by the keyboard alone', async () => {

@@ -11,10 +11,12 @@ import { FallbackFields, fallbacksOf } from '../ui/fallback-fields.js';
 import { Field } from '../ui/fields.js';
 import type { ShownAccount } from './account-badges.js';
 import { CustomerKey } from './customer-key.js';
+import { LimitsForm } from './limits-form.js';
 import { StakeForm } from './stake-form.js';
 
 /** What can be done with an account. */
-export type AccountAction = 'credit' | 'debit' | 'refund' | 'stake' | 'key' | 'terms' | 'suspend' | 'resume';
+export type AccountAction =
+  'credit' | 'debit' | 'refund' | 'stake' | 'key' | 'terms' | 'limits' | 'suspend' | 'resume';
 
 const TITLES: Readonly<Record<AccountAction, string>> = {
   credit: 'Credit',
@@ -23,6 +25,7 @@ const TITLES: Readonly<Record<AccountAction, string>> = {
   stake: 'Stake of',
   key: 'Create a key for',
   terms: 'Terms of',
+  limits: 'Limits of',
   suspend: 'Suspend',
   resume: 'Resume',
 };
@@ -188,6 +191,7 @@ const FORMS = {
   stake: StakeForm,
   key: Key,
   terms: Terms,
+  limits: LimitsForm,
   suspend: Suspend,
   resume: Resume,
 };

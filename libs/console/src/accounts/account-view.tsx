@@ -77,6 +77,7 @@ function Buttons({ account, onOpen }: ButtonsProps) {
       <Scoped scope="keys" what="Changing the account">
         {button('key', 'Create a key')}
         {button('terms', 'Change the terms')}
+        {button('limits', 'Set the limits')}
         {account.state === 'active' ? button('suspend', 'Suspend') : button('resume', 'Resume')}
       </Scoped>
     </div>

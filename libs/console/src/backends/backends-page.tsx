@@ -62,8 +62,12 @@ const FIGURES: readonly Column<BackendRow>[] = [
     cell: ({ firstTokenP50Ms, firstTokenP99Ms }) => (
       <span>
         {milliseconds(firstTokenP50Ms)}
-        <br />
-        <small class="muted">p99 {milliseconds(firstTokenP99Ms)}</small>
+        {firstTokenP99Ms !== null && (
+          <>
+            <br />
+            <small class="muted">p99 {milliseconds(firstTokenP99Ms)}</small>
+          </>
+        )}
       </span>
     ),
     sortBy: ({ firstTokenP50Ms }) => firstTokenP50Ms ?? -1,

@@ -2,7 +2,7 @@ import type { ApiKeyView } from '@svc/api/keys';
 import { useState } from 'preact/hooks';
 import { call } from '../api/client.js';
 import { PERIODS, PRIVACIES, limitsOf, resetOf } from '../text/limits.js';
-import { count, diem, nanoOf, usd, usdText } from '../text/format.js';
+import { count, diem, nanoOf, usd, usdFour, usdText } from '../text/format.js';
 import { announce } from '../ui/announce.js';
 import { type Column, DataTable } from '../ui/data-table.js';
 import { Dialog } from '../ui/dialog.js';
@@ -112,7 +112,7 @@ const columnsOf = (open: (next: Open) => void, data: readonly ApiKeyView[]): Col
     cell: Spent,
     sortBy: (key) => spentOf(key) ?? -1n,
     isNumeric: true,
-    total: usd(data.reduce((total, key) => total + (spentOf(key) ?? 0n), 0n)),
+    total: usdFour(data.reduce((total, key) => total + (spentOf(key) ?? 0n), 0n)),
   },
   {
     title: 'Actions',

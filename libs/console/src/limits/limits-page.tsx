@@ -160,7 +160,7 @@ export function LimitsPage() {
           <section class="card" aria-label="This account">
             <Summary limits={value} />
           </section>
-          <section class="card" aria-labelledby="by-model">
+          <section class="card stack" aria-labelledby="by-model">
             <h2 id="by-model">By model</h2>
             <p class="hint">
               For the whole account, whichever key makes the requests, unless the key that signed in has a

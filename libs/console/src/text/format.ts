@@ -31,6 +31,9 @@ export const usdNine = (amount: Amount): string =>
     return `$${whole}.${(nano % NANO_PER_USD).toString().padStart(9, '0')}`;
   });
 
+/** `$0.0670`: the four decimals of a key's usage, for their sum. */
+export const usdFour = (amount: Amount): string => usdNine(amount).slice(0, -5);
+
 /** A decimal text of the API, such as the four decimals of a key's usage. */
 export const usdText = (text: string): string => (text.startsWith('-') ? `−$${text.slice(1)}` : `$${text}`);
 
