@@ -137,6 +137,7 @@ const ofOneProcess = [
   // What its process reads from files, logs, and asks an issuer of tokens for once.
   'apps/all/test/e2e/hosted-{clouds,secrets}.e2e.ts',
   // The code of its process has one more rail, or another dialect.
+  'apps/all/test/e2e/batches-{large,beside-clients}.e2e.ts',
   'apps/all/test/e2e/{third-rail,second-dialect}.e2e.ts',
 ];
 

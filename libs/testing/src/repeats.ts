@@ -9,6 +9,8 @@ const REPEATS = {
   KILLS_OF_WEBHOOKS: { short: 3, long: 30 },
   /** `kill -9` while a batch runs. */
   KILLS_OF_BATCH: { short: 2, long: 20 },
+  /** First tokens of clients with and without a batch. */
+  ROUNDS_BESIDE_BATCH: { short: 2, long: 10 },
   /** Random histories of the ledger, on its database. */
   HISTORIES: { short: 200, long: 10_000 },
   /** Random histories of the ledger over several months, for accounting. */

@@ -106,6 +106,24 @@ describe('a batch', () => {
     await expect(client.openai.batches.cancel(batch.id)).rejects.toMatchObject({ status: 409 });
   });
 
+  it('whose account is suspended fails its remaining lines, and charges none of them', async () => {
+    const { id, apiKey } = await platform.account('5.00');
+    const client = new BatchClient(platform, apiKey);
+    const batch = await client.begin(many(100, lasting(300)));
+    await client.until(batch, ({ request_counts: counts }) => (counts?.completed ?? 0) >= 8);
+    const path = `/accounts/${id}/suspension`;
+    expect(await platform.operator('PUT', path, { reason: 'unpaid' })).toMatchObject({ status: 200 });
+    const [row] = await ended(batch.id);
+    expect(row?.failed).toBeGreaterThan(0);
+    expect(await platform.operator('DELETE', path)).toMatchObject({ status: 200 });
+    const end = await client.read(batch);
+    const failed = await client.resultsIn(end.error_file_id);
+    expect(failed.every(({ response }) => [401, 403].includes(response?.status_code ?? 0))).toBe(true);
+    const done = await client.resultsIn(end.output_file_id);
+    expect(done.length + failed.length).toBe(100);
+    expect(await chargedExactly(id, done)).toBe(true);
+  });
+
   it('whose key is revoked fails its remaining lines', async () => {
     const { id, apiKey } = await platform.account('5.00');
     const client = new BatchClient(platform, apiKey);

@@ -23,6 +23,14 @@ beforeAll(async () => {
         pricing: { input: 1 },
         backends: [{ url: `${backend.url}/v1`, model: 'embed;dimensions=8' }],
       },
+      ...(['rerank', 'moderation'] as const).map((type) => ({
+        id: type,
+        name: type,
+        type,
+        tier: 'XS',
+        pricing: { input: 100 },
+        backends: [{ url: `${backend.url}/v1`, model: type }],
+      })),
     ],
   });
   account = await platform.account('10.00');
@@ -63,6 +71,12 @@ describe('a batch', () => {
 
   it.each([
     ['/v1/embeddings', { model: 'vectors', input: 'x' }, { object: 'list' }],
+    [
+      '/v1/rerank',
+      { model: 'rerank', query: 'sun', documents: ['the sun', 'the moon'] },
+      { results: [{ index: 0 }, { index: 1 }], cost: { usd: expect.any(Number) as number } },
+    ],
+    ['/v1/moderations', { model: 'moderation', input: 'x' }, { results: [{ flagged: false }] }],
     ['/v1/completions', { model: 'cheap', prompt: 'x', max_tokens: 4 }, { object: 'text_completion' }],
     ['/v1/responses', { model: 'cheap', input: 'x', max_output_tokens: 16 }, { object: 'response' }],
     [

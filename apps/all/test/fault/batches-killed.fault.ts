@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BatchClient, chatLine, linesText } from '../batch-client.js';
+import { BatchClient, type BatchResult, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
 import { Reconciliation } from '../reconciliation.js';
 import { eventually } from '../response-bodies.js';
@@ -44,18 +44,42 @@ it(
     ];
     expect(results).toHaveLength(LINES);
     expect(new Set(results.map(({ custom_id: each }) => each)).size).toBe(LINES);
-    const books = new Reconciliation(id, () => platform);
-    for (const { response } of results) {
-      if (response?.status_code !== 200) continue;
-      const { usd } = response.body['cost'] as { usd: number };
-      books.ended.set(response.request_id, { usd: Math.round(usd * 1e9), diem: 0 });
-    }
-    expect(books.ended.size).toBe((LINES * 9) / 10);
-    await eventually('all are posted', async () => {
-      await books.faults();
-      return books.charges.size >= books.ended.size;
-    });
-    expect(books.charges).toEqual(books.ended);
+    const made = results.filter(({ response }) => response?.status_code === 200);
+    expect(made).toHaveLength((LINES * 9) / 10);
+    await expectCharges(id, made);
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
   },
 );
+
+it('a batch that is cancelled after its process was killed has a result for each line that is charged', async () => {
+  const { id, apiKey } = await platform.account('5.00');
+  const client = new BatchClient(platform, apiKey);
+  const body = { messages: [{ role: 'user', content: 'hi [[sim ttft-ms=100]]' }] };
+  const lines = Array.from({ length: 500 }, (_, at) => chatLine(String(at), body));
+  const batch = await client.begin(linesText(...lines));
+  await client.until(batch, ({ request_counts: counts }) => (counts?.completed ?? 0) >= 20);
+  await sleep(Math.random() * 100);
+  await platform.kill();
+  await platform.restart();
+  await client.openai.batches.cancel(batch.id);
+  const end = await client.ended(batch, 120_000);
+  expect(end.status).toBe('cancelled');
+  const made = await client.resultsIn(end.output_file_id);
+  expect(made.length).toBeLessThan(500);
+  await expectCharges(id, made);
+});
+
+/** Expects the charges of these responses in the books of an account, and no others. */
+async function expectCharges(accountId: string, results: readonly BatchResult[]): Promise<void> {
+  const books = new Reconciliation(accountId, () => platform);
+  for (const { response } of results) {
+    if (!response) continue;
+    const { usd } = response.body['cost'] as { usd: number };
+    books.ended.set(response.request_id, { usd: Math.round(usd * 1e9), diem: 0 });
+  }
+  await eventually('all are posted', async () => {
+    await books.faults();
+    return books.charges.size >= books.ended.size;
+  });
+  expect(books.charges).toEqual(books.ended);
+}

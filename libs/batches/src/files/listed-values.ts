@@ -23,8 +23,8 @@ const NAME_BYTES = 256;
 const STAND_IN = Buffer.from('0');
 
 /**
- * Splits a JSON document `{"NAME": [{…}, {…}]}` into the objects of its list as it comes. The form of all else
- * is checked at the end. At most one object is in memory.
+ * Splits a JSON document `{"NAME": [{…}, {…}]}` into the objects of its list as it comes. The form of all
+ * else is checked at the end. At most one object is in memory.
  */
 export class ListedValues {
   private depth = 0;

@@ -1,7 +1,9 @@
 import { type LocalS3, temporaryS3 } from '@svc/infra';
 import { TestServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepsFileBlocks } from '../../test/file-blocks.conformance.js';
 import { contentOf, pieces, storesMedia } from '../../test/media-store.conformance.js';
+import { LocalFileBlocks } from './local-file-blocks.js';
 import { type S3Bucket, S3Calls, elementsOf } from './s3-calls.js';
 import { S3MediaStore } from './s3-media-store.js';
 
@@ -37,6 +39,18 @@ storesMedia('the store in S3', async () => {
   return {
     store,
     held: async () => [...(await server.objects()), ...(await uploads(server))],
+    stop: async () => {
+      await store.close();
+      await server.stop();
+    },
+  };
+});
+
+keepsFileBlocks('a bucket', async () => {
+  const server = await temporaryS3();
+  const store = new S3MediaStore(bucketOf(server));
+  return {
+    blocks: new LocalFileBlocks(store),
     stop: async () => {
       await store.close();
       await server.stop();
