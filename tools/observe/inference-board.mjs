@@ -1,4 +1,5 @@
 // The dashboard of models and backends, in the format of `service-boards.mjs`.
+import { batchPanels } from './batch-panels.mjs';
 import { mediaPanels } from './media-panels.mjs';
 import { BACKEND, MODEL, STATUS, least, m, quantile, rate, rise, total } from './names.mjs';
 import { nodePanels } from './node-panels.mjs';
@@ -220,5 +221,6 @@ export const inference = {
     },
     ...nodePanels,
     ...mediaPanels,
+    ...batchPanels,
   ],
 };

@@ -68,6 +68,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   410: 'No longer available.',
   413: 'The body is too large.',
   415: 'The content type or the encoding of the body is not supported.',
+  416: 'The content has none of the bytes of the range.',
   422: 'The request was refused because of its content. It was not charged.',
   431: 'The headers of the request are too large.',
   429: 'Too many requests or tokens. `x-ratelimit-reset-requests` and `Retry-After` show when to retry.',

@@ -12,6 +12,8 @@ type When =
   | 'origin'
   | 'stream'
   | 'file'
+  | 'ranges'
+  | 'range'
   | 'own id'
   | 'limits'
   | 'idempotency'
@@ -46,6 +48,8 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'eyJzdWNjZXNzIjp0cnVlfQ==',
     'The transaction that paid, its network and its payer, as JSON in base64.',
   ),
+  'Accept-Ranges': row('ranges', 'bytes', 'That `Range` may name a part.'),
+  'Content-Range': row('range', 'bytes 0-1023/4096', 'Which bytes these are, and how many there are.'),
   'Content-Encoding': row(
     ['encoding', 'file'],
     'gzip',
@@ -180,7 +184,12 @@ const OF_SUCCESS: ReadonlySet<When> = new Set([
 /** The names of the headers that a response with this status may have. */
 export function headersOf(route: RouteDefinition, status: number): string[] {
   const { access, admitted, csv, errors, event, payment, replyType, headers = [] } = route;
-  const groups = new Set<When>(['always', ...headers, ...CROSS_ORIGIN[access]]);
+  const groups = new Set<When>([
+    'always',
+    ...headers,
+    ...CROSS_ORIGIN[access],
+    ...aboutRanges(route, status),
+  ]);
   if (access === 'key-or-wallet') groups.add('wallet');
   if (admitted) groups.add('limits');
   if (admitted === 'once') groups.add('idempotency');
@@ -198,6 +207,12 @@ export function headersOf(route: RouteDefinition, status: number): string[] {
   }
   const isThere = (when: When | readonly When[]): boolean => [when].flat().some((group) => groups.has(group));
   return Object.entries(HEADERS).flatMap(([name, { when }]) => (isThere(when) ? [name] : []));
+}
+
+function aboutRanges({ hasRanges }: RouteDefinition, status: number): When[] {
+  if (!hasRanges) return [];
+  if (status === 416) return ['range'];
+  return status === 206 ? ['range', 'ranges'] : status < 400 ? ['ranges'] : [];
 }
 
 /** Pages of other origins may call client routes, if the operator allows it. */

@@ -216,6 +216,12 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
     },
   };
   if (route.mayBeEmpty) responses[204] = { description: 'Nothing.', headers: headerRefs(route, 204) };
+  if (route.hasRanges)
+    responses[206] = {
+      description: 'The part that `Range` names.',
+      headers: headerRefs(route, 206),
+      content: replyContent(route, schemas),
+    };
   for (const [status, codes] of refusalsByStatus(route)) {
     responses[status] = {
       description: `${STATUS_MEANINGS[status]} Codes: ${codes.map((code) => `\`${code}\``).join(', ')}.`,
@@ -351,7 +357,9 @@ function headerRefs(route: RouteDefinition, status: number): JsonObject {
 function headerComponents(described: readonly RouteDefinition[]): JsonObject {
   const used = new Set(
     described.flatMap((route) =>
-      [route.status, ...refusalsByStatus(route).keys()].flatMap((status) => headersOf(route, status)),
+      [route.status, ...(route.hasRanges ? [206] : []), ...refusalsByStatus(route).keys()].flatMap((status) =>
+        headersOf(route, status),
+      ),
     ),
   );
   return Object.fromEntries(

@@ -33,6 +33,12 @@ const REQUEST_HEADERS: readonly RequestHeader[] = [
     schema: text('gzip, br'),
   },
   {
+    name: 'Range',
+    isTaken: ({ hasRanges }) => hasRanges === true,
+    description: 'One range of bytes, of which the response then consists.',
+    schema: text('bytes=0-1023'),
+  },
+  {
     name: 'Idempotency-Key',
     isTaken: ({ admitted }) => admitted === 'once',
     description:

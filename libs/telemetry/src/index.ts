@@ -10,6 +10,7 @@ export { genAi, inference } from './instruments/inference.js';
 export { limits } from './instruments/limits.js';
 export { money } from './instruments/money.js';
 export { neighbours } from './instruments/neighbours.js';
+export { batches } from './instruments/batches.js';
 export { mediaJobs } from './instruments/media-jobs.js';
 export { operatorFiles } from './instruments/operator-files.js';
 export { payments } from './instruments/payments.js';

@@ -15,7 +15,10 @@ let platform: Platform;
 beforeAll(async () => {
   database = await startTestDatabase();
   pool = createPool(database.url, { name: 'test' });
-  platform = await Platform.start({ env: { DATABASE_URL: database.url }, hasOwnProcess: true });
+  platform = await Platform.start({
+    env: { DATABASE_URL: database.url, GATEWAY_BATCHES_AT_ONCE: '1' },
+    hasOwnProcess: true,
+  });
 });
 afterAll(async () => {
   await platform.stop();
@@ -90,6 +93,19 @@ describe('a batch', () => {
       expect(await chargedExactly(id, await client.resultsIn(end.output_file_id))).toBe(true);
     },
   );
+
+  it('that is cancelled before it has begun does not wait for others', async () => {
+    const { apiKey } = await platform.account('5.00');
+    const client = new BatchClient(platform, apiKey);
+    const [first, second] = [await client.begin(many(20, lasting(600_000))), await client.begin(many(20))];
+    await client.until(first, ({ status }) => status === 'in_progress');
+    await client.openai.batches.cancel(second.id);
+    const counts = { total: 20, completed: 0, failed: 0 };
+    expect(await client.ended(second)).toMatchObject({ status: 'cancelled', request_counts: counts });
+    expect(await client.read(first)).toMatchObject({ status: 'in_progress' });
+    await client.openai.batches.cancel(first.id);
+    expect(await client.ended(first)).toMatchObject({ status: 'cancelled', request_counts: counts });
+  });
 
   it('that expires keeps what is done, and names the lines that were not run', async () => {
     const { apiKey } = await platform.account('5.00');

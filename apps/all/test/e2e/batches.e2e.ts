@@ -69,6 +69,39 @@ describe('a batch', () => {
     expect(paidUsd).toBeGreaterThan(0);
   });
 
+  it('sums up what its lines have used and cost', async () => {
+    const end = await client.ended(await client.begin(linesText(chat('a'), chat('b'), chat('c', { n: 0 }))));
+    const made = (await client.resultsIn(end.output_file_id)).map(({ response }) => response?.body ?? {});
+    const sum = (of: (body: MadeBody) => number): number =>
+      made.reduce((total, body) => total + of(body as unknown as MadeBody), 0);
+    const inputs = sum(({ usage }) => usage.prompt_tokens);
+    const outputs = sum(({ usage }) => usage.completion_tokens);
+    expect(end).toMatchObject({
+      max_cost_usd: null,
+      usage: { input_tokens: inputs, output_tokens: outputs, total_tokens: inputs + outputs },
+    });
+    expect(inputs * outputs).toBeGreaterThan(0);
+    expect((end as unknown as { cost_usd: number }).cost_usd).toBeCloseTo(
+      sum(({ cost }) => cost.usd),
+      9,
+    );
+  });
+
+  it('begins no further line once its lines have cost what they may', async () => {
+    const file = await client.upload(linesText(...Array.from({ length: 60 }, (_, at) => chat(String(at)))));
+    const terms = { endpoint: '/v1/chat/completions', completion_window: '24h' } as const;
+    const capped = { input_file_id: file, ...terms, max_cost_usd: 0.000_000_001 };
+    const end = await client.ended(await account.openai.batches.create(capped));
+    expect(end).toMatchObject({ status: 'completed', max_cost_usd: 0.000_000_001 });
+    const { completed = 0, failed = 0 } = end.request_counts ?? {};
+    expect([completed > 0, completed <= 20, completed + failed]).toEqual([true, true, 60]);
+    const refused = await client.resultsIn(end.error_file_id);
+    expect(new Set(refused.map(({ error }) => error?.code))).toEqual(new Set(['max_cost_reached']));
+    const zero = { ...capped, max_cost_usd: 0 };
+    const wrong = account.openai.batches.create(zero);
+    await expect(wrong).rejects.toMatchObject({ status: 400, param: 'max_cost_usd' });
+  });
+
   it.each([
     ['/v1/embeddings', { model: 'vectors', input: 'x' }, { object: 'list' }],
     [
@@ -138,6 +171,11 @@ describe('a batch', () => {
   });
 });
 
+interface MadeBody {
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number };
+  readonly cost: { readonly usd: number };
+}
+
 /** The response to an upload with these members. */
 function sent(members: object, content = '{}'): Promise<Response> {
   const form = new FormData();
@@ -184,6 +222,38 @@ describe('files', () => {
     await expect(refused).rejects.toMatchObject({ status: 404, param: 'input_file_id' });
     expect(await account.openai.files.delete(id)).toMatchObject({ id, deleted: true });
     await expect(account.openai.files.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('are returned in parts, which a header names', async () => {
+    const block = 4_194_304;
+    const content = Buffer.alloc(block + 1_000, 'abcdefg\n');
+    const id = await client.upload(content);
+    const part = async (range: string): Promise<unknown[]> => {
+      const headers = { authorization: `Bearer ${account.apiKey}`, range };
+      const response = await fetch(`${platform.apiUrl}/files/${id}/content`, { headers });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      return [response.status, response.headers.get('content-range'), response.ok ? bytes.toString() : ''];
+    };
+    const size = content.length;
+    const cut = (from: number, to: number): string => content.subarray(from, to).toString();
+    expect(await part('bytes=0-3')).toEqual([206, `bytes 0-3/${size}`, 'abcd']);
+    expect(await part(`bytes=${block - 2}-${block + 1}`)).toEqual([
+      206,
+      `bytes ${block - 2}-${block + 1}/${size}`,
+      cut(block - 2, block + 2),
+    ]);
+    expect(await part(`bytes=${block}-`)).toEqual([
+      206,
+      `bytes ${block}-${size - 1}/${size}`,
+      cut(block, size),
+    ]);
+    expect(await part('bytes=-5')).toEqual([
+      206,
+      `bytes ${size - 5}-${size - 1}/${size}`,
+      cut(size - 5, size),
+    ]);
+    expect(await part(`bytes=${size}-`)).toEqual([416, `bytes */${size}`, '']);
+    expect(await part('bytes=0-1,3-4')).toEqual([200, null, content.toString()]);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
+import { BatchClient, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
 import { eventually } from '../response-bodies.js';
 import { type Received, WebhookReceiver } from '../webhook-receiver.js';
@@ -114,6 +115,17 @@ const headersOf = ({ headers }: Received) => headers as Record<string, string>;
 const openai = new OpenAI({ apiKey: 'none' });
 const unwrapped = (received: Received, secret: string) =>
   openai.webhooks.unwrap(received.body, headersOf(received), secret);
+
+it('an account is notified when its batch has ended', async () => {
+  const customer = await Customer.with();
+  const { secret } = await customer.endpoint('/batches', ['batch.completed']);
+  const batch = await new BatchClient(platform, customer.apiKey).begin(linesText(chatLine('1'), '{}'));
+  const event: unknown = await unwrapped(await arrival('/batches'), secret);
+  expect(event).toMatchObject({
+    type: 'batch.completed',
+    data: { id: batch.id, completed: 1, failed: 1 },
+  });
+});
 
 describe('a webhook endpoint', () => {
   it('shows its secret once, can be changed and deleted, and belongs to its account', async () => {

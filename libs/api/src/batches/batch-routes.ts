@@ -74,11 +74,13 @@ The file may have a byte order mark, and lines may end with CR LF; empty lines a
     path: '/api/v1/files/:file_id/content',
     operationId: 'downloadFile',
     summary: 'Returns the content of a file',
-    description: 'The bytes as they were uploaded, or the result lines of a batch.',
+    description:
+      'The bytes as they were uploaded, or the result lines of a batch; with `Range`, a part of them.',
     params: FileParams,
     reply: z.string(),
     replyType: 'application/octet-stream',
-    refusals: [...OF_FILE, 'NOT_AVAILABLE'],
+    hasRanges: true,
+    refusals: [...OF_FILE, 'RANGE_NOT_SATISFIABLE', 'NOT_AVAILABLE'],
   },
   deleteFile: {
     ...file,

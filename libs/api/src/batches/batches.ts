@@ -26,6 +26,14 @@ export const BatchRequest = z.object({
   completion_window: z.literal('24h').describe('What has not begun by then is not run.'),
   metadata: Metadata.nullish(),
   output_expires_after: ExpiresAfter.optional(),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .nullish()
+    .describe(
+      'Once lines have cost that much, in USD and DIEM together, no further one begins. Those under way may still exceed it.',
+    ),
 });
 export type BatchRequest = z.infer<typeof BatchRequest>;
 
@@ -62,6 +70,17 @@ export const BatchView = z.object({
   cancelling_at: Seconds,
   cancelled_at: Seconds,
   request_counts: z.object({ total: z.int(), completed: z.int(), failed: z.int() }),
+  usage: z
+    .object({
+      input_tokens: z.int(),
+      input_tokens_details: z.object({ cached_tokens: z.int() }),
+      output_tokens: z.int(),
+      output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+      total_tokens: z.int(),
+    })
+    .describe('Of the lines so far.'),
+  cost_usd: z.number().describe('What the lines have cost so far, in USD and DIEM together.'),
+  max_cost_usd: z.number().nullable(),
   metadata: Metadata.nullable(),
 });
 export type BatchView = z.infer<typeof BatchView>;

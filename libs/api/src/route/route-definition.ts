@@ -101,6 +101,8 @@ export interface RouteDefinition {
   readonly mayBeEncrypted?: true;
   /** Whether a request without anything to respond to gets a 204. */
   readonly mayBeEmpty?: true;
+  /** Whether a request with `Range` gets a 206 with a part of the reply. */
+  readonly hasRanges?: true;
   /** The content type of a reply that is not JSON, or all that it may have. */
   readonly replyType?: string | readonly string[];
   /** Whether the reply is plain text if the body requests that. */

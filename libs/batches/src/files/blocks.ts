@@ -54,6 +54,39 @@ export async function* readBlocks(blocks: FileBlocks, fileId: string, count: num
   }
 }
 
+/** Bytes of a file, from one to before another. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The one range of bytes that a header `Range` names, of a file of this size. Undefined if it names none or
+ * several, which is to be ignored; null if the file has none of its bytes. Source: RFC 9110, 14.2.
+ */
+export function rangeOf(header: string | undefined, bytes: number): ByteRange | null | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const from = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1);
+  if (first !== '' && last !== '' && Number(last) < from) return undefined;
+  return from < to ? { from, to } : null;
+}
+
+/** A part of the content of a file. Throws BlockMissing. */
+export async function* readBytes(
+  blocks: FileBlocks,
+  fileId: string,
+  { from, to }: ByteRange,
+): AsyncGenerator<Buffer> {
+  for (let block = Math.floor(from / BLOCK_BYTES); block * BLOCK_BYTES < to; block += 1) {
+    const bytes = await blocks.get(blockName(fileId, block));
+    if (!bytes) throw new BlockMissing(`block ${block} of ${fileId} is missing`);
+    const start = block * BLOCK_BYTES;
+    yield bytes.subarray(Math.max(0, from - start), to - start);
+  }
+}
+
 /** Deletes the blocks of a file, the last one first. May be repeated. */
 export async function removeBlocks(blocks: FileBlocks, fileId: string, count: number): Promise<void> {
   for (let block = count - 1; block >= 0; block -= 1) await blocks.remove(blockName(fileId, block));

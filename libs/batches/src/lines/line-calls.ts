@@ -4,6 +4,7 @@ import { routes } from '@svc/api';
 import type { RouteDefinition } from '@svc/api/route';
 import type { BatchEndpoint } from '@svc/api/batches';
 import type { Caller } from '@svc/contracts/ports';
+import type { Charge } from '@svc/contracts/messages';
 import { Problem, errorBody } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
 import { type ClaimedRequest, RepeatedRequests, digestOf } from '@svc/paid/repeats';
@@ -49,6 +50,8 @@ export interface LineRun {
 /** A final response. */
 export interface FinalResponse {
   readonly response: LineResponse;
+  /** Undefined if it costs nothing. */
+  readonly charge: Charge | undefined;
   /** Called once the response is stored. */
   readonly stored: () => Promise<void>;
 }
@@ -77,21 +80,23 @@ export class LineCalls {
   async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
     const sending = new Sending(line, run, this.repeats);
     for (let failures = 0, tries = 0; !sending.isStopped; tries += 1) {
-      const tried = await this.tried(sending);
+      const { isBusy, ...tried } = await this.tried(sending);
       const { status } = tried;
-      if (isUnserved(status) && status !== 429 && status !== 503) failures += 1;
+      if (isUnserved(status) && !isBusy) failures += 1;
       if (!isUnserved(status) || failures >= FAILURES)
-        return { response: tried, stored: () => sending.ended(status < 300) };
+        return { response: tried, charge: sending.charge, stored: () => sending.ended(status < 300) };
       if (!sending.isCharged) await sending.ended(false);
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LAST_WAIT_MS);
-      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal: run.stop }).catch(() => undefined);
+      // A line that must end although the run has stopped waits all the same.
+      const signal = run.stop.aborted ? undefined : run.stop;
+      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
     await sending.ended(false);
     return undefined;
   }
 
   /** The response of one try. If there is none, it is what a client would get for the problem. */
-  private async tried(sending: Sending): Promise<LineResponse> {
+  private async tried(sending: Sending): Promise<TriedLine> {
     const { line, run } = sending;
     try {
       const caller = await run.caller();
@@ -100,14 +105,18 @@ export class LineCalls {
         sending.unlessCancelled((signal) => this.post(line, { caller, requestId }, signal));
       const response = await run.turns.shared(post);
       // Money that lines side by side hold is not missing once they have ended.
-      return response.status === 402 ? await run.turns.alone(post) : response;
+      const last = response.status === 402 ? await run.turns.alone(post) : response;
+      return { ...last, isBusy: isBusy(last.status) };
     } catch (error) {
       const problem = error instanceof Problem ? error : new Problem('REQUEST_TIMEOUT', { cause: error });
       if (!(error instanceof Problem) && !run.cancelled.aborted)
         this.logger.log.warn({ err: error, batchId: line.batchId, line: line.number }, 'a line failed');
       const { knownId: requestId } = sending;
       const body = routeTo(line.endpoint)?.errors?.bodyOf(problem, requestId) ?? errorBody(problem);
-      return { status: problem.status, requestId, body: JSON.stringify(body) };
+      // Another process has begun it, which may have charged it: its end, or that of its lease, is awaited.
+      const isBegun = problem.code === 'REQUEST_IN_PROGRESS';
+      const response = { status: problem.status, requestId, body: JSON.stringify(body) };
+      return { ...response, isBusy: isBegun || isBusy(problem.status) };
     }
   }
 
@@ -121,6 +130,11 @@ export class LineCalls {
     const { status, body: received } = await this.inner.post(sender, call);
     return { status, requestId: sender.requestId, body: received.toString() };
   }
+}
+
+interface TriedLine extends LineResponse {
+  /** Whether another try costs nothing but time. */
+  readonly isBusy: boolean;
 }
 
 /** A line on its way. */
@@ -139,6 +153,10 @@ class Sending {
     const { line, run } = this;
     const mustEnd = this.isCharged || (line.isOwed && !run.isLost);
     return run.stop.aborted && !mustEnd;
+  }
+
+  get charge(): Charge | undefined {
+    return this.claimed?.charge;
   }
 
   get isCharged(): boolean {
@@ -189,6 +207,8 @@ class Sending {
 /** Clients' keys have no spaces. */
 const keyOf = ({ batchId, number }: { readonly batchId: string; readonly number: number | '' }): string =>
   `${batchId} ${number}`;
+
+const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 /** Whether another try may have another outcome: the service was busy, failed, or is still at it. */
 const isUnserved = (status: number): boolean => status === 429 || status >= 500 || status === 409;

@@ -1,10 +1,39 @@
+import type { Charge } from '@svc/contracts/messages';
+import { totalNano } from '@svc/contracts/money';
 import type { BatchEndpoint, BatchState } from '@svc/api/batches';
+
+/** What lines have used. */
+export interface LineUsage {
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
+}
+
+export const NO_LINE_USAGE: LineUsage = {
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+};
+
+/** What lines have used, and what that cost in USD and DIEM together. */
+export interface LineSpending {
+  readonly usage: LineUsage;
+  readonly costNano: bigint;
+}
+
+/** How far a batch has come. */
+export interface BatchProgress extends LineSpending {
+  readonly completed: number;
+  readonly failed: number;
+}
 
 /** Whose API's form a batch has. */
 type BatchForm = 'openai' | 'anthropic';
 
 /** A batch, as its account sees it. */
-export interface BatchRecord {
+export interface BatchRecord extends BatchProgress {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -15,9 +44,8 @@ export interface BatchRecord {
   readonly errorFileId: string;
   readonly state: BatchState;
   readonly lines: number;
-  readonly completed: number;
-  readonly failed: number;
   readonly metadata: Readonly<Record<string, string>> | null;
+  readonly maxCostNano: bigint | null;
   readonly outputSeconds: number | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -49,6 +77,9 @@ export interface BatchRow {
   readonly failed: number;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly output_seconds: number | null;
+  readonly max_cost_nano: bigint | null;
+  readonly cost_nano: bigint;
+  readonly usage: LineUsage | null;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly finalizing_at: Date | null;
@@ -60,7 +91,7 @@ export interface BatchRow {
 export const COLUMNS = `batch.id, batch.account_id, batch.key_id, batch.form, batch.endpoint, batch.input_file_id,
   batch.output_file_id, batch.error_file_id, batch.state, batch.lines, batch.completed, batch.failed, batch.metadata,
   batch.output_seconds, batch.created_at, batch.started_at, batch.finalizing_at, batch.cancelling_at, batch.ended_at,
-  batch.expires_at`;
+  batch.expires_at, batch.max_cost_nano, batch.cost_nano, batch.usage`;
 
 export const recordOf = (row: BatchRow): BatchRecord => ({
   id: row.id,
@@ -77,10 +108,25 @@ export const recordOf = (row: BatchRow): BatchRecord => ({
   failed: row.failed,
   metadata: row.metadata,
   outputSeconds: row.output_seconds,
+  maxCostNano: row.max_cost_nano,
+  costNano: row.cost_nano,
+  usage: row.usage ?? NO_LINE_USAGE,
   createdAt: row.created_at,
   startedAt: row.started_at,
   finalizingAt: row.finalizing_at,
   cancellingAt: row.cancelling_at,
   endedAt: row.ended_at,
   expiresAt: row.expires_at,
+});
+
+export const spendingOf = ({ cost, usage }: Charge): LineSpending => ({
+  costNano: totalNano(cost),
+  usage: withUsage(NO_LINE_USAGE, usage),
+});
+
+export const withUsage = (sum: LineUsage, more: LineUsage): LineUsage => ({
+  promptTokens: sum.promptTokens + more.promptTokens,
+  cachedTokens: sum.cachedTokens + more.cachedTokens,
+  completionTokens: sum.completionTokens + more.completionTokens,
+  reasoningTokens: sum.reasoningTokens + more.reasoningTokens,
 });

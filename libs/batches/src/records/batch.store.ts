@@ -1,7 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
+import { addToOutbox } from '@svc/events';
 import { Database } from '@svc/storage';
-import { type BatchRecord, type BatchRow, COLUMNS, type LeasedBatch, recordOf } from './batch-record.js';
+import {
+  type BatchProgress,
+  type BatchRecord,
+  type BatchRow,
+  COLUMNS,
+  type LeasedBatch,
+  recordOf,
+} from './batch-record.js';
 
 export type NewBatch = Pick<
   BatchRecord,
@@ -16,6 +25,7 @@ export type NewBatch = Pick<
   | 'lines'
   | 'metadata'
   | 'outputSeconds'
+  | 'maxCostNano'
 >;
 
 /** A file that a batch has written. */
@@ -28,13 +38,18 @@ export interface ResultFile {
 }
 
 /** How a batch ends, and how far it came. */
-export interface BatchEnding {
+export interface BatchEnding extends BatchProgress {
   readonly state: 'completed' | 'expired' | 'cancelled';
-  readonly completed: number;
-  readonly failed: number;
   readonly files: readonly ResultFile[];
   readonly purpose: 'batch_output' | 'message_results';
   readonly keptSeconds: number;
+}
+
+export interface LeaseTerms {
+  /** The most batches of an account that run at once, over all processes. */
+  readonly runsPerAccount: number;
+  /** Whether the process has room only for batches that need to be ended. */
+  readonly isOnlyCancelled: boolean;
 }
 
 export interface BatchesWanted {
@@ -82,8 +97,8 @@ export class BatchStore {
       if (file.rowCount === 0) throw new Problem('FILE_NOT_FOUND', { param: 'input_file_id' });
       const { rows } = await client.query<BatchRow>(
         `INSERT INTO gateway.batches AS batch (id, account_id, key_id, form, endpoint, input_file_id, output_file_id,
-           error_file_id, state, lines, metadata, output_seconds, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'validating', $9, $10, $11, now(), now() + $12 * interval '1 second')
+           error_file_id, state, lines, metadata, output_seconds, created_at, expires_at, max_cost_nano)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'validating', $9, $10, $11, now(), now() + $12 * interval '1 second', $13)
          RETURNING ${COLUMNS}`,
         [
           batch.id,
@@ -98,6 +113,7 @@ export class BatchStore {
           batch.metadata && JSON.stringify(batch.metadata),
           batch.outputSeconds,
           WINDOW_SECONDS,
+          batch.maxCostNano,
         ],
       );
       const [row] = rows;
@@ -166,11 +182,14 @@ export class BatchStore {
    * Takes the oldest batch that no process works on, of an account with few others. Cancelled ones need only
    * be ended, and come first.
    */
-  async lease(leaseMs: number, runsPerAccount: number): Promise<LeasedBatch | undefined> {
+  async lease(
+    leaseMs: number,
+    { runsPerAccount, isOnlyCancelled }: LeaseTerms,
+  ): Promise<LeasedBatch | undefined> {
     const [row] = await this.database.query<BatchRow & { version: number; blocks: number }>(
       `WITH due AS (
          SELECT id FROM gateway.batches AS batch
-         WHERE ended_at IS NULL AND (lease_until IS NULL OR lease_until < now()) AND (state = 'cancelling' OR (
+         WHERE ended_at IS NULL AND (lease_until IS NULL OR lease_until < now()) AND (state = 'cancelling' OR NOT $3 AND (
            SELECT count(*) FROM gateway.batches AS other
            WHERE other.account_id = batch.account_id AND other.ended_at IS NULL AND other.lease_until > now()
          ) < $2)
@@ -182,7 +201,7 @@ export class BatchStore {
        FROM due JOIN gateway.batches USING (id) LEFT JOIN gateway.files AS file ON file.id = batches.input_file_id
        WHERE batch.id = due.id
        RETURNING ${COLUMNS}, batch.version, coalesce(file.blocks, 0) AS blocks`,
-      [leaseMs, runsPerAccount],
+      [leaseMs, runsPerAccount, isOnlyCancelled],
     );
     return row && { ...recordOf(row), version: row.version, blocks: row.blocks };
   }
@@ -191,12 +210,13 @@ export class BatchStore {
   async renew(
     { id, version }: Lease,
     leaseMs: number,
-    counts: Pick<BatchRecord, 'completed' | 'failed'>,
+    progress: BatchProgress,
   ): Promise<Renewal | undefined> {
     const [row] = await this.database.query<{ state: string; is_expired: boolean }>(
-      `UPDATE gateway.batches SET lease_until = now() + $3 * interval '1 millisecond', completed = $4, failed = $5
+      `UPDATE gateway.batches SET lease_until = now() + $3 * interval '1 millisecond', completed = $4, failed = $5,
+         cost_nano = $6, usage = $7
        WHERE id = $1 AND version = $2 AND ended_at IS NULL RETURNING state, expires_at <= now() AS is_expired`,
-      [id, version, leaseMs, counts.completed, counts.failed],
+      [id, version, leaseMs, ...valuesOf(progress)],
     );
     return row && { isCancelled: row.state === 'cancelling', isExpired: row.is_expired };
   }
@@ -223,9 +243,10 @@ export class BatchStore {
   async end({ id, version, accountId, inputFileId }: LeasedBatch, ending: BatchEnding): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const ended = await client.query(
-        `UPDATE gateway.batches SET state = $3, completed = $4, failed = $5, ended_at = now(), lease_until = NULL
+        `UPDATE gateway.batches SET state = $3, completed = $4, failed = $5, cost_nano = $6, usage = $7,
+           ended_at = now(), lease_until = NULL
          WHERE id = $1 AND version = $2 AND ended_at IS NULL RETURNING 1`,
-        [id, version, ending.state, ending.completed, ending.failed],
+        [id, version, ending.state, ...valuesOf(ending)],
       );
       if (ended.rowCount === 0) return false;
       for (const file of ending.files)
@@ -249,6 +270,9 @@ export class BatchStore {
         [inputFileId],
       );
       await client.query('DELETE FROM gateway.batch_results WHERE batch_id = $1', [id]);
+      const { state, completed, failed } = ending;
+      const event = newAccountEvent(accountId, `batch.${state}`, { id, completed, failed });
+      await addToOutbox((text, given) => client.query(text, [...given]), accountEvent, event);
       return true;
     });
   }
@@ -264,3 +288,10 @@ export class BatchStore {
     );
   }
 }
+
+const valuesOf = ({ completed, failed, costNano, usage }: BatchProgress): unknown[] => [
+  completed,
+  failed,
+  costNano,
+  JSON.stringify(usage),
+];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@svc/storage';
+import type { LineSpending, LineUsage } from './batch-record.js';
 
 /** The result of a line, as it will be in a file. */
 export interface LineResult {
@@ -7,6 +8,16 @@ export interface LineResult {
   readonly customId: string | undefined;
   readonly isFailed: boolean;
   readonly content: string;
+  /** Undefined if it was not charged. */
+  readonly spending: LineSpending | undefined;
+}
+
+interface DoneRow {
+  readonly line: number;
+  readonly custom_id: string | null;
+  readonly is_failed: boolean;
+  readonly cost_nano: bigint;
+  readonly usage: LineUsage | null;
 }
 
 /** The most results that are read at once, and their characters, unless one alone has more. */
@@ -24,27 +35,36 @@ export class ResultStore {
    */
   async insert(
     batchId: string,
-    { line, customId, isFailed, content }: LineResult,
+    { line, customId, isFailed, content, spending }: LineResult,
   ): Promise<{ readonly isFailed: boolean } | undefined> {
     const [row] = await this.database.query<{ is_failed: boolean }>(
-      `INSERT INTO gateway.batch_results AS known (batch_id, line, custom_id, is_failed, content)
-       SELECT $1, $2, $3, $4, $5 WHERE EXISTS (SELECT FROM gateway.batches WHERE id = $1 AND ended_at IS NULL)
+      `INSERT INTO gateway.batch_results AS known (batch_id, line, custom_id, is_failed, content, cost_nano, usage)
+       SELECT $1, $2, $3, $4, $5, $6, $7 WHERE EXISTS (SELECT FROM gateway.batches WHERE id = $1 AND ended_at IS NULL)
        ON CONFLICT (batch_id, line) DO UPDATE SET line = known.line RETURNING is_failed`,
-      [batchId, line, customId ?? null, isFailed, content],
+      [
+        batchId,
+        line,
+        customId ?? null,
+        isFailed,
+        content,
+        spending?.costNano ?? 0n,
+        spending ? JSON.stringify(spending.usage) : null,
+      ],
     );
     return row && { isFailed: row.is_failed };
   }
 
   /** Which lines have their results. */
   async done(batchId: string): Promise<readonly Omit<LineResult, 'content'>[]> {
-    const rows = await this.database.query<{ line: number; custom_id: string | null; is_failed: boolean }>(
-      'SELECT line, custom_id, is_failed FROM gateway.batch_results WHERE batch_id = $1',
+    const rows = await this.database.query<DoneRow>(
+      'SELECT line, custom_id, is_failed, cost_nano, usage FROM gateway.batch_results WHERE batch_id = $1',
       [batchId],
     );
     return rows.map((row) => ({
       line: row.line,
       customId: row.custom_id ?? undefined,
       isFailed: row.is_failed,
+      spending: row.usage ? { costNano: row.cost_nano, usage: row.usage } : undefined,
     }));
   }
 

@@ -9,6 +9,7 @@ import {
   type PageQuery,
 } from '@svc/api/batches';
 import type { Caller } from '@svc/contracts/ports';
+import { usdToNano } from '@svc/contracts/money';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { CallerOf } from '@svc/identity/auth';
 import { GatewaySettings } from '@svc/paid';
@@ -39,6 +40,8 @@ export class BatchesController {
   ): Promise<BatchView> {
     const { accountId } = caller;
     const keyId = keyOfBatch(request, caller);
+    const { max_cost_usd: maxUsd } = body;
+    const maxCostNano = maxUsd === null || maxUsd === undefined ? null : usdToNano(maxUsd);
     const file = await this.input(accountId, body.input_file_id);
     const batch = await this.batches.insert(
       {
@@ -53,6 +56,7 @@ export class BatchesController {
         lines: file.lines,
         metadata: body.metadata ?? null,
         outputSeconds: body.output_expires_after?.seconds ?? null,
+        maxCostNano,
       },
       this.settings.config.GATEWAY_BATCH_ACCOUNT_LINES,
     );

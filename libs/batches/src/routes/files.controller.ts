@@ -8,10 +8,12 @@ import { Problem } from '@svc/contracts/problems';
 import { CallerOf } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { readBlocks } from '../files/blocks.js';
+import { rangeOf, readBytes } from '../files/blocks.js';
 import { type FileRecord, FileStore } from '../files/file.store.js';
 import { Uploads } from '../files/uploads.js';
 import { fileView, pageOf } from './views.js';
+
+const PARTIAL_CONTENT = 206;
 
 @Controller()
 export class FilesController {
@@ -41,13 +43,25 @@ export class FilesController {
 
   @Serves(routes.downloadFile)
   async download(
-    @CallerOf() caller: Caller,
+    @Req() { caller, headers }: FastifyRequest,
     @Param() { file_id: id }: FileParams,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
-    const { bytes, blocks } = await this.found(caller, id);
-    reply.headers({ 'content-type': routes.downloadFile.replyType, 'content-length': bytes });
-    return Readable.from(readBlocks(this.blocks, id, blocks), { objectMode: false });
+    assert(caller, 'the route requires a key');
+    const { bytes } = await this.found(caller, id);
+    const wanted = rangeOf(headers.range, bytes);
+    if (wanted === null) {
+      reply.header('content-range', `bytes */${bytes}`);
+      throw new Problem('RANGE_NOT_SATISFIABLE');
+    }
+    const { from, to } = wanted ?? { from: 0, to: bytes };
+    reply.headers({
+      'content-type': routes.downloadFile.replyType,
+      'content-length': to - from,
+      'accept-ranges': 'bytes',
+    });
+    if (wanted) reply.status(PARTIAL_CONTENT).header('content-range', `bytes ${from}-${to - 1}/${bytes}`);
+    return Readable.from(readBytes(this.blocks, id, { from, to }), { objectMode: false });
   }
 
   @Serves(routes.deleteFile)

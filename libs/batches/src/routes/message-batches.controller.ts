@@ -54,6 +54,7 @@ export class MessageBatchesController {
       lines: file.lines,
       metadata: null,
       outputSeconds: null,
+      maxCostNano: null,
     } as const;
     const { GATEWAY_BATCH_ACCOUNT_LINES: accountLines } = this.settings.config;
     const made = await this.batches.insert(batch, accountLines).catch(async (error: unknown) => {

@@ -1,5 +1,6 @@
 import type { BatchView, FileView } from '@svc/api/batches';
 import type { MessageBatchView } from '@svc/api/messages';
+import { usdNumber } from '@svc/contracts/money';
 import type { FileRecord } from '../files/file.store.js';
 import type { BatchRecord } from '../records/batch-record.js';
 
@@ -19,7 +20,7 @@ export const fileView = (file: FileRecord): FileView => ({
 });
 
 export function batchView(batch: BatchRecord): BatchView {
-  const { state, endedAt, completed, failed } = batch;
+  const { state, endedAt, completed, failed, usage } = batch;
   const endedAs = (which: BatchRecord['state']): number | null =>
     state === which ? secondsOrNull(endedAt) : null;
   return {
@@ -42,6 +43,15 @@ export function batchView(batch: BatchRecord): BatchView {
     cancelling_at: secondsOrNull(batch.cancellingAt),
     cancelled_at: endedAs('cancelled'),
     request_counts: { total: batch.lines, completed, failed },
+    usage: {
+      input_tokens: usage.promptTokens,
+      input_tokens_details: { cached_tokens: usage.cachedTokens },
+      output_tokens: usage.completionTokens,
+      output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+      total_tokens: usage.promptTokens + usage.completionTokens,
+    },
+    cost_usd: usdNumber(batch.costNano),
+    max_cost_usd: batch.maxCostNano === null ? null : usdNumber(batch.maxCostNano),
     metadata: batch.metadata,
   };
 }

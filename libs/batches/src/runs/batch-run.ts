@@ -3,13 +3,20 @@ import type { Caller, FileBlocks } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { KeyStore } from '@svc/identity/accounts';
 import { type Logger, type Pause, StepLoop } from '@svc/runtime';
+import { batches as metrics } from '@svc/telemetry';
 import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
 import { type FileLine, LineSplitter } from '../files/line-splitter.js';
 import type { LineCalls, LineRun } from '../lines/line-calls.js';
 import { LINE_BYTES, type LineFault, type ReadLine, duplicate, readLine } from '../lines/line-request.js';
 import { RESULT_LINES, unmadeLine } from '../lines/result-lines.js';
 import { SharedTurns } from '../lines/shared-turns.js';
-import type { LeasedBatch } from '../records/batch-record.js';
+import {
+  type BatchProgress,
+  type LeasedBatch,
+  NO_LINE_USAGE,
+  spendingOf,
+  withUsage,
+} from '../records/batch-record.js';
 import type { BatchEnding, BatchStore, ResultFile } from '../records/batch.store.js';
 import type { LineResult, ResultStore } from '../records/result.store.js';
 
@@ -43,6 +50,11 @@ const EXPIRED: LineFault = {
   message: 'This request could not be executed before the completion window expired.',
 };
 
+const SPENT: LineFault = {
+  code: 'max_cost_reached',
+  message: 'The requests before this one have cost the `max_cost_usd` of the batch.',
+};
+
 /** The work of this process on a batch. */
 export class BatchRun implements LineRun {
   readonly turns = new SharedTurns();
@@ -54,6 +66,8 @@ export class BatchRun implements LineRun {
   private stopped: Stop | undefined;
   private completed = 0;
   private failed = 0;
+  private costNano = 0n;
+  private usage = NO_LINE_USAGE;
   /** The lines that have results, and the first line of each id. */
   private readonly done = new Set<number>();
   private readonly firsts = new Map<string, number>();
@@ -121,6 +135,7 @@ export class BatchRun implements LineRun {
 
   private fail(error: unknown): void {
     this.parts.log.warn({ err: error, batchId: this.batch.id }, 'a batch could not be continued here');
+    metrics.failures.add(1);
     this.leave();
   }
 
@@ -147,7 +162,7 @@ export class BatchRun implements LineRun {
     const { batch, parts } = this;
     const sentMs = performance.now();
     if (!this.isLost) {
-      const renewal = await parts.batches.renew(batch, LEASE_MS, this.counts);
+      const renewal = await parts.batches.renew(batch, LEASE_MS, this.progress);
       this.renewedMs = sentMs;
       if (!renewal) this.stopFor('lost');
       else if (renewal.isCancelled) this.stopFor('cancelled');
@@ -161,8 +176,9 @@ export class BatchRun implements LineRun {
     return RENEW_MS;
   }
 
-  private get counts(): { readonly completed: number; readonly failed: number } {
-    return { completed: this.completed, failed: this.failed };
+  private get progress(): BatchProgress {
+    const { completed, failed, costNano, usage } = this;
+    return { completed, failed, costNano, usage };
   }
 
   /** What earlier processes have done. */
@@ -172,8 +188,12 @@ export class BatchRun implements LineRun {
     this.owed = await parts.calls.owed({ batchId: batch.id, accountId: batch.accountId });
   }
 
-  private note({ line, customId, isFailed }: Omit<LineResult, 'content'>): void {
+  private note({ line, customId, isFailed, spending }: Omit<LineResult, 'content'>): void {
     this.done.add(line);
+    if (spending) {
+      this.costNano += spending.costNano;
+      this.usage = withUsage(this.usage, spending.usage);
+    }
     if (isFailed) this.failed += 1;
     else this.completed += 1;
     if (customId === undefined) return;
@@ -240,22 +260,31 @@ export class BatchRun implements LineRun {
     const { batch, parts } = this;
     const { number, customId, body, fault } = read;
     const of = { batchId: batch.id, number, customId };
-    if (!body || fault) {
-      const content = RESULT_LINES[batch.form].faulty(of, fault ?? EXPIRED);
-      await this.store({ line: number, customId, isFailed: true, content });
+    const isOwed = this.owed.has(number);
+    const refusal = fault ?? (isOwed || !this.isSpent ? undefined : SPENT);
+    if (!body || refusal) {
+      const content = RESULT_LINES[batch.form].faulty(of, refusal ?? EXPIRED);
+      await this.store({ line: number, customId, isFailed: true, content, spending: undefined });
       return;
     }
     const { accountId, endpoint } = batch;
-    const line = { batchId: batch.id, accountId, endpoint, number, body, isOwed: this.owed.has(number) };
+    const line = { batchId: batch.id, accountId, endpoint, number, body, isOwed };
     const final = await parts.calls.final(line, this);
     if (final) {
       const isFailed = final.response.status >= 300;
       const content = RESULT_LINES[batch.form].responded(of, final.response);
-      if (await this.store({ line: number, customId, isFailed, content })) await final.stored();
+      const spending = final.charge && spendingOf(final.charge);
+      if (await this.store({ line: number, customId, isFailed, content, spending })) await final.stored();
     } else if (this.stopped === 'expired' && !this.isOver) {
       const content = RESULT_LINES[batch.form].faulty(of, EXPIRED);
-      await this.store({ line: number, customId, isFailed: true, content });
+      await this.store({ line: number, customId, isFailed: true, content, spending: undefined });
     }
+  }
+
+  /** Whether the lines have cost what they may. */
+  private get isSpent(): boolean {
+    const { maxCostNano } = this.batch;
+    return maxCostNano !== null && this.costNano >= maxCostNano;
   }
 
   /** Returns false if this process has lost the batch, and the result cannot be stored. */
@@ -264,8 +293,10 @@ export class BatchRun implements LineRun {
     for (;;) {
       try {
         const stored = await parts.results.insert(batch.id, result);
-        if (stored) this.note({ ...result, ...stored });
-        else this.stopFor('lost');
+        if (stored) {
+          this.note({ ...result, ...stored });
+          metrics.lines.add(1, stored.isFailed ? 'failed' : 'completed');
+        } else this.stopFor('lost');
         return stored !== undefined;
       } catch (error) {
         if (this.isLost) return false;
@@ -283,16 +314,22 @@ export class BatchRun implements LineRun {
     const state: BatchEnding['state'] =
       this.stopped === 'cancelled' || this.stopped === 'expired' ? this.stopped : 'completed';
     const keptSeconds = batch.outputSeconds ?? parts.keptSeconds;
-    const ending = { state, completed, failed, keptSeconds };
+    const ending = { state, keptSeconds, ...this.progress };
     if (batch.form === 'anthropic') {
       const results = await this.written('output', batch.lines, this.withUnmade(state));
-      return parts.batches.end(batch, { ...ending, files: [results], purpose: 'message_results' });
+      return this.end({ ...ending, files: [results], purpose: 'message_results' });
     }
     const files: ResultFile[] = [];
     const contents = (isFailed: boolean): AsyncIterable<string> => parts.results.contents(batch.id, isFailed);
     if (completed > 0) files.push(await this.written('output', completed, contents(false)));
     if (failed > 0) files.push(await this.written('error', failed, contents(true)));
-    return parts.batches.end(batch, { ...ending, files, purpose: 'batch_output' });
+    return this.end({ ...ending, files, purpose: 'batch_output' });
+  }
+
+  private async end(ending: BatchEnding): Promise<boolean> {
+    const hasEnded = await this.parts.batches.end(this.batch, ending);
+    if (hasEnded) metrics.ended.add(1, ending.state);
+    return hasEnded;
   }
 
   private async written(

@@ -3,6 +3,7 @@ import { FileBlocks } from '@svc/contracts/ports';
 import { KeyStore } from '@svc/identity/accounts';
 import { GatewaySettings } from '@svc/paid';
 import { type Pause, RootLogger, StepLoop, within } from '@svc/runtime';
+import { batches } from '@svc/telemetry';
 import { LineCalls } from '../lines/line-calls.js';
 import { BatchStore } from '../records/batch.store.js';
 import { ResultStore } from '../records/result.store.js';
@@ -31,6 +32,8 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly runs = new Map<BatchRun, Promise<void>>();
   private readonly loop = new StepLoop({ step: () => this.look(), recover: (error) => this.recover(error) });
 
+  private endRunning: () => void = () => undefined;
+
   constructor(
     private readonly batches: BatchStore,
     private readonly results: ResultStore,
@@ -42,10 +45,12 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
+    this.endRunning = batches.running.observe(() => [[this.runs.size]]);
     if (this.settings.config.GATEWAY_BATCHES_AT_ONCE > 0) this.loop.start();
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.endRunning();
     await this.loop.stop();
     for (const run of this.runs.keys()) run.leave();
     await within(STOP_MS, Promise.all(this.runs.values())).catch(() => undefined);
@@ -58,8 +63,10 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async look(): Promise<Pause> {
-    const hasRoom = this.runs.size < this.settings.config.GATEWAY_BATCHES_AT_ONCE;
-    const hasBegun = hasRoom && (await this.begin());
+    const { GATEWAY_BATCHES_AT_ONCE: most } = this.settings.config;
+    // A batch that is cancelled before it has begun does not wait for others.
+    const isOnlyCancelled = this.runs.size >= most;
+    const hasBegun = this.runs.size < 2 * most && (await this.begin(isOnlyCancelled));
     return { idleMs: hasBegun ? 0 : LOOK_MS * (0.5 + Math.random() / 2) };
   }
 
@@ -69,8 +76,8 @@ export class BatchRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Whether there was a batch. */
-  private async begin(): Promise<boolean> {
-    const batch = await this.batches.lease(LEASE_MS, RUNS_PER_ACCOUNT);
+  private async begin(isOnlyCancelled: boolean): Promise<boolean> {
+    const batch = await this.batches.lease(LEASE_MS, { runsPerAccount: RUNS_PER_ACCOUNT, isOnlyCancelled });
     if (!batch) return false;
     const { config } = this.settings;
     const run = new BatchRun(batch, {

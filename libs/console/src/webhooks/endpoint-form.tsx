@@ -17,6 +17,9 @@ const EVENTS: Readonly<Record<EventType, string>> = {
   'video.failed': 'A video has failed',
   'music.completed': 'Music is ready',
   'music.failed': 'Music has failed',
+  'batch.completed': 'A batch is done',
+  'batch.expired': 'A batch has expired',
+  'batch.cancelled': 'A batch is cancelled',
   'webhook_endpoint.disabled': 'Another endpoint gets no more events',
 };
 const TYPES = Object.keys(EVENTS) as EventType[];

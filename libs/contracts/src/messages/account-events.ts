@@ -15,6 +15,9 @@ export const ACCOUNT_EVENT_TYPES = [
   'video.failed',
   'music.completed',
   'music.failed',
+  'batch.completed',
+  'batch.expired',
+  'batch.cancelled',
   'webhook_endpoint.disabled',
 ] as const;
 export type AccountEventType = (typeof ACCOUNT_EVENT_TYPES)[number];

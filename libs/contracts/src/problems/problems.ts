@@ -244,6 +244,11 @@ export const PROBLEMS = {
     'invalid_request_error',
     'The request payload is too large. Please reduce the size of your request.',
   ),
+  RANGE_NOT_SATISFIABLE: row(
+    416,
+    'invalid_request_error',
+    'The file has none of the bytes that `Range` names.',
+  ),
   INVALID_CONTENT_TYPE: row(415, 'invalid_request_error', 'Invalid request content-type'),
   INVALID_CONTENT_ENCODING: row(
     415,

@@ -31,6 +31,7 @@ export class ClaimedRequest implements Repeat {
   /** Whether its charge may be stored. */
   private isCharging = false;
   private isWithdrawn = false;
+  private made: Charge | undefined;
   private isEnded = false;
   private readonly ending = Promise.withResolvers<void>();
 
@@ -63,6 +64,11 @@ export class ClaimedRequest implements Repeat {
     return this.isCharged;
   }
 
+  /** Its charge, once this process has made it. */
+  get charge(): Charge | undefined {
+    return this.made;
+  }
+
   /** Gives the request up, unless its charge may be stored. If so returns true, and it is never charged. */
   withdraw(): boolean {
     this.isWithdrawn ||= !this.isCharging && !this.isCharged;
@@ -75,23 +81,24 @@ export class ClaimedRequest implements Repeat {
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
     if (!stored) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharged = true;
-    return decodeCharge(stored);
+    this.made = decodeCharge(stored);
+    return this.made;
   }
 
   async answered(answer: StoredResponse): Promise<void> {
     const { mayStore, digest } = this.request;
-    await this.made(mayStore ? seal(answer, digest.secret) : undefined);
+    await this.answer(mayStore ? seal(answer, digest.secret) : undefined);
   }
 
   /** It ends without a response that could be stored: it was refused, streamed, or its client left. */
   async ended(isMade: boolean): Promise<void> {
     clearInterval(this.renewing);
     if (this.isEnded) return;
-    if (isMade || this.isCharged) await this.made(undefined);
+    if (isMade || this.isCharged) await this.answer(undefined);
     else await this.end(this.neighbours.store.drop(this.lease));
   }
 
-  private async made(answer: Buffer | undefined): Promise<void> {
+  private async answer(answer: Buffer | undefined): Promise<void> {
     if (!this.isEnded) await this.end(this.neighbours.store.made(this.lease, answer));
   }
 

@@ -1,4 +1,5 @@
 import type { Metric } from '../metrics/metrics.js';
+import { batches } from './batches.js';
 import { events } from './events.js';
 import { exporting } from './exporting.js';
 import { inference } from './inference.js';
@@ -19,6 +20,7 @@ export const ROOMS = {
   money,
   payments,
   mediaJobs,
+  batches,
   limits,
   router,
   events,
