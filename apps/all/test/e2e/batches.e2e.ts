@@ -69,6 +69,30 @@ describe('a batch', () => {
     expect(paidUsd).toBeGreaterThan(0);
   });
 
+  it('takes any text as a name of a line, and refuses what cannot be stored or read', async () => {
+    const names = ['__proto__', '../../x', '"\n\u2028', '😀'.repeat(128), ' ', 'null'];
+    const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+    const text = linesText(
+      ...names.map((name) => chat(name)),
+      chat('\0'),
+      chat('\ud800'),
+      chat('x'.repeat(257)),
+      `{"custom_id":"deep","method":"POST","url":"/v1/chat/completions","body":{"a":${deep}}}`,
+      { ...chat('number'), custom_id: 1 },
+    );
+    const end = await client.ended(await client.begin(text));
+    const done = await client.resultsIn(end.output_file_id);
+    expect(done.map(({ custom_id: name }) => name)).toEqual(names);
+    const failed = await client.resultsIn(end.error_file_id);
+    expect(failed.map(({ error }) => [error?.line, error?.code])).toEqual([
+      [7, 'invalid_custom_id'],
+      [8, 'invalid_custom_id'],
+      [9, 'invalid_custom_id'],
+      [10, 'invalid_json'],
+      [11, 'invalid_custom_id'],
+    ]);
+  });
+
   it('sums up what its lines have used and cost', async () => {
     const end = await client.ended(await client.begin(linesText(chat('a'), chat('b'), chat('c', { n: 0 }))));
     const made = (await client.resultsIn(end.output_file_id)).map(({ response }) => response?.body ?? {});

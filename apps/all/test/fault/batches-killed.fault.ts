@@ -9,6 +9,9 @@ import { eventually } from '../response-bodies.js';
 const KILLS = repeats('KILLS_OF_BATCH');
 const LINES = 50 * KILLS;
 
+/** Longer than the leases of batches and of their lines. */
+const STANDSTILL_MS = 13_000;
+
 let platform: Platform;
 
 beforeAll(async () => (platform = await Platform.start({ hasOwnProcess: true })));
@@ -67,6 +70,24 @@ it('a batch that is cancelled after its process was killed has a result for each
   const made = await client.resultsIn(end.output_file_id);
   expect(made.length).toBeLessThan(500);
   await expectCharges(id, made);
+});
+
+it('a batch whose process stands still for longer than its lease has one result for each line', async () => {
+  const { id, apiKey } = await platform.account('5.00');
+  const client = new BatchClient(platform, apiKey);
+  const body = { messages: [{ role: 'user', content: 'hi [[sim ttft-ms=100]]' }] };
+  const lines = Array.from({ length: 200 }, (_, at) => chatLine(String(at), body));
+  const batch = await client.begin(linesText(...lines));
+  await client.until(batch, ({ request_counts: counts }) => (counts?.completed ?? 0) >= 20);
+  const { pid } = platform.service;
+  process.kill(pid, 'SIGSTOP');
+  await sleep(STANDSTILL_MS);
+  process.kill(pid, 'SIGCONT');
+  const end = await client.ended(batch, 120_000);
+  expect(end.request_counts).toEqual({ total: 200, completed: 200, failed: 0 });
+  const results = await client.resultsIn(end.output_file_id);
+  expect(new Set(results.map(({ custom_id: each }) => each)).size).toBe(200);
+  await expectCharges(id, results);
 });
 
 /** Expects the charges of these responses in the books of an account, and no others. */
