@@ -113,7 +113,10 @@ describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
     seller = await sellerOn(chain);
     if (fault === undefined) solana = await LocalSolana.start();
     solanaSeller = solana && (await sellerOnSolana(solana));
-    platform = await Platform.start({ hasOwnProcess: true, env: { ...seller.env, ...solanaSeller?.env } });
+    platform = await Platform.start({
+      hasOwnProcess: true,
+      env: { ...seller.env, ...solanaSeller?.env, X402_SETTLE_WAIT_MS: '2000' },
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -147,6 +150,12 @@ describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
     expect(await chain.balanceOf(wallet.address)).toBe(90_000_000n);
     expect(extension.calls.filter((method) => method === 'eth_signTypedData_v4')).toHaveLength(2);
     await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+    await opened.open('Playground');
+    await page.getByLabel('Message').fill('Hello');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Request', exact: true }).waitFor();
+    await opened.open('Credit');
+    await page.getByRole('cell', { name: 'Charge' }).waitFor();
     expect(opened.faults).toEqual([]);
     await opened.close();
   });
@@ -175,8 +184,16 @@ describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
     await dialog.getByText('The wallet refused. Nothing was changed.').waitFor();
     expect(await solana.balanceOf(wallet.address)).toBe(12_000_000n);
     extension.refuses = false;
+    const sent: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/top-up')) sent.push(request.headers()['payment-signature']);
+    });
+    solana.reception = 'held';
     await dialog.getByRole('button', { name: /Pay with/ }).dblclick();
+    await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThan(1);
+    solana.land();
     await page.getByText('$10.00 credited').waitFor();
+    expect(new Set(sent).size).toBe(1);
     expect(await solana.balanceOf(wallet.address)).toBe(2_000_000n);
     expect(extension.calls).toEqual(['signMessage', 'signTransaction', 'signTransaction']);
     await page.getByRole('cell', { name: 'Top-up' }).waitFor();

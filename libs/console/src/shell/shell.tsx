@@ -75,6 +75,25 @@ function useOpenedPage(entry: PageEntry): OpenedPage {
   return opened;
 }
 
+/** Says so as soon as the browser has no network, before a request fails. */
+function Offline() {
+  const [isOffline, setOffline] = useState(!navigator.onLine);
+  useEffect(() => {
+    const update = () => setOffline(!navigator.onLine);
+    addEventListener('online', update);
+    addEventListener('offline', update);
+    return () => {
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
+    };
+  }, []);
+  return (
+    <div role="status">
+      {isOffline && <p class="note warn">This browser is offline. What is shown may be old.</p>}
+    </div>
+  );
+}
+
 const NOT_FOUND: PageEntry = {
   name: 'not-found',
   title: 'No such page',
@@ -102,6 +121,7 @@ export function Shell(props: ShellProps) {
         <div class="page">
           <div class="page-head">
             <h1 tabIndex={-1}>{shown.title}</h1>
+            <Offline />
           </div>
           {error && <ErrorNote error={error} />}
           {!Content && !error && <Skeleton rows={6} />}
