@@ -263,16 +263,19 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     },
   );
 
-  it.each([320, 1_280])('fits into a window of %d pixels', async (width) => {
+  it.each([320, 1_280])('fits into a window of %d pixels, without findings of axe', async (width) => {
     const opened = await openWindow({ viewport: { width, height: 700 } });
     await opened.signIn(adminKey);
     const wider: Record<string, number> = {};
+    const found: string[] = [];
     for (const name of PAGES) {
       await opened.visit(name === 'Overview' ? '' : name.toLowerCase());
       await opened.heading(name);
       wider[name] = await opened.overflow();
+      found.push(...(await opened.findings()));
     }
     expect(Object.entries(wider).filter(([, pixels]) => pixels > 0)).toEqual([]);
+    expect(found).toEqual([]);
   });
 
   it('shows the holder of an INFERENCE key neither keys nor the account', async () => {
