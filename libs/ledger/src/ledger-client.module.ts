@@ -38,7 +38,7 @@ export class LedgerClientModule {
         ...settling(config),
         NOTHING_EARLIER,
       ],
-      exports: [Ledger, Accounting, Books, UsageHistory],
+      exports: [Ledger, Accounting, Books, Charges, UsageHistory],
     };
   }
 }

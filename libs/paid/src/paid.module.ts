@@ -31,9 +31,9 @@ const SHARED = [
 
 /**
  * Limits and money, for every module of the process. The imported neighbours must provide `Ledger`,
- * `Accounting`, `Books`, `Limiter`, `InferenceRouter`, `MediaJobs`, `FileBlocks`, `Retrieval`, `WebSearch`,
- * `WebPages` and `Payments`, which become available to every module, too. Requires `IdentityModule` and the
- * global modules of storage, jobs and logging.
+ * `Accounting`, `Books`, `Charges`, `Limiter`, `InferenceRouter`, `MediaJobs`, `FileBlocks`, `Retrieval`,
+ * `WebSearch`, `WebPages` and `Payments`, which become available to every module, too. Requires
+ * `IdentityModule` and the global modules of storage, jobs and logging.
  */
 @Module({})
 export class PaidModule {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { routes } from '@svc/api';
 import type { RouteDefinition } from '@svc/api/route';
 import type { BatchEndpoint } from '@svc/api/batches';
-import type { Caller } from '@svc/contracts/ports';
+import { type Caller, Charges } from '@svc/contracts/ports';
 import type { Charge } from '@svc/contracts/messages';
 import { Problem, errorBody } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
@@ -47,13 +47,19 @@ export interface LineRun {
   caller(): Promise<Caller>;
 }
 
+/**
+ * Whether the result of a line is the response to its request. `unknown`: it may not be stored, and another
+ * process sends the line again.
+ */
+export type LineOutcome = 'delivered' | 'undelivered' | 'unknown';
+
 /** A final response. */
 export interface FinalResponse {
   readonly response: LineResponse;
   /** Undefined if it costs nothing. */
   readonly charge: Charge | undefined;
-  /** Called once the response is stored. */
-  readonly stored: () => Promise<void>;
+  /** Called once it is known what became of the response. What is charged without one is given back. */
+  readonly ended: (outcome: LineOutcome) => Promise<void>;
 }
 
 /**
@@ -65,26 +71,38 @@ export class LineCalls {
   constructor(
     private readonly inner: InnerCalls,
     private readonly repeats: RepeatedRequests,
+    private readonly charges: Charges,
     private readonly settings: GatewaySettings,
     private readonly logger: RootLogger,
   ) {}
 
-  /** The numbers of lines that an ended process has charged, and of which it stored no response. */
-  async owed({ batchId, accountId }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<ReadonlySet<number>> {
+  /** What ended processes have charged for lines without ending them, by the numbers of these lines. */
+  async owed({
+    batchId,
+    accountId,
+  }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<ReadonlyMap<number, Charge>> {
     const beginning = keyOf({ batchId, number: '' });
-    const keys = await this.repeats.owed(accountId, beginning);
-    return new Set(keys.map((key) => Number(key.slice(beginning.length))));
+    const owed = await this.repeats.owed(accountId, beginning);
+    return new Map([...owed].map(([key, charge]) => [Number(key.slice(beginning.length)), charge]));
+  }
+
+  /** Gives back what a line has cost that has no response. May be repeated. Rejects: UNAVAILABLE. */
+  giveBack(charge: Charge): Promise<void> {
+    return this.charges.giveBack(charge);
   }
 
   /** Tries until the response is final; undefined if the run stops before. */
   async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
     const sending = new Sending(line, run, this.repeats);
-    for (let failures = 0, tries = 0; !sending.isStopped; tries += 1) {
+    for (let failures = 0, tries = 0; !sending.isStopped(); tries += 1) {
       const { isBusy, ...tried } = await this.tried(sending);
       const { status } = tried;
-      if (isUnserved(status) && !isBusy) failures += 1;
-      if (!isUnserved(status) || failures >= FAILURES)
-        return { response: tried, charge: sending.charge, stored: () => sending.ended(status < 300) };
+      // A batch that is over does not wait for as long as all is busy.
+      if (isUnserved(status) && (!isBusy || sending.isLate)) failures += 1;
+      if (!isUnserved(status) || failures >= FAILURES) {
+        const charge = status < 300 ? sending.charge : undefined;
+        return { response: tried, charge, ended: (outcome) => this.ended(sending, outcome) };
+      }
       if (!sending.isCharged) await sending.ended(false);
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LAST_WAIT_MS);
       // A line that must end although the run has stopped waits all the same.
@@ -95,12 +113,25 @@ export class LineCalls {
     return undefined;
   }
 
+  private async ended(sending: Sending, outcome: LineOutcome): Promise<void> {
+    try {
+      const owed = outcome === 'undelivered' ? await sending.owedCharge() : undefined;
+      if (owed) await this.giveBack(owed);
+    } catch (error) {
+      await sending.left();
+      throw error;
+    }
+    if (outcome === 'unknown') await sending.left();
+    else await sending.ended(outcome === 'delivered');
+  }
+
   /** The response of one try. If there is none, it is what a client would get for the problem. */
   private async tried(sending: Sending): Promise<TriedLine> {
     const { line, run } = sending;
     try {
-      const caller = await run.caller();
+      // Claimed even if its key is revoked: so it is known whether an ended process has charged it.
       const requestId = await sending.requestId();
+      const caller = await run.caller();
       const post = (): Promise<LineResponse> =>
         sending.unlessCancelled((signal) => this.post(line, { caller, requestId }, signal));
       const response = await run.turns.shared(post);
@@ -148,11 +179,17 @@ class Sending {
     private readonly repeats: RepeatedRequests,
   ) {}
 
-  /** What is charged must be delivered. */
-  get isStopped(): boolean {
+  /** What is charged must be delivered, or given back. If it has stopped, it is never charged. */
+  isStopped(): boolean {
     const { line, run } = this;
-    const mustEnd = this.isCharged || (line.isOwed && !run.isLost);
-    return run.stop.aborted && !mustEnd;
+    if (!run.stop.aborted || (line.isOwed && !run.isLost)) return false;
+    return this.claimed?.withdraw() ?? true;
+  }
+
+  /** Whether it is under way only because it is charged. */
+  get isLate(): boolean {
+    const { stop, isLost } = this.run;
+    return stop.aborted && !isLost && this.isCharged;
   }
 
   get charge(): Charge | undefined {
@@ -198,8 +235,17 @@ class Sending {
     }
   }
 
+  async owedCharge(): Promise<Charge | undefined> {
+    return this.claimed?.owedCharge();
+  }
+
   async ended(isMade: boolean): Promise<void> {
     await this.claimed?.ended(isMade);
+    this.claimed = undefined;
+  }
+
+  async left(): Promise<void> {
+    await this.claimed?.left();
     this.claimed = undefined;
   }
 }

@@ -6,7 +6,7 @@ import { type Logger, type Pause, StepLoop } from '@svc/runtime';
 import { batches as metrics } from '@svc/telemetry';
 import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
 import { type FileLine, LineSplitter } from '../files/line-splitter.js';
-import type { LineCalls, LineRun } from '../lines/line-calls.js';
+import type { LineCalls, LineOutcome, LineRun } from '../lines/line-calls.js';
 import { LINE_BYTES, type LineFault, type ReadLine, duplicate, readLine } from '../lines/line-request.js';
 import { RESULT_LINES, unmadeLine } from '../lines/result-lines.js';
 import { SharedTurns } from '../lines/shared-turns.js';
@@ -181,11 +181,17 @@ export class BatchRun implements LineRun {
     return { completed, failed, costNano, usage };
   }
 
-  /** What earlier processes have done. */
+  /** What earlier processes have done. Of lines that have failed, what is charged is given back. */
   private async resume(): Promise<void> {
     const { batch, parts } = this;
-    for (const result of await parts.results.done(batch.id)) this.note(result);
-    this.owed = await parts.calls.owed({ batchId: batch.id, accountId: batch.accountId });
+    const owed = new Map(await parts.calls.owed({ batchId: batch.id, accountId: batch.accountId }));
+    for (const result of await parts.results.done(batch.id)) {
+      this.note(result);
+      const charge = owed.get(result.line);
+      if (charge && result.isFailed) await parts.calls.giveBack(charge);
+      owed.delete(result.line);
+    }
+    this.owed = new Set(owed.keys());
   }
 
   private note({ line, customId, isFailed, spending }: Omit<LineResult, 'content'>): void {
@@ -274,7 +280,7 @@ export class BatchRun implements LineRun {
       const isFailed = final.response.status >= 300;
       const content = RESULT_LINES[batch.form].responded(of, final.response);
       const spending = final.charge && spendingOf(final.charge);
-      if (await this.store({ line: number, customId, isFailed, content, spending })) await final.stored();
+      await final.ended(await this.store({ line: number, customId, isFailed, content, spending }));
     } else if (this.stopped === 'expired' && !this.isOver) {
       const content = RESULT_LINES[batch.form].faulty(of, EXPIRED);
       await this.store({ line: number, customId, isFailed: true, content, spending: undefined });
@@ -287,8 +293,8 @@ export class BatchRun implements LineRun {
     return maxCostNano !== null && this.costNano >= maxCostNano;
   }
 
-  /** Returns false if this process has lost the batch, and the result cannot be stored. */
-  private async store(result: LineResult): Promise<boolean> {
+  /** The first result of a line counts, and none of a batch that has ended. */
+  private async store(result: LineResult): Promise<LineOutcome> {
     const { batch, parts } = this;
     for (;;) {
       try {
@@ -297,9 +303,9 @@ export class BatchRun implements LineRun {
           this.note({ ...result, ...stored });
           metrics.lines.add(1, stored.isFailed ? 'failed' : 'completed');
         } else this.stopFor('lost');
-        return stored !== undefined;
+        return stored?.isFailed === false ? 'delivered' : 'undelivered';
       } catch (error) {
-        if (this.isLost) return false;
+        if (this.isLost) return 'unknown';
         parts.log.warn({ err: error, batchId: batch.id }, 'the result of a line could not be stored yet');
         await sleep(STORE_AGAIN_MS);
       }

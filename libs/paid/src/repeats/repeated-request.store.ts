@@ -23,6 +23,12 @@ export interface RepeatedRow {
   readonly answer: Buffer | null;
 }
 
+/** A request that is charged and has no response yet. */
+interface OwedRow {
+  readonly key: string;
+  readonly charge: UsageRecorded;
+}
+
 const KEPT_SECONDS = 86_400;
 
 /** What is stored of an account's responses at once; of more requests only the fact is kept. */
@@ -63,13 +69,21 @@ export class RepeatedRequestStore {
     return row;
   }
 
-  async owed(accountId: string, beginning: string): Promise<string[]> {
-    const rows = await this.database.query<{ key: string }>(
-      `SELECT key FROM gateway.repeated_requests
+  async owed(accountId: string, beginning: string): Promise<OwedRow[]> {
+    return this.database.query<OwedRow>(
+      `SELECT key, charge FROM gateway.repeated_requests
        WHERE account_id = $1 AND starts_with(key, $2) AND charge IS NOT NULL AND NOT is_made`,
       [accountId, beginning],
     );
-    return rows.map(({ key }) => key);
+  }
+
+  /** Whether the lease is the newest one, although it may have ended. */
+  async isNewest({ accountId, key, version }: RequestLease): Promise<boolean> {
+    const rows = await this.database.query(
+      'SELECT FROM gateway.repeated_requests WHERE account_id = $1 AND key = $2 AND version = $3',
+      [accountId, key, version],
+    );
+    return rows.length > 0;
   }
 
   async renew({ accountId, key, version }: RequestLease, leaseMs: number): Promise<void> {

@@ -183,5 +183,6 @@ it('finds the requests that are charged and have no response', async () => {
   for (const claim of [first, second, fourth]) await claim?.charged(chargeOf(sent({ accountId }), 1));
   await second?.ended(true);
   expect(third?.hasCharge).toBe(false);
-  expect(await requests.owed(accountId, 'batch ')).toEqual(['batch 1']);
+  const owed = await requests.owed(accountId, 'batch ');
+  expect([...owed].map(([key, { cost }]) => [key, cost.usdNano])).toEqual([['batch 1', 1n]]);
 });

@@ -32,6 +32,8 @@ export class ClaimedRequest implements Repeat {
   private isCharging = false;
   private isWithdrawn = false;
   private made: Charge | undefined;
+  /** The charge that is stored, or may be. */
+  private owed: Charge | undefined;
   private isEnded = false;
   private readonly ending = Promise.withResolvers<void>();
 
@@ -49,6 +51,7 @@ export class ClaimedRequest implements Repeat {
     this.requestId = requestId;
     this.isTakenOver = version > 0;
     this.isCharged = charge !== null;
+    if (charge) this.owed = decodeCharge(charge);
     // It never rejects, and a renewal that fails is repeated.
     const renew = (): Promise<void> => neighbours.store.renew(this.lease, LEASE_MS).catch(() => undefined);
     this.renewing = setInterval(() => void renew(), RENEW_MS).unref();
@@ -78,11 +81,27 @@ export class ClaimedRequest implements Repeat {
   async charged(charge: Charge): Promise<Charge> {
     if (this.isWithdrawn) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharging = true;
+    this.owed ??= charge;
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
     if (!stored) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharged = true;
     this.made = decodeCharge(stored);
+    this.owed = this.made;
     return this.made;
+  }
+
+  /**
+   * What must be given back if it has no response. It is never charged from then on, unless it is already; a
+   * process that has taken it over has its charge to answer for.
+   */
+  async owedCharge(): Promise<Charge | undefined> {
+    if (this.withdraw() || !(await reached(this.neighbours.store.isNewest(this.lease)))) return undefined;
+    return this.owed;
+  }
+
+  /** Leaves it as it is to the process that takes over. */
+  async left(): Promise<void> {
+    if (!this.isEnded) await this.end(Promise.resolve());
   }
 
   async answered(answer: StoredResponse): Promise<void> {
@@ -157,9 +176,10 @@ export class RepeatedRequests {
     return this.underWay.get(requestId);
   }
 
-  /** The keys with this beginning whose requests are charged and have no response yet. */
-  async owed(accountId: string, beginning: string): Promise<readonly string[]> {
-    return reached(this.store.owed(accountId, beginning));
+  /** The charges of requests that have no response yet, by their keys, which have this beginning. */
+  async owed(accountId: string, beginning: string): Promise<ReadonlyMap<string, Charge>> {
+    const rows = await reached(this.store.owed(accountId, beginning));
+    return new Map(rows.map(({ key, charge }) => [key, decodeCharge(charge)]));
   }
 
   private begun(request: KeyedRequest, row: RepeatedRow): ClaimedRequest {
