@@ -118,7 +118,7 @@ export class LocalPayments extends Payments implements OnModuleInit, BeforeAppli
     try {
       return await rail.unsigned(wanted);
     } catch (error) {
-      throw refusalOf(error);
+      throw refusalOf(error, 'Retry later.');
     }
   }
 
@@ -329,10 +329,10 @@ async function stored<Value>(reading: Promise<Value>): Promise<Value> {
 }
 
 /** Converts ChainAway to UNAVAILABLE, and returns any other error unchanged. */
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown, advice = 'Retry with the same payment header.'): unknown {
   if (!(error instanceof ChainAway)) return error;
   return new Problem('UNAVAILABLE', {
-    message: 'The blockchain node is not responding. Retry with the same payment header.',
+    message: `The blockchain node is not responding. ${advice}`,
     retryAfterSeconds: RETRY_SECONDS,
     cause: error,
   });

@@ -1,4 +1,4 @@
-import { LocalSolana } from '@svc/infra';
+import { LocalSolana, noResponse } from '@svc/infra';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -39,6 +39,14 @@ afterAll(async () => {
 type Body = Record<string, unknown>;
 
 const bodyOf = async (response: Response): Promise<Body> => (await response.json()) as Body;
+
+/** Asks for the transaction by which a wallet pays. */
+const prepared = (apiKey: string, payer: string): Promise<Response> =>
+  fetch(`${platform.apiUrl}/x402/solana-transfer`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+    body: JSON.stringify({ amount: '6.5', payer }),
+  });
 
 const headerOf = (one: Buyer): Promise<string> => paymentOf(one, topUpUrl(platform));
 
@@ -102,16 +110,10 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
   it('pays by a transaction that the service prepares, as wallets in browsers do', async () => {
     const { wallet } = await solanaBuyer(chain, 7);
     const { apiKey } = await platform.account('1.00');
-    const prepared = async (payer: string): Promise<Response> =>
-      fetch(`${platform.apiUrl}/x402/solana-transfer`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
-        body: JSON.stringify({ amount: '6.5', payer }),
-      });
     const transactions = await Promise.all(
       [1, 2].map(async () => {
-        const { data } = (await (await prepared(wallet.address)).json()) as { data: { transaction: string } };
-        return data.transaction;
+        const response = await prepared(apiKey, wallet.address);
+        return ((await response.json()) as { data: { transaction: string } }).data.transaction;
       }),
     );
     expect(new Set(transactions).size).toBe(2);
@@ -126,13 +128,44 @@ describe.skipIf(fault !== undefined)('a buyer on Solana with the client library 
     expect(await chain.balanceOf(wallet.address)).toBe(500_000n);
     expect((await chat(platform, wallet)).headers.get('x-svc-balance-usd')).toBe('6.50');
     const refused = await Promise.all([
-      bodyOf(await prepared(seller.address)),
-      bodyOf(await prepared('1'.repeat(44))),
-      bodyOf(await prepared('nobody')),
+      bodyOf(await prepared(apiKey, seller.address)),
+      bodyOf(await prepared(apiKey, '1'.repeat(44))),
+      bodyOf(await prepared(apiKey, 'nobody')),
     ]);
     expect(JSON.stringify(refused.map(({ error }) => error))).toMatch(
       /another wallet.*must be the address.*Solana/,
     );
+  });
+
+  it('calls the node a few times for 200 prepared payments at once, and ends in an error if it hangs', async () => {
+    const [{ wallet }, { apiKey }] = await Promise.all([solanaBuyer(chain, 1), platform.account('1.00')]);
+    let hangs = false;
+    let calls = 0;
+    chain.interference = (method) => {
+      if (method !== 'getLatestBlockhash') return undefined;
+      calls += 1;
+      return hangs ? noResponse : undefined;
+    };
+    const outcomes = async (count: number): Promise<string[]> =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const response = await prepared(apiKey, wallet.address);
+          const { error } = (await response.json()) as { error?: { message: string } };
+          return `${response.status} ${error?.message ?? ''}`;
+        }),
+      );
+    const startMs = Date.now();
+    expect(new Set(await outcomes(200))).toEqual(new Set(['200 ']));
+    // Once by each of at most three replicas, and again whenever the block is no longer recent.
+    expect(calls).toBeLessThanOrEqual(3 * (2 + (Date.now() - startMs) / 2_000));
+    hangs = true;
+    const failed = '503 The blockchain node is not responding. Retry later.';
+    await expect.poll(() => outcomes(1), { timeout: 30_000 }).toEqual([failed]);
+    calls = 0;
+    expect(new Set(await outcomes(200))).toEqual(new Set([failed]));
+    expect(calls).toBeLessThan(20);
+    chain.interference = () => undefined;
+    await expect.poll(() => outcomes(1), { timeout: 30_000 }).toEqual(['200 ']);
   });
 
   it('gets the payment terms', async () => {

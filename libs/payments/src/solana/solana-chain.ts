@@ -1,4 +1,5 @@
 import { SOLANA_USDC } from '@svc/contracts/money';
+import { expiring } from '@svc/runtime';
 import { z } from 'zod';
 import {
   Chain,
@@ -37,6 +38,9 @@ const PAGES_MOST = 20;
 /** How many listed transactions are checked for one sent by a facilitator, and how many at once. */
 const LOOKED_THROUGH = 400;
 const LOOKED_AT_ONCE = 10;
+
+/** A prepared transaction names a block of the last half of this time, unless the node fails. */
+const BLOCKHASH_MS = 5_000;
 
 /** A blockhash is valid for a limited number of slots, more if some are empty; this exceeds it. */
 const BEFORE_SEEN = 1_000n;
@@ -90,6 +94,16 @@ export class SolanaChain extends Chain {
   private isChecked = false;
 
   /**
+   * A block that a new transaction may name, of which a payer has about a minute to sign. However many ask,
+   * the node is called once at a time, and not again for seconds.
+   */
+  readonly blockhash = expiring(async () => {
+    const commitment = { commitment: 'confirmed' };
+    const { value } = await this.rpc.call('getLatestBlockhash', [commitment], now(Latest));
+    return { value: value.blockhash, lifetimeMs: BLOCKHASH_MS };
+  });
+
+  /**
    * With a fee payer of our own, the transaction id is known before sending; otherwise it is searched for.
    */
   constructor(
@@ -115,12 +129,6 @@ export class SolanaChain extends Chain {
   async affordableBy(address: string): Promise<number> {
     const { value } = await this.rpc.call('getBalance', [address], now(z.int().nonnegative()));
     return Math.floor(value / this.options.maxFeeLamports);
-  }
-
-  /** A block that a new transaction may name, of which a payer has about a minute to sign. */
-  async blockhash(): Promise<string> {
-    const commitment = { commitment: 'confirmed' };
-    return (await this.rpc.call('getLatestBlockhash', [commitment], now(Latest))).value.blockhash;
   }
 
   override async simulate({ wire }: SolanaTransfer): Promise<SimulationOutcome> {
