@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BillingRequests } from '@svc/api/billing';
 import { NANO_PER_USD, parseUsd } from '@svc/contracts/money';
+import { chargeOf, startLedger } from '@svc/ledger/testing';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { startTestDatabase } from '@svc/storage/testing';
 import { Client } from 'pg';
@@ -8,16 +10,20 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
 import { Platform } from '../platform.js';
+import { Random } from '../random.js';
 import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
 
 const REQUESTS = 1_000;
-const CHARGED = REQUESTS - Math.ceil(REQUESTS / 13);
+const SEED = Number(process.env['SUMS_SEED'] ?? Date.now() % 1_000_000);
+const DAY_MS = 86_400_000;
+const MODELS = ['test-model', 'other-model'];
 
 const mediaModels = (url: string): object[] => {
   const backends = (model: string, kind = 'openai') => ({ backends: [{ kind, url: `${url}/v1`, model }] });
   const voices = { voices: ['anna', 'ben'], defaultVoice: 'ben', formats: ['wav'], defaultFormat: 'wav' };
   const clips = { durations: ['5s', '10s'], resolutions: ['480p'], aspectRatios: ['16:9'] };
   return [
+    { id: 'other-model', pricing: { input: 0.37, output: 1.13 } },
     { id: 'painter', type: 'image', pricing: { generation: 0.01 }, ...backends('any', 'simulator') },
     { id: 'speaker', type: 'tts', ...voices, pricing: { input: 100 }, ...backends('voice') },
     {
@@ -57,42 +63,99 @@ async function signedIn(): Promise<{ opened: BrowserWindow; page: Page }> {
   return { opened, page: opened.page };
 }
 
-/** Sends requests of several lengths by two keys; every thirteenth is refused. */
-async function spend(owner: AccountKeys): Promise<void> {
-  const by = [owner.account.apiKey, (await owner.create({ description: 'The second key' })).apiKey];
-  let next = 0;
+/** Charges of the last two days, as the ledger posts them. */
+async function spendEarlier(
+  { account }: AccountKeys,
+  { keyIds, random }: { readonly keyIds: readonly string[]; readonly random: Random },
+): Promise<number> {
+  const ledger = await startLedger({ url: database.url, consume: false });
+  const earlier = Array.from({ length: Math.floor((REQUESTS * 2) / 3) }, () => {
+    const model = random.pick(MODELS);
+    const lines = ['input', 'output'].map((kind) => {
+      const units = random.between(1, 2_000);
+      const price = random.between(1, 2_000);
+      const amountNano = BigInt(units) * BigInt(price);
+      const priceNanoPerMillion = BigInt(price) * 1_000_000n;
+      return { sku: `${model}-llm-${kind}-mtoken`, unit: 'token', units, priceNanoPerMillion, amountNano };
+    });
+    const usdNano = lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
+    const at = new Date(Date.now() - random.between(1, 2) * DAY_MS).toISOString();
+    return chargeOf(account.id, usdNano, { at, keyId: random.pick(keyIds), model, lines });
+  });
+  try {
+    await ledger.poster.post(earlier);
+  } finally {
+    await ledger.stop();
+  }
+  return earlier.length;
+}
+
+/** Sends random requests by three keys on top of charges of earlier days; how many are charged in all. */
+async function spend(owner: AccountKeys): Promise<number> {
+  const random = new Random(SEED);
+  const more = [await owner.create({ description: 'Second' }), await owner.create({ description: 'Third' })];
+  const { data } = (await owner.ask('GET')).body;
+  const keyIds = data.filter(({ apiKeyType }) => apiKeyType === 'INFERENCE').map(({ id }) => id);
+  const earlier = await spendEarlier(owner, { keyIds, random });
+  const apiKeys = [owner.account.apiKey, ...more.map(({ apiKey }) => apiKey)];
+  const sent = Array.from({ length: REQUESTS - earlier }, () => ({
+    apiKey: random.pick(apiKeys),
+    isRefused: random.chance(0.08),
+    body: {
+      model: random.pick(MODELS),
+      messages: [{ role: 'user', content: 'word '.repeat(random.between(1, 60)) }],
+      max_completion_tokens: random.between(1, 20),
+      stream: random.chance(0.3),
+    },
+  }));
+  const left = [...sent];
   const worker = async (): Promise<void> => {
-    for (let at = next++; at < REQUESTS; at = next++) {
-      const messages = [{ role: 'user', content: 'word '.repeat(((at * 7) % 41) + 1) }];
-      const body = { model: at % 13 === 0 ? 'none' : 'test-model', messages };
-      const more = { max_completion_tokens: 1 + (at % 17), stream: at % 3 === 0 };
-      await (await platform.chat(by[at % 2] ?? '', { ...body, ...more })).text();
+    for (let next = left.pop(); next; next = left.pop()) {
+      const { apiKey, isRefused, body } = next;
+      await (await platform.chat(apiKey, isRefused ? { ...body, model: 'none' } : body)).text();
     }
   };
   await Promise.all(Array.from({ length: 8 }, worker));
+  return earlier + sent.filter(({ isRefused }) => !isRefused).length;
 }
 
-interface RequestRows {
-  readonly data: { usd: number; diem: number }[];
-  readonly nextCursor: string | null;
-}
+type RequestRows = BillingRequests['data'];
 
 /** All that the table of requests lists, page by page. */
-async function requestsOf(owner: AccountKeys): Promise<RequestRows['data']> {
-  const rows: RequestRows['data'] = [];
+async function requestsOf(owner: AccountKeys): Promise<RequestRows> {
+  const rows: RequestRows = [];
   const path = `${platform.rootUrl}/api/v1/billing/requests?limit=200`;
   for (let cursor: string | null = ''; cursor !== null;) {
     const address: string = cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`;
     const response = await fetch(address, { headers: { authorization: `Bearer ${owner.adminKey}` } });
-    const page = (await response.json()) as RequestRows;
+    const page = (await response.json()) as BillingRequests;
     rows.push(...page.data);
     cursor = page.nextCursor;
   }
   return rows;
 }
 
-const sumOf = (rows: RequestRows['data']): bigint =>
-  rows.reduce((sum, { usd }) => sum + (parseUsd(usd.toFixed(9)) ?? 0n), 0n);
+/** The sums of a day, model and key. */
+function summed(rows: readonly (readonly [name: string, nano: bigint])[]): Record<string, bigint> {
+  const sums: Record<string, bigint> = {};
+  for (const [name, nano] of rows) sums[name] = (sums[name] ?? 0n) + nano;
+  return sums;
+}
+
+const nanoOf = (usd: string): bigint => parseUsd(usd) ?? 0n;
+const totalOf = (sums: Record<string, bigint>): bigint =>
+  Object.values(sums).reduce((total, nano) => total + nano, 0n);
+
+/** The sums of the rows of a CSV file of the usage page. */
+function sumsOfCsv(csv: string): Record<string, bigint> {
+  const [names = '', ...lines] = csv.trim().split('\r\n');
+  const rows = lines.map((line) => {
+    const cells = line.split(',');
+    const at = (name: string): string => cells[names.split(',').indexOf(name)] ?? '';
+    return [`${at('day')} ${at('model')} ${at('keyId')}`, nanoOf(at('usd'))] as const;
+  });
+  return summed(rows);
+}
 
 describe.runIf(CHROMIUM !== undefined)('work in the console', () => {
   beforeAll(async () => {
@@ -253,27 +316,40 @@ describe.runIf(CHROMIUM !== undefined)('work in the console', () => {
     await page.getByRole('region', { name: 'API key' }).waitFor();
   });
 
-  it(`shows ${REQUESTS} requests whose costs add up to what the balance has lost, in each of its tables`, async () => {
+  it(`shows ${REQUESTS} random requests of three days whose costs add up everywhere (seed ${SEED})`, async () => {
     const owner = await AccountKeys.of(platform);
-    await spend(owner);
-    const { usd } = await platform.balances(owner.account.id);
-    const lostNano = 10n * NANO_PER_USD - (parseUsd(usd) ?? 0n);
+    const charged = await spend(owner);
     const rows = await requestsOf(owner);
-    expect(rows).toHaveLength(CHARGED);
-    expect(sumOf(rows)).toBe(lostNano);
+    expect(rows).toHaveLength(charged);
+    const sums = summed(
+      rows.map(({ timestamp, modelName, apiKeyId, usd }) => [
+        `${timestamp.slice(0, 10)} ${modelName} ${apiKeyId}`,
+        nanoOf(usd.toFixed(9)),
+      ]),
+    );
+    // Three days, two models and three keys, or one more day if it is midnight meanwhile.
+    expect(Object.keys(sums).length).toBeGreaterThanOrEqual(18);
+    const spentNano = totalOf(sums);
+    expect(10n * NANO_PER_USD - nanoOf((await platform.balances(owner.account.id)).usd)).toBe(spentNano);
+    const { rows: booked } = await client.query<{ nano: string }>(
+      'SELECT sum(usd_nano)::text AS nano FROM ledger.charges WHERE account_id = $1',
+      [owner.account.id],
+    );
+    expect(booked).toEqual([{ nano: String(spentNano) }]);
+    expect((await platform.audit()).body).toMatchObject({ ok: true });
     const opened = await openWindow();
     const { page } = opened;
     await opened.signIn(owner.adminKey);
     await opened.open('Usage');
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as CSV' }).click();
-    const csv = await readFile(await (await saved).path(), 'utf8');
-    const [names = '', ...lines] = csv.trim().split('\r\n');
-    const at = names.split(',').indexOf('usd');
-    const csvNano = lines.reduce((total, line) => total + (parseUsd(line.split(',')[at] ?? '') ?? 0n), 0n);
-    expect(lines).toHaveLength(2);
-    expect(csvNano).toBe(lostNano);
+    expect(sumsOfCsv(await readFile(await (await saved).path(), 'utf8'))).toEqual(sums);
     const total = page.getByRole('row', { name: /^Total/ });
-    expect(await total.textContent()).toContain(`$0.${String(lostNano).padStart(9, '0')}`);
+    const digits = String(spentNano).padStart(10, '0');
+    const shown = `$${digits.slice(0, -9)}.${digits.slice(-9)}`;
+    for (const group of ['By key', 'By day', 'By model']) {
+      await page.getByText(group, { exact: true }).click();
+      await total.getByText(shown).waitFor();
+    }
   });
 });
