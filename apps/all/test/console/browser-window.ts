@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Locator, type Page, chromium } from 'playwright-core';
 
 /** Where Debian and others install it; the variable replaces them. */
 const PLACES = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
@@ -9,6 +9,9 @@ const PLACES = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium-headless-shell
 export const CHROMIUM = PLACES.find((path) => path !== '' && existsSync(path));
 if (CHROMIUM === undefined)
   process.stderr.write('-- No Chromium: the console is not tested in a browser (set CHROMIUM to its path)\n');
+
+/** More than any page has places to go to with Tab. */
+const MOST_TABS = 120;
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -76,6 +79,29 @@ export class BrowserWindow {
   async open(name: string): Promise<void> {
     await this.page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
     await this.heading(name);
+  }
+
+  /** Goes to a control with Tab alone. */
+  async tabTo(control: Locator): Promise<void> {
+    await control.waitFor({ state: 'attached' });
+    for (let tab = 0; tab < MOST_TABS; tab += 1) {
+      if (await control.evaluate((element) => element === document.activeElement)) return;
+      await this.page.keyboard.press('Tab');
+    }
+    throw new Error(`Tab does not lead to ${String(control)}`);
+  }
+
+  /** Goes to a button or a link with Tab, and presses it with Enter. */
+  async enter(control: Locator): Promise<void> {
+    await this.tabTo(control);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Goes to a field with Tab, and writes over what is in it. */
+  async type(field: Locator, text: string): Promise<void> {
+    await this.tabTo(field);
+    await this.page.keyboard.press('ControlOrMeta+A');
+    await this.page.keyboard.insertText(text);
   }
 
   /** What axe finds in the open page. */

@@ -3,6 +3,7 @@ import { LocalChain, LocalSolana } from '@svc/infra';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Seller, sellerOn, sellerOnSolana } from '../buyers.js';
+import { contractOf } from '../contract-wallets.js';
 import { Platform } from '../platform.js';
 import { signedTransaction } from '../solana-payments.js';
 import { type EvmWallet, type SolanaWallet, evmWallet, solanaWallet } from '../wallets.js';
@@ -29,7 +30,10 @@ interface WalletRequest {
 }
 
 /** Installs a wallet into a page as an extension does; its key stays outside of the page. */
-async function install(page: Page, wallet: EvmWallet): Promise<ExtensionState> {
+async function install(
+  page: Page,
+  wallet: Pick<EvmWallet, 'address' | 'account' | 'signMessage'>,
+): Promise<ExtensionState> {
   const state: ExtensionState = { calls: [], refuses: false };
   const answers: Record<string, (params: readonly unknown[]) => unknown> = {
     eth_requestAccounts: () => [wallet.address],
@@ -156,6 +160,51 @@ describe.runIf(CHROMIUM !== undefined)('a wallet in the console', () => {
     await page.getByRole('link', { name: 'Request', exact: true }).waitFor();
     await opened.open('Credit');
     await page.getByRole('cell', { name: 'Charge' }).waitFor();
+    expect(opened.faults).toEqual([]);
+    await opened.close();
+  });
+
+  it('that is a contract signs in by its owner, and by nobody else', async () => {
+    const [owner, stranger] = [evmWallet(), evmWallet()];
+    const address = await contractOf(chain, owner.address);
+    const signedBy = (wallet: EvmWallet) => ({ ...wallet, address });
+    const [other, own] = [
+      await BrowserWindow.open(browser, platform.rootUrl),
+      await BrowserWindow.open(browser, platform.rootUrl),
+    ];
+    await install(other.page, signedBy(stranger));
+    await other.visit();
+    await other.page.getByRole('button', { name: /Test wallet/ }).click();
+    await other.page.getByRole('alert').getByText('signature').waitFor();
+    await install(own.page, signedBy(owner));
+    await own.visit();
+    await own.page.getByRole('button', { name: /Test wallet/ }).click();
+    await own.heading('Overview');
+    await own.open('Credit');
+    await own.page.getByText(address).first().waitFor();
+    expect([...other.faults, ...own.faults]).toEqual([]);
+    await Promise.all([other.close(), own.close()]);
+  });
+
+  it('signs in and pays by the keyboard alone', async () => {
+    const wallet = evmWallet();
+    await chain.mint(wallet.address, 20);
+    const opened = await BrowserWindow.open(browser, platform.rootUrl);
+    const { page } = opened;
+    await install(page, wallet);
+    await opened.visit();
+    await opened.enter(page.getByRole('button', { name: /Test wallet/ }));
+    await opened.heading('Overview');
+    await opened.enter(page.getByRole('link', { name: 'Credit', exact: true }));
+    await opened.heading('Credit');
+    await opened.type(page.getByLabel('Amount in US dollars'), '10');
+    await opened.enter(page.getByRole('button', { name: 'Continue' }));
+    const dialog = page.getByRole('dialog', { name: 'Add credit' });
+    await dialog.getByText('$10.00').waitFor();
+    await opened.enter(dialog.getByRole('button', { name: /Pay with/ }));
+    await page.getByText('$10.00 credited').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await chain.balanceOf(wallet.address)).toBe(10_000_000n);
     expect(opened.faults).toEqual([]);
     await opened.close();
   });
