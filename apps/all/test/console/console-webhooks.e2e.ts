@@ -99,6 +99,54 @@ describe.runIf(CHROMIUM !== undefined)('webhooks in the console', () => {
     await page.getByText('No endpoints').waitFor();
   });
 
+  it('and alerts are added, changed and removed by the keyboard alone', async () => {
+    const opened = await openPage();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    const url = `${receiver.url}/keyboard`;
+    const inDialog = (name: string) => dialog.getByRole('button', { name, exact: true });
+    const onPage = (name: string) => page.getByRole('button', { name, exact: true });
+    const closed = () => dialog.waitFor({ state: 'detached' });
+    await opened.enter(onPage('Add an endpoint'));
+    await opened.type(dialog.getByLabel('URL'), url);
+    await opened.tabTo(dialog.getByLabel('A charge is refunded'));
+    await page.keyboard.press('Space');
+    await opened.enter(inDialog('Add'));
+    await opened.enter(inDialog('I have copied it'));
+    await closed();
+    await opened.enter(onPage(`Edit: ${url}`));
+    await opened.tabTo(dialog.getByLabel('Events are delivered'));
+    await page.keyboard.press('Space');
+    await opened.enter(inDialog('Save'));
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await closed();
+    await opened.enter(onPage(`Rotate: ${url}`));
+    await opened.enter(inDialog('Rotate'));
+    await opened.enter(inDialog('I have copied it'));
+    await closed();
+    await opened.enter(onPage(`Deliveries: ${url}`));
+    await opened.enter(inDialog('Close'));
+    await closed();
+    await opened.enter(onPage(`Delete: ${url}`));
+    await opened.enter(inDialog('Delete'));
+    await page.getByText('No endpoints').waitFor();
+    await closed();
+
+    await opened.enter(onPage('Add an alert'));
+    await opened.tabTo(dialog.getByRole('radio', { name: 'A low balance' }));
+    await page.keyboard.press('ArrowRight');
+    await opened.tabTo(dialog.getByLabel('Within a'));
+    await page.keyboard.press('ArrowUp');
+    const period = await dialog.getByLabel('Within a').inputValue();
+    await opened.type(dialog.getByLabel('Amount'), '4');
+    await opened.enter(inDialog('Add'));
+    await closed();
+    expect(period).toBe('WEEK');
+    const remove = page.getByRole('button', { name: /^Remove: .* has spent \$4\.00 a week$/ });
+    await opened.enter(remove);
+    await remove.waitFor({ state: 'detached' });
+  });
+
   it('have alerts for balances and for what keys spend, which can be removed', async () => {
     const opened = await openPage();
     const { page } = opened;
