@@ -313,19 +313,24 @@ describe.runIf(CHROMIUM !== undefined)("the operator's desk", () => {
     },
   );
 
-  it.each([320, 1_280])('fits into a window of %d pixels', async (width) => {
+  it.each([320, 1_280])('fits into a window of %d pixels, without findings of axe', async (width) => {
     const { id } = await platform.account('10.00');
     const opened = await openDesk(OPERATOR_TOKEN, { viewport: { width, height: 700 } });
     await opened.heading('Accounts');
     const wider: Record<string, number> = {};
+    const found: string[] = [];
     for (const name of PAGES) {
       await go(opened, name === 'Accounts' ? '/desk' : `/desk/${name.toLowerCase()}`);
       await opened.heading(name);
       wider[name] = await opened.overflow();
+      found.push(...(await opened.findings()));
     }
     await go(opened, `/desk?id=${id}`);
+    await opened.page.getByText(id).first().waitFor();
     await opened.heading('Accounts');
     wider['account'] = await opened.overflow();
+    found.push(...(await opened.findings()));
+    expect(found).toEqual([]);
     expect(Object.entries(wider).filter(([, pixels]) => pixels > 0)).toEqual([]);
   });
 });
