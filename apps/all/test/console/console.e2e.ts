@@ -3,11 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleBrowser } from '../console-browser.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { Engine } from '../search-engine.js';
 import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-window.js';
 
 let browser: Browser;
 let platform: Platform;
 let scripted: ScriptedBackend;
+const engine = new Engine();
 let account: TestAccount;
 let adminKey: string;
 const windows: BrowserWindow[] = [];
@@ -52,10 +54,14 @@ async function openWindow(options?: Parameters<typeof BrowserWindow.open>[2]): P
 
 describe.runIf(CHROMIUM !== undefined)('the console', () => {
   beforeAll(async () => {
-    [browser, scripted] = await Promise.all([startChromium(), ScriptedBackend.start()]);
+    [browser, scripted] = await Promise.all([startChromium(), ScriptedBackend.start(), engine.start()]);
     platform = await Platform.start({
       hasOwnProcess: true,
-      models: [{ id: 'scripted', backends: [{ url: scripted.url, model: 'scripted' }] }],
+      models: [
+        { id: 'scripted', backends: [{ url: scripted.url, model: 'scripted' }] },
+        { id: 'searching', capabilities: { supportsWebSearch: true } },
+      ],
+      web: { search: { providers: [{ kind: 'searxng', url: engine.url }], cacheSeconds: 0, results: 4 } },
     });
     account = await platform.account('10.00');
     adminKey = await keyOf(account, 'ADMIN');
@@ -64,6 +70,7 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await browser?.close();
     await platform?.stop();
     await scripted?.close();
+    await engine.close();
   });
   afterEach(() => closeAll(windows));
 
@@ -120,6 +127,42 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await response.getByText('$0.000045000').waitFor();
     const { usd } = await platform.balances(account.id);
     await page.getByLabel('Settings').getByText(`$${usd}`).waitFor();
+  });
+
+  it('shows the titles of citations as texts, and links to web addresses only', async () => {
+    const [, script = '', link = ''] = PAYLOADS;
+    engine.pages = PAYLOADS.map((title) => ({
+      title,
+      url: title === link ? 'https://script.example/' : `https://cited.example/?q=${title}`,
+      content: title,
+    }));
+    const opened = await openWindow();
+    const { page } = opened;
+    await opened.signIn(adminKey);
+    await opened.open('Playground');
+    // The service takes tags out of titles, and other addresses than those of the web; here they come back.
+    await page.route('**/chat/completions', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text())
+        .replaceAll('"cited.example"', JSON.stringify(script))
+        .replaceAll('"https://script.example/"', '"javascript:alert(1)"');
+      await route.fulfill({ response, body });
+    });
+    await page.getByLabel('Model').selectOption('searching');
+    await page.getByLabel('Web search').selectOption('on');
+    await page.getByLabel('Message').fill('Who is cited?');
+    await page.keyboard.press('Enter');
+    const response = page.getByRole('article', { name: 'Response' });
+    await response.getByRole('link', { name: 'Request', exact: true }).waitFor();
+    const cited = response.getByRole('listitem');
+    const titles = await cited.allTextContents();
+    expect(titles).toEqual(expect.arrayContaining([script, link]));
+    const addresses = await cited
+      .getByRole('link')
+      .evaluateAll((links) => links.map((each) => new URL((each as HTMLAnchorElement).href).origin));
+    expect(addresses).toEqual(Array(titles.length - 1).fill('https://cited.example'));
+    expect(await response.locator('img, script, svg').count()).toBe(0);
+    expect(await opened.findings()).toEqual([]);
   });
 
   it('shows a new key once, and keeps nothing of it', async () => {
@@ -240,6 +283,36 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await focused()).toBe('Create a key');
+  });
+
+  it('lets the keyboard alone change and rotate a key', async () => {
+    const owner = await platform.account('10.00');
+    const admin = await keyOf(owner, 'ADMIN');
+    const opened = await openWindow();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+    await opened.signIn(admin);
+    await opened.enter(page.getByRole('link', { name: 'Keys', exact: true }));
+    await opened.heading('Keys');
+    await opened.enter(page.getByRole('button', { name: 'Edit: ADMIN key' }));
+    await opened.type(dialog.getByLabel('Description'), 'By keyboard');
+    await opened.type(dialog.getByLabel('Requests per minute'), '70');
+    await opened.enter(button('Save'));
+    await page.getByText('70 requests/min').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    await opened.enter(page.getByRole('button', { name: 'Rotate: By keyboard' }));
+    await opened.tabTo(dialog.getByRole('radio', { name: 'Ends in 24 hours' }));
+    await page.keyboard.press('ArrowRight');
+    expect(await dialog.getByRole('radio', { name: 'Ends at once' }).isChecked()).toBe(true);
+    await opened.enter(button('Rotate'));
+    const secret = (await page.getByRole('region', { name: 'API key' }).textContent()) ?? '';
+    await opened.enter(button('I have copied it'));
+    await dialog.waitFor({ state: 'detached' });
+    const statusOf = async (apiKey: string): Promise<number> =>
+      (await fetch(`${platform.apiUrl}/api_keys`, { headers: { authorization: `Bearer ${apiKey}` } })).status;
+    expect(await statusOf(secret)).toBe(200);
+    await expect.poll(() => statusOf(admin)).toBe(401);
   });
 
   it.each(SCHEMES)(
