@@ -7,6 +7,7 @@
 import { BACKEND, GROUP, MODEL, STATUS, TOPIC, m } from './names.mjs';
 import { unproved, unprovedSeries } from './audit-alerts.mjs';
 import { backendAlerts } from './backend-alerts.mjs';
+import { batchAlerts } from './batch-alerts.mjs';
 import { burnAlerts } from './burn-alerts.mjs';
 import { fileAlerts } from './file-alerts.mjs';
 import { mediaAlerts } from './media-alerts.mjs';
@@ -310,6 +311,7 @@ export const ALERTS = [
   ...moneyAlerts,
   ...paymentAlerts,
   ...mediaAlerts,
+  ...batchAlerts,
   ...eventAlerts,
   ...neighbourAlerts,
   ...backendAlerts,
