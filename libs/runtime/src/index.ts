@@ -65,13 +65,8 @@ export {
 export { JsonText } from './json/json-text.js';
 export { LongStrings } from './json/long-strings.js';
 export { type Connections, connections } from './calls/connections.js';
-export {
-  type ResponseHeaders,
-  Exchange,
-  ExchangeAborted,
-  type ExchangeRequest,
-  ExchangeTimedOut,
-} from './calls/exchange.js';
+export type { ResponseHeaders } from './connections/response-head.js';
+export { Exchange, ExchangeAborted, type ExchangeRequest, ExchangeTimedOut } from './calls/exchange.js';
 export {
   type InternalResponse,
   type InternalCall,

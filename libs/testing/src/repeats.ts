@@ -23,6 +23,8 @@ const REPEATS = {
   LIMIT_HISTORIES: { short: 200, long: 5_000 },
   /** Random histories of calls that wait for a backend's slot. */
   QUEUE_HISTORIES: { short: 300, long: 20_000 },
+  /** Responses of servers that were damaged at random. */
+  DAMAGED_RESPONSES: { short: 500, long: 50_000 },
   /** Random histories of payments, on a database and a simulated chain. */
   PAYMENT_HISTORIES: { short: 20, long: 1_000 },
   /** The same on a chain of this machine. */

@@ -1,12 +1,16 @@
 import type { Socket } from 'node:net';
 import { Agent, type Dispatcher, buildConnector } from 'undici';
+import { PlainConnections } from '../connections/plain-connections.js';
+
+/** Sends requests to other servers. */
+export type RequestSender = Pick<Dispatcher, 'dispatch'>;
 
 /** How to reach other servers. */
 export interface Connections {
   /** Keeps connections open for later requests. */
-  readonly kept: Dispatcher;
+  readonly kept: RequestSender;
   /** Makes a connection for each request. */
-  readonly fresh: Dispatcher;
+  readonly fresh: RequestSender;
   close(): Promise<void>;
 }
 
@@ -31,10 +35,22 @@ export function connections({ connectTimeoutMs, keepAliveMs }: ConnectionOptions
   const options = { connect, connections: null, keepAliveTimeout: keepAliveMs };
   const kept = new Agent({ ...options, pipelining: 1 });
   const fresh = new Agent({ ...options, pipelining: 0 });
+  const plain = new PlainConnections({
+    connectTimeoutMs,
+    keepAliveMs,
+    failed: (error, bytesRead) => bytesBefore.set(error, bytesRead),
+  });
   return {
-    kept,
+    kept: {
+      dispatch: (request, handler) => {
+        if (!PlainConnections.takes(request)) return kept.dispatch(request, handler);
+        plain.dispatch(request, handler);
+        return true;
+      },
+    },
     fresh,
     close: async () => {
+      plain.close();
       await Promise.all([kept.destroy(), fresh.destroy()]);
     },
   };

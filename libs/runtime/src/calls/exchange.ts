@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { isReset } from './connections.js';
+import { type RequestSender, isReset } from './connections.js';
+import type { ResponseHeaders } from '../connections/response-head.js';
 
 /** Bytes buffered for a slow reader before its socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -22,9 +23,6 @@ const PIECE_OVERHEAD_BYTES = 128;
 
 /** Leaves out a byte order mark, which JSON must not have but some servers send. */
 const UTF8 = new TextDecoder();
-
-/** The headers or trailers of a response, by lower-case name. */
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface ExchangeRequest {
   /** Default: POST. */
@@ -87,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
    * connection. `holder` gets the exchange at once.
    */
   static start(
-    dispatcher: Dispatcher,
+    dispatcher: RequestSender,
     request: ExchangeRequest,
     {
       signal,
@@ -100,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       readonly signal: AbortSignal | undefined;
       readonly onEnd: (failure: Error | undefined, exchange: Exchange) => void;
       readonly unanswered?: Set<Exchange> | undefined;
-      readonly fresh?: Dispatcher | undefined;
+      readonly fresh?: RequestSender | undefined;
       /** Whether `end` is wanted. */
       readonly keepsEnd?: boolean;
       readonly holder?: ExchangeHolder;
@@ -225,7 +223,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  private dispatch(dispatcher: Dispatcher, request: ExchangeRequest): void {
+  private dispatch(dispatcher: RequestSender, request: ExchangeRequest): void {
     const { method = 'POST', origin, path, pauseMs } = request;
     try {
       // The exchange's own deadline covers the head.

@@ -1,5 +1,6 @@
 import { currentStep, neighbours } from '@svc/telemetry';
-import { type ResponseHeaders, Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
+import { Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
+import type { ResponseHeaders } from '../connections/response-head.js';
 import { HeartbeatMissed, type ReplicaOptions, type Replica, Replicas } from './replicas.js';
 
 /** If a second address fails as well, the cause is probably the call itself. */
