@@ -39,7 +39,7 @@ beforeEach(() => {
   });
   server.decorateRequest('matchedRoute', { getter: () => routes.chatCompletions });
   const steps = new RequestSteps();
-  server.addHook('onSend', (request, reply, payload) => steps.sending(request, reply, payload));
+  server.addHook('onResponse', async (request, reply) => steps.ended(request, reply.statusCode));
   failed = new FailedRequests(steps, store, { log: createLogger('silent') });
   failed.onModuleInit();
   server.get('/', (_request, reply) => reply.status(402).send('refused'));

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
-import { RequestSteps, RootLogger, isFromClients, routeOf, type Incoming, type Outgoing } from '@svc/runtime';
+import { RequestSteps, RootLogger, isFromClients, routeOf, type Incoming } from '@svc/runtime';
 import { type FailedRequest, FailedRequestStore } from './failed-request.store.js';
 import { subjectOf } from './failure-gate.js';
 
@@ -12,8 +12,6 @@ const STORED_UNKNOWN = 50;
 const UNKNOWN = 'unknown';
 /** Models are names of the catalogue; this bounds whatever else a route may record. */
 const MODEL_CHARS = 200;
-/** The status of a client that left before the response, as in the log. */
-const CLIENT_CLOSED_REQUEST = 499;
 
 /**
  * Records which requests were refused or failed, and why, so that an operator finds them by their id. Under
@@ -23,7 +21,6 @@ const CLIENT_CLOSED_REQUEST = 499;
 export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   private waiting: FailedRequest[] = [];
   private readonly counts = new Map<string, number>();
-  private readonly watched = new WeakSet<Incoming>();
   private flushing: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
@@ -34,10 +31,7 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    // A request that is not admitted comes only to the second step, and a stream only to the first.
-    const watch = (request: Incoming, reply: Outgoing): void => this.watch(request, reply);
-    this.steps.whenAdmitted(watch);
-    this.steps.beforeSend(async (request, reply) => watch(request, reply));
+    this.steps.whenEnded((request, status) => this.ended(request, status));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -50,23 +44,10 @@ export class FailedRequests implements OnModuleInit, BeforeApplicationShutdown {
     return (this.flushing = this.flushing.then(() => this.write()));
   }
 
-  private watch(request: Incoming, reply: Outgoing): void {
-    if (!isFromClients(request) || this.watched.has(request)) return;
-    this.watched.add(request);
-    reply.raw.once('close', () => {
-      const note = (): void => this.closed(request, reply);
-      const { underWay } = request.record;
-      if (underWay) void underWay.then(note, note);
-      else note();
-    });
-  }
-
-  private closed(request: Incoming, { raw }: Outgoing): void {
+  private ended(request: Incoming, status: number): void {
     const { record } = request;
-    const hasLeft = !raw.headersSent;
-    const status = hasLeft ? CLIENT_CLOSED_REQUEST : raw.statusCode;
-    const { problem, ended = hasLeft || !raw.writableFinished ? 'client_gone' : null } = record;
-    if (status < 400 && !problem && ended === null) return;
+    const { problem, ended = null } = record;
+    if ((status < 400 && !problem && ended === null) || !isFromClients(request)) return;
     const isKnown = record.accountId !== undefined;
     if (!this.hasRoom(isKnown ? subjectOf(request) : UNKNOWN, isKnown ? STORED_OF_ONE : STORED_UNKNOWN))
       return;

@@ -49,7 +49,9 @@ export class ResponseWriter {
   private isHeadWritten = false;
   /** Whether the response is made and stored even if its client has left. */
   private outlastsClient = false;
+  private hasEnded = false;
   private readonly onClose = (): void => {
+    if (this.hasEnded) return;
     this.goneAtMs = performance.now();
     if (!this.outlastsClient) this.abort('gone');
   };
@@ -62,7 +64,7 @@ export class ResponseWriter {
     private readonly keepAliveFrame = KEEP_ALIVE_FRAME,
   ) {
     const { raw } = reply;
-    raw.once('close', this.onClose);
+    raw.on('close', this.onClose);
     // A failing socket also emits `close`, which is handled above.
     raw.on('error', ignore);
     this.deadline = setTimeout(
@@ -222,7 +224,7 @@ export class ResponseWriter {
     const { raw } = this.reply;
     clearTimeout(this.deadline);
     clearTimeout(this.keepAlive);
-    raw.off('close', this.onClose);
+    this.hasEnded = true;
     if (this.goneAtMs !== undefined && this.isGone)
       inference.letGo.record((performance.now() - this.goneAtMs) / 1_000);
     if (this.reply.raw.destroyed && !this.reply.sent) this.reply.hijack();

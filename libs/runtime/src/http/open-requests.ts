@@ -48,7 +48,7 @@ export class OpenRequests {
  * while the client is connected. A client that reads slowly is given time.
  */
 export function endUnread(raw: ServerResponse, unreadMs = UNREAD_MS): void {
-  raw.once('prefinish', () => {
+  raw.on('prefinish', () => {
     if (raw.writableLength > SMALL_BYTES) raw.setTimeout(unreadMs, () => raw.destroy());
   });
 }

@@ -42,7 +42,7 @@ export class RequestStages {
   private readonly open: OpenRequests;
 
   constructor(private readonly options: StageOptions) {
-    this.open = new OpenRequests((reply) => void leave(reply, options.logger));
+    this.open = new OpenRequests((reply) => void leave(reply, options));
   }
 
   /** Sets the route, id and record of a request, and the headers of every response. */
@@ -100,15 +100,17 @@ export class RequestStages {
 
   /** Called when the response has been written to its end. */
   ended(request: Incoming, reply: Outgoing): void {
-    const { logger, bodies } = this.options;
-    if (this.open.end(reply)) end(request, reply.raw.statusCode, logger);
-    bodies.ended(request);
+    if (this.open.end(reply)) end(request, reply.raw.statusCode, this.options);
+    this.options.bodies.ended(request);
   }
 
   /** Refuses and logs a request that goes through no other stage. */
   refuse(problem: Problem, request: Incoming, reply: Outgoing): void {
+    const { logger, steps } = this.options;
     sendProblem(problem, request, reply);
-    logRequest(this.options.logger, 'info', requestLine(request, reply.raw.statusCode));
+    const status = reply.raw.statusCode;
+    logRequest(logger, 'info', requestLine(request, status));
+    steps.ended(request, status);
   }
 }
 
@@ -134,20 +136,21 @@ function staysOn(reply: Outgoing, { isLate }: StageOptions): boolean {
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** Ends a request whose client disconnected before the end of the response. */
-async function leave({ request, raw }: Outgoing, logger: Logger): Promise<void> {
+async function leave({ request, raw }: Outgoing, options: StageOptions): Promise<void> {
   const { record } = request;
   await record.underWay;
   record.ended ??= 'client_gone';
-  end(request, raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, logger);
+  end(request, raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, options);
 }
 
 /** Logs and counts a request that has ended. */
-function end(request: Incoming, status: number, logger: Logger): void {
+function end(request: Incoming, status: number, { logger, steps }: StageOptions): void {
   endTrace(request, status);
   requestEnded(request, status);
   // Probes and scrapes come many times a minute and tell nothing new.
   const level = isProbe(request.matchedRoute) ? 'debug' : 'info';
   logRequest(logger, level, requestLine(request, status));
+  steps.ended(request, status);
 }
 
 /** Whether a route shows the state of the process, and does no work. */

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Incoming, Outgoing } from './incoming.js';
 
 type Admitted = (request: Incoming, reply: Outgoing) => void;
+type Ended = (request: Incoming, status: number) => void;
 type BeforeHandler = (request: Incoming, reply: Outgoing) => true | Promise<boolean>;
 type BeforeSend = (request: Incoming, reply: Outgoing, payload: unknown) => Promise<void>;
 
@@ -13,6 +14,7 @@ export class RequestSteps {
   private readonly ofAdmitted: Admitted[] = [];
   private readonly ofHandler: BeforeHandler[] = [];
   private readonly ofSend: BeforeSend[] = [];
+  private readonly ofEnded: Ended[] = [];
 
   /** Runs when a request has been admitted. */
   whenAdmitted(step: Admitted): void {
@@ -29,6 +31,11 @@ export class RequestSteps {
     this.ofSend.push(step);
   }
 
+  /** Runs when a response has been written to its end, or its client has left, with the logged status. */
+  whenEnded(step: Ended): void {
+    this.ofEnded.push(step);
+  }
+
   admitted(request: Incoming, reply: Outgoing): void {
     for (const step of this.ofAdmitted) step(request, reply);
   }
@@ -40,6 +47,10 @@ export class RequestSteps {
       if (passed !== true) return passed.then((goesOn) => goesOn && this.ready(request, reply, at + 1));
     }
     return true;
+  }
+
+  ended(request: Incoming, status: number): void {
+    for (const step of this.ofEnded) step(request, status);
   }
 
   async sending(request: Incoming, reply: Outgoing, payload: unknown): Promise<void> {

@@ -50,7 +50,8 @@ export class DirectRoutes {
   private serve(request: DirectRequest, reply: DirectReply, { route, handler }: DirectMethod): void {
     const { stages, bodies } = this.options;
     const ended = (): void => stages.ended(request, reply);
-    reply.raw.once('finish', ended).once('error', ended);
+    // Each comes once, so a wrapper that removes its listener would only cost.
+    reply.raw.on('finish', ended).on('error', ended);
     /** Runs the next stage, unless there is a problem. Never throws. */
     const unless = (problem: Error | null | undefined, stage: () => void): void => {
       if (!problem) {
