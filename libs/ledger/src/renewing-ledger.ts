@@ -99,7 +99,18 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
 
   /** Whatever the outcome, the underlying ledger is responsible for the hold from then on. */
   override settle(hold: Hold, charge: Charge): Promise<void> {
-    return timed('settle', () => this.ledger.settle(hold, charge)).finally(() => this.forget(hold));
+    const startMs = performance.now();
+    return this.ledger.settle(hold, charge).then(
+      () => {
+        measured('settle', startMs, '');
+        this.forget(hold);
+      },
+      (error: unknown) => {
+        measured('settle', startMs, faultOf(error));
+        this.forget(hold);
+        throw error;
+      },
+    );
   }
 
   override release(hold: Hold): Promise<void> | undefined {
@@ -186,14 +197,17 @@ export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDest
 /** Records how long a call takes. */
 function timed<Result>(call: string, work: () => Result): Result {
   const startMs = performance.now();
-  const record = (fault: string): void =>
-    money.callDuration.record((performance.now() - startMs) / 1_000, call, fault);
   const result = work();
   if (result instanceof Promise)
     result.then(
-      () => record(''),
-      (error: unknown) => record(error instanceof Problem ? error.code : 'UNKNOWN_ERROR'),
+      () => measured(call, startMs, ''),
+      (error: unknown) => measured(call, startMs, faultOf(error)),
     );
-  else record('');
+  else measured(call, startMs, '');
   return result;
 }
+
+const measured = (call: string, startMs: number, fault: string): void =>
+  money.callDuration.record((performance.now() - startMs) / 1_000, call, fault);
+
+const faultOf = (error: unknown): string => (error instanceof Problem ? error.code : 'UNKNOWN_ERROR');

@@ -9,6 +9,7 @@ import { EndedHolds } from './ended-holds.js';
 import { chargeFault } from './charge-fault.js';
 import { ChargeLog } from './charge-log.js';
 import { SettlementFallback } from './settlement-fallback.js';
+import type { SettlementTime } from './settlement-time.js';
 
 /** Turns holds into durable charges: in the event log, or else in the books or the journal. */
 @Injectable()
@@ -24,19 +25,39 @@ export class Settlement {
    * `SettlementTime`; it is then never charged. Throws if the charge does not fit the hold. After any
    * rejection, the hold is released.
    */
-  async settle(hold: Hold, charge: Charge): Promise<void> {
+  settle(hold: Hold, charge: Charge): Promise<void> {
     const time = this.fallback.time();
     try {
       assertFits(hold, charge);
-      await this.log
-        .record(charge)
-        .then(countLogged, () => traced('settle without the log', () => this.fallback.take(charge, time)));
     } catch (error) {
-      await within(time.forRefusal, this.ended.release(hold)).catch(() => undefined);
-      throw error;
+      return this.refuse(hold, time, error);
     }
+    return this.log.record(charge).then(
+      () => {
+        countLogged();
+        this.settled(hold, charge);
+      },
+      () => this.withoutLog(hold, charge, time),
+    );
+  }
+
+  private settled(hold: Hold, charge: Charge): void {
     count(charge);
     this.ended.shrink(hold, charge.cost);
+  }
+
+  private async withoutLog(hold: Hold, charge: Charge, time: SettlementTime): Promise<void> {
+    try {
+      await traced('settle without the log', () => this.fallback.take(charge, time));
+    } catch (error) {
+      return this.refuse(hold, time, error);
+    }
+    this.settled(hold, charge);
+  }
+
+  private async refuse(hold: Hold, time: SettlementTime, error: unknown): Promise<never> {
+    await within(time.forRefusal, this.ended.release(hold)).catch(() => undefined);
+    throw error;
   }
 }
 
