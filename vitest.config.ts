@@ -145,7 +145,8 @@ const ofOneProcess = [
 const ofReplicas = [
   // What replicas share: keys, limits, money, jobs, and the state of servers.
   'apps/all/test/e2e/{end-users,key-effects,key-restrictions,rate-limits,money-limits,money-key-limits}.e2e.ts',
-  'apps/all/test/e2e/{affinity,operator-drains,operator-jobs,operator-money,media-jobs,payments}.e2e.ts',
+  'apps/all/test/e2e/{affinity,batches-shared,operator-drains,operator-jobs,operator-money}.e2e.ts',
+  'apps/all/test/e2e/{media-jobs,payments}.e2e.ts',
   'apps/all/test/e2e/{chat-aborts,chat-delivery,chat-completions,reported-usage,traces,svcctl}.e2e.ts',
   // What runs on clusters only, and nothing repeats.
   'apps/all/test/e2e/{chat,message,responses,speech,transcription,crypto-rpc}-clients.e2e.ts',
