@@ -184,6 +184,7 @@ received before with a different signature or amount is rejected.`,
 transfer of this amount of USDC from the payer, whose fee this service pays. Sign it, and send it to \`/x402/top-up\` as
 \`{"x402Version": 2, "accepted": …, "payload": {"transaction": …}}\`, with the way to pay as listed there.`,
     access: 'key-or-wallet',
+    headers: ['balances'],
     status: 200,
     body: WantedSolanaTransfer,
     reply: UnsignedSolanaTransfer,
