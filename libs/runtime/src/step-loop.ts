@@ -1,7 +1,7 @@
 import { pause } from './pause.js';
 
 /** The steps that a loop repeats. */
-export interface LoopSteps {
+interface LoopSteps {
   /** Handles what is next. Returns the pause before the next step, which `wake` or `hurry` may end. */
   step(): Promise<Pause>;
   /** Called with the error of a failed step. Returns the delay in ms before the next attempt. */

@@ -4,7 +4,7 @@ import { errors } from 'undici';
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** How the end of a body is found: by its length, by its chunks, or by the end of the connection. */
-export type Framing = number | 'chunks' | 'close';
+type Framing = number | 'chunks' | 'close';
 
 /** The head of a response. */
 export interface ReceivedHead {
