@@ -209,19 +209,26 @@ export class BatchRun implements LineRun {
 
   /** Begins each line in its turn. */
   private async lines(): Promise<void> {
+    if (this.batch.state === 'cancelling') this.stopFor('cancelled');
+    for await (const lines of this.inputLines()) {
+      for (const line of lines) await this.begin(line);
+      if (this.isOver && this.owed.size === 0) break;
+    }
+    await Promise.all(this.underWay);
+  }
+
+  /** The lines of the input file, as they come. */
+  private async *inputLines(): AsyncGenerator<readonly FileLine[]> {
     const { batch, parts } = this;
-    if (batch.state === 'cancelling') this.stopFor('cancelled');
     const content = readBlocks(parts.blocks, batch.inputFileId, batch.blocks);
     const whole: FileLine[] = [];
     const splitter = new LineSplitter(LINE_BYTES, (line) => whole.push(line));
     for await (const block of this.asFarAsThere(content)) {
       splitter.add(block);
-      for (const line of whole.splice(0)) await this.begin(line);
-      if (this.isOver && this.owed.size === 0) break;
+      yield whole.splice(0);
     }
     splitter.end();
-    for (const line of whole) await this.begin(line);
-    await Promise.all(this.underWay);
+    yield whole;
   }
 
   private async begin(line: FileLine): Promise<void> {
@@ -354,17 +361,12 @@ export class BatchRun implements LineRun {
     const { batch, parts, done } = this;
     yield* parts.results.contents(batch.id);
     if (state === 'completed') return;
-    const whole: FileLine[] = [];
-    const splitter = new LineSplitter(LINE_BYTES, (line) => whole.push(line));
-    const content = readBlocks(parts.blocks, batch.inputFileId, batch.blocks);
-    for await (const block of this.asFarAsThere(content)) {
-      splitter.add(block);
-      for (const line of whole.splice(0)) {
+    for await (const lines of this.inputLines())
+      for (const line of lines) {
         if (done.has(line.number)) continue;
         const { customId } = readLine(line, batch.endpoint);
         yield unmadeLine(customId, state === 'cancelled' ? 'canceled' : 'expired');
       }
-    }
   }
 }
 
