@@ -20,6 +20,7 @@ export {
   type TokenKind,
   tierOfSku,
   tokenSku,
+  tokenKindOf,
   tokenSkus,
   unitOf,
   unitView,

@@ -49,6 +49,19 @@ export function tokenSku(modelId: string, kind: TokenKind, tier?: ServiceTier): 
 export const tokenSkus = (modelId: string, kind: TokenKind): readonly string[] =>
   [undefined, ...SERVICE_TIERS].map((tier) => tokenSku(modelId, kind, tier));
 
+/**
+ * What the tokens of a line are; undefined if it has none. The tokens of models without output, such as those
+ * for embeddings, are input.
+ */
+export function tokenKindOf(
+  modelId: string,
+  { sku, unit }: { sku: string; unit: string },
+): TokenKind | undefined {
+  if (unit !== 'token') return undefined;
+  const kinds = Object.keys(TOKEN_KINDS) as TokenKind[];
+  return kinds.find((kind) => tokenSkus(modelId, kind).includes(sku)) ?? 'input';
+}
+
 const TIERED_SKU = new RegExp(
   `-llm-(${SERVICE_TIERS.join('|')})-(?:${Object.values(TOKEN_KINDS).join('|')})-${UNITS.token.shownAs}$`,
 );

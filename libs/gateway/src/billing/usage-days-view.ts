@@ -1,5 +1,5 @@
 import type { BillingDays } from '@svc/api/billing';
-import { type TokenKind, tokenSkus, usdNumber } from '@svc/contracts/money';
+import { type TokenKind, tokenKindOf, usdNumber } from '@svc/contracts/money';
 import type { UsageDay } from '@svc/contracts/ports';
 import { type ReportNames, shownKeyId } from './usage-report.js';
 
@@ -13,8 +13,7 @@ export function usageDaysView(sums: readonly UsageDay[], names: ReportNames): Ro
     const { day: date, keyId, model } = first;
     const all = [first, ...others];
     const tokens = (kind: TokenKind): number | null => {
-      const skus = tokenSkus(model, kind);
-      const sold = all.filter(({ sku }) => skus.includes(sku));
+      const sold = all.filter((sum) => tokenKindOf(model, sum) === kind);
       return sold.length === 0 ? null : sold.reduce((sum, { units }) => sum + Number(units), 0);
     };
     return [
