@@ -51,6 +51,7 @@ export interface FacilitatedRail {
 export class Facilitator {
   private readonly url: string;
   private latest: { readonly feePayer: string; readonly untilMs: number } | undefined;
+  private asking: Promise<string> | undefined;
 
   constructor(
     url: string,
@@ -72,11 +73,16 @@ export class Facilitator {
   }
 
   /**
-   * The account that pays the fees of its payments, which their payers have to name. Throws ChainAway if the
-   * facilitator has never returned one.
+   * The account that pays the fees of its payments, which their payers have to name. Calls at the same time
+   * share one question. Throws ChainAway if the facilitator has never returned one.
    */
-  async feePayer(): Promise<string> {
-    if (this.latest && performance.now() < this.latest.untilMs) return this.latest.feePayer;
+  feePayer(): Promise<string> {
+    if (this.latest && performance.now() < this.latest.untilMs) return Promise.resolve(this.latest.feePayer);
+    this.asking ??= this.askFeePayer().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  private async askFeePayer(): Promise<string> {
     try {
       const feePayer = await timedCall(this.rail.name, 'facilitator', () => this.fetchFeePayer());
       this.latest = { feePayer, untilMs: performance.now() + FRESH_MS };
