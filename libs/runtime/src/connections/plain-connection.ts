@@ -34,7 +34,7 @@ const AT_ONCE_BYTES = 65_536;
 const PROBE_MS = 60_000;
 
 /**
- * One HTTP/1.1 connection without TLS, for one request at a time. It costs a third of what undici's costs;
+ * One HTTP/1.1 connection without TLS, for one request at a time. It costs half of what undici's costs;
  * what the handler sees is the same, except that nothing is reported after an abort.
  */
 export class PlainConnection implements Dispatcher.DispatchController, ResponseParts {
