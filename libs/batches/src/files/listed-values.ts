@@ -36,6 +36,8 @@ export class ListedValues {
   private bytes = 0;
   private rest: Buffer[] = [];
   private restBytes = 0;
+  /** The end of the rest, as far as a name may reach. */
+  private tail = '';
   private count = 0;
 
   constructor(
@@ -110,14 +112,8 @@ export class ListedValues {
 
   /** Whether the last name in the document is that of the list. */
   private isNamed(): boolean {
-    const last: Buffer[] = [];
-    let bytes = 0;
-    for (let at = this.rest.length - 1; at >= 0 && bytes < NAME_BYTES; at -= 1) {
-      const part = this.rest[at]?.subarray(-NAME_BYTES) ?? STAND_IN;
-      last.unshift(part);
-      bytes += part.length;
-    }
-    return new RegExp(`"${this.name}"\\s*:\\s*$`).test(Buffer.concat(last).toString());
+    const before = this.tail.trimEnd();
+    return before.endsWith(':') && before.slice(0, -1).trimEnd().endsWith(`"${this.name}"`);
   }
 
   private keep(part: Buffer): void {
@@ -137,6 +133,9 @@ export class ListedValues {
     this.restBytes += part.length;
     if (this.restBytes > REST_BYTES) throw this.fault('must not be surrounded by so much else');
     this.rest.push(part);
+    this.tail = (this.tail + part.toString('latin1', Math.max(0, part.length - NAME_BYTES))).slice(
+      -NAME_BYTES,
+    );
   }
 
   private fault(message: string, at?: number): Problem {

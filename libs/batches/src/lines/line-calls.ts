@@ -125,7 +125,7 @@ export class LineCalls {
     else await sending.ended(outcome === 'delivered');
   }
 
-  /** The response of one try. If there is none, it is what a client would get for the problem. */
+  /** Sends a line once. Without a response, the result is what a client would get for the problem. */
   private async tried(sending: Sending): Promise<TriedLine> {
     const { line, run } = sending;
     try {
