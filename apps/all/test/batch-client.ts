@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import type { Deployment } from './deployment.js';
+import { Reconciliation, nanoCost } from './reconciliation.js';
+import { type Cost, eventually } from './response-bodies.js';
+import { scriptMessage } from './scripted-backend.js';
 
 /** A line of a result file. */
 export interface BatchResult {
@@ -85,3 +88,31 @@ export const chatLine = (id: string, body: object = {}): object => ({
 /** The text of a file of these lines; those that are texts as they are. */
 export const linesText = (...lines: readonly unknown[]): string =>
   lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+
+/** A message that makes a scripted backend say yes. */
+export const YES = scriptMessage({
+  answer: {
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'scripted',
+    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'yes' } }],
+    usage: { prompt_tokens: 100, completion_tokens: 8, total_tokens: 108 },
+  },
+});
+
+/** The books of an account beside what these responses say, once as many charges are posted. */
+export async function booksOf(
+  accountId: string,
+  results: readonly BatchResult[],
+  platform: () => Deployment,
+): Promise<Reconciliation> {
+  const books = new Reconciliation(accountId, platform);
+  for (const { response } of results)
+    if (response) books.ended.set(response.request_id, nanoCost(response.body['cost'] as Cost));
+  await eventually('all are posted', async () => {
+    await books.faults();
+    return books.charges.size >= books.ended.size;
+  });
+  return books;
+}

@@ -3,10 +3,8 @@ import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BatchClient, type BatchResult, chatLine, linesText } from '../batch-client.js';
+import { BatchClient, type BatchResult, booksOf, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
-import { Reconciliation } from '../reconciliation.js';
-import { eventually } from '../response-bodies.js';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -157,16 +155,7 @@ describe('a batch', () => {
 
 /** Whether the books of an account have the charges of these responses, and no others. */
 async function chargedExactly(accountId: string, results: readonly BatchResult[]): Promise<boolean> {
-  const books = new Reconciliation(accountId, () => platform);
-  for (const { response } of results) {
-    if (!response) continue;
-    const { usd } = response.body['cost'] as { usd: number };
-    books.ended.set(response.request_id, { usd: Math.round(usd * 1e9), diem: 0 });
-  }
-  await eventually('all are posted', async () => {
-    await books.faults();
-    return books.charges.size >= books.ended.size;
-  });
+  const books = await booksOf(accountId, results, () => platform);
   return isDeepStrictEqual(books.charges, books.ended);
 }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BatchClient, chatLine, linesText } from '../batch-client.js';
+import { BatchClient, YES, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
 import { Reconciliation, nanoCost } from '../reconciliation.js';
 import { type Cost, eventually } from '../response-bodies.js';
-import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { ScriptedBackend } from '../scripted-backend.js';
 
 /** More batches of an account than run at once. */
 const BATCHES = 5;
@@ -23,19 +23,8 @@ afterAll(async () => {
   await backend.close();
 });
 
-const ANSWER = scriptMessage({
-  answer: {
-    id: 'x',
-    object: 'chat.completion',
-    created: 1,
-    model: 'scripted',
-    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'yes' } }],
-    usage: { prompt_tokens: 100, completion_tokens: 8, total_tokens: 108 },
-  },
-});
-
 const named = (name: string): object =>
-  chatLine(name, { model: 'scripted', messages: [{ role: 'system', content: name }, ANSWER] });
+  chatLine(name, { model: 'scripted', messages: [{ role: 'system', content: name }, YES] });
 
 it('each line of batches that several gateways look for is sent and charged once', async () => {
   const { id, apiKey } = await platform.account('5.00');

@@ -2,11 +2,11 @@ import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { BatchClient, chatLine, linesText } from '../batch-client.js';
+import { BatchClient, YES, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
 import { Reconciliation } from '../reconciliation.js';
 import { eventually } from '../response-bodies.js';
-import { ScriptedBackend, scriptMessage } from '../scripted-backend.js';
+import { ScriptedBackend } from '../scripted-backend.js';
 
 const LINES = 3;
 
@@ -41,18 +41,7 @@ beforeEach(() => backend.refuse(0));
 
 const BODY = {
   model: 'scripted',
-  messages: [
-    scriptMessage({
-      answer: {
-        id: 'x',
-        object: 'chat.completion',
-        created: 1,
-        model: 'scripted',
-        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'yes' } }],
-        usage: { prompt_tokens: 100, completion_tokens: 8, total_tokens: 108 },
-      },
-    }),
-  ],
+  messages: [YES],
 };
 
 interface ChargedBatch {

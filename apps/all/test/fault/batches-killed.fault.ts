@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repeats } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BatchClient, type BatchResult, chatLine, linesText } from '../batch-client.js';
+import { BatchClient, type BatchResult, booksOf, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
-import { Reconciliation } from '../reconciliation.js';
-import { eventually } from '../response-bodies.js';
 
 const KILLS = repeats('KILLS_OF_BATCH');
 const LINES = 50 * KILLS;
@@ -92,15 +90,6 @@ it('a batch whose process stands still for longer than its lease has one result 
 
 /** Expects the charges of these responses in the books of an account, and no others. */
 async function expectCharges(accountId: string, results: readonly BatchResult[]): Promise<void> {
-  const books = new Reconciliation(accountId, () => platform);
-  for (const { response } of results) {
-    if (!response) continue;
-    const { usd } = response.body['cost'] as { usd: number };
-    books.ended.set(response.request_id, { usd: Math.round(usd * 1e9), diem: 0 });
-  }
-  await eventually('all are posted', async () => {
-    await books.faults();
-    return books.charges.size >= books.ended.size;
-  });
+  const books = await booksOf(accountId, results, () => platform);
   expect(books.charges).toEqual(books.ended);
 }
