@@ -3,6 +3,7 @@ import { EditImages } from './images/edit-images.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
 import { ImagesController } from './images/images.controller.js';
+import { CallbacksStore } from './media-jobs/callbacks.store.js';
 import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
 import { MediaOrders } from './media-jobs/media-orders.js';
 import { MediaResults } from './media-jobs/media-results.js';
@@ -20,6 +21,6 @@ import { TranscriptionsController } from './transcriptions/transcriptions.contro
     TranscriptionsController,
     VoicesController,
   ],
-  providers: [EditImages, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
+  providers: [CallbacksStore, EditImages, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
 })
 export class MediaApiModule {}

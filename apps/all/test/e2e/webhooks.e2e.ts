@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Simulator, startSimulator } from '@svc/simulator';
 import OpenAI from 'openai';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,20 +13,37 @@ const CHAT = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }] 
 
 let platform: Platform;
 let receiver: WebhookReceiver;
+let backend: Simulator;
+
+const videoModel = (id: string, settings: string): object => ({
+  id,
+  name: id,
+  type: 'video',
+  tier: 'XS',
+  constraints: { durations: ['5s'], resolutions: ['480p'] },
+  pricing: { perSecond: { '480p': 0.02 } },
+  backends: [{ url: `${backend.url}/v1`, model: `clip;delay-ms=0${settings}` }],
+});
 
 beforeAll(async () => {
+  backend = await startSimulator({ port: 0 });
   receiver = await WebhookReceiver.start();
   platform = await Platform.start({
     env: {
       GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host,
       GATEWAY_WEBHOOK_KEY: 'key-of-the-webhooks-of-the-tests-of-the-platform',
     },
-    models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
+    models: [
+      { id: 'dear', pricing: { input: 100_000, output: 100_000 } },
+      videoModel('clip', ''),
+      videoModel('fails', ';fault=failed'),
+    ],
   });
 });
 
 afterAll(async () => {
   await platform.stop();
+  await backend.close();
   receiver.stop();
 });
 
@@ -99,6 +117,15 @@ class Customer {
     return attempted;
   }
 
+  video(model: string, callbackUrl: string): Promise<Response> {
+    const body = { model, prompt: 'A cat', duration: '5s', callback_url: callbackUrl };
+    return fetch(`${platform.apiUrl}/video/queue`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
   spend(): Promise<Response> {
     return platform.chat(this.apiKey, { ...CHAT, model: 'dear', max_tokens: 16 });
   }
@@ -124,6 +151,48 @@ it('an account is notified when its batch has ended', async () => {
   expect(event).toMatchObject({
     type: 'batch.completed',
     data: { id: batch.id, completed: 1, failed: 1 },
+  });
+});
+
+describe('the callback of a job', () => {
+  it('is delivered once it has ended, signed by the endpoint of the same origin, beside its own event', async () => {
+    const customer = await Customer.with();
+    const endpoint = await customer.endpoint('/jobs', ['video.completed']);
+    const queued = await customer.video('clip', `${receiver.url}/job-7`);
+    expect(queued.status).toBe(200);
+    const { queue_id: id } = (await queued.json()) as { queue_id: string };
+    expect((await customer.video('fails', `${receiver.url}/job-8`)).status).toBe(200);
+    const event = { type: 'video.completed', data: { id, model: 'clip' } };
+    for (const path of ['/job-7', '/jobs'])
+      expect(await unwrapped(await arrival(path), endpoint.secret)).toMatchObject(event);
+    const failed: unknown = await unwrapped(await arrival('/job-8'), endpoint.secret);
+    expect(failed).toMatchObject({ type: 'video.failed', data: { code: 'INFERENCE_FAILED' } });
+    expect(receiver.at('/jobs')).toHaveLength(1);
+    const ids = (await customer.deliveries(endpoint)).map(({ eventId }) => eventId);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('needs an endpoint of its origin, and costs nothing without one', async () => {
+    const customer = await Customer.with();
+    await customer.endpoint('/jobs', []);
+    for (const url of [`${receiver.url}1/job`, 'https://example.com/job', 'file:///job', 'job']) {
+      const refused = await customer.video('clip', url);
+      expect([refused.status, await refused.json()]).toEqual([
+        400,
+        expect.objectContaining({ code: 'INVALID_REQUEST' }),
+      ]);
+    }
+    expect(await platform.balances(customer.id)).toMatchObject({ usd: '10.00' });
+  });
+
+  it('that gets a 410 is not repeated, and the endpoint stays enabled', async () => {
+    const customer = await Customer.with();
+    const endpoint = await customer.endpoint('/jobs-of-one', []);
+    expect((await customer.video('clip', `${receiver.url}/gone/9`)).status).toBe(200);
+    expect(await customer.attempted(endpoint)).toMatchObject([{ state: 'failed', status: 410 }]);
+    expect((await customer.call('GET', `/webhook_endpoints/${endpoint.id}`)).body).toMatchObject({
+      state: 'enabled',
+    });
   });
 });
 

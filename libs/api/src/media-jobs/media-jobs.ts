@@ -11,6 +11,15 @@ const Seconds = z.union([
   z.string().regex(SECONDS, 'must be whole seconds from 1 to 3600').transform(Number),
 ]);
 
+const CallbackUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that starts with https:// or http://' })
+  .max(2_048)
+  .optional()
+  .describe(
+    'Gets `video.completed` or `music.completed`, or else `.failed`, when the job has ended, delivered and signed as those of the webhook endpoint of the account with the same origin.',
+  )
+  .meta({ example: 'https://example.com/hooks/job-7' });
+
 const videoOptions = {
   duration: z.string().max(20).describe("One of the model's `durations`, such as `5s`."),
   aspect_ratio: z
@@ -44,6 +53,7 @@ export const VideoOrder = z.looseObject({
     .optional()
     .describe('The image to begin with, as a data URL or a public URL; required by image-to-video models.'),
   anon_user_id: z.string().max(128).optional().describe('Accepted but not used.'),
+  callback_url: CallbackUrl,
 });
 
 export const MusicQuote = z.looseObject({
@@ -72,6 +82,7 @@ export const MusicOrder = z.looseObject({
     .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language such as en')
     .optional(),
   speed: z.number().min(0.25).max(4).optional(),
+  callback_url: CallbackUrl,
 });
 
 export const MediaQuoteReply = z.object({ quote: z.number().describe('USD; a DIEM buys as much.') });

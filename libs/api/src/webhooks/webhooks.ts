@@ -11,9 +11,8 @@ const Url = z
 
 const Events = z
   .array(z.enum(ACCOUNT_EVENT_TYPES))
-  .min(1)
   .max(ACCOUNT_EVENT_TYPES.length)
-  .describe('The types of events that are delivered.');
+  .describe('The types of events that are delivered. None: only what a `callback_url` asks for.');
 
 export const NewWebhookEndpoint = z.strictObject({ url: Url, events: Events });
 

@@ -34,6 +34,8 @@ const AccountEvent = z.object({
   /** ISO 8601 in UTC. */
   at: z.iso.datetime(),
   data: EventData,
+  /** The only place to which it is delivered, signed by the webhook endpoint of the same origin. */
+  callbackUrl: z.string().optional(),
 });
 
 /** Something that happened to an account. */

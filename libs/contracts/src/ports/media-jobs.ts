@@ -34,6 +34,8 @@ export interface NewMediaJob {
   /** Of the request, to tell a repeated one from another. */
   readonly bodySha256: string;
   readonly idempotencyKey?: string | undefined;
+  /** Is notified of its end. */
+  readonly callbackUrl?: string | undefined;
   /** How long it usually takes, and how long it may take. */
   readonly expectedMs: number;
   readonly deadlineMs: number;
@@ -215,6 +217,7 @@ const NewOnWire = NamedOnWire.extend({
   model: Name,
   order: MediaOrder,
   idempotencyKey: key.optional(),
+  callbackUrl: z.string().optional(),
   expectedMs: Count,
   deadlineMs: Count,
 });

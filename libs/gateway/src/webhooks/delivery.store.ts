@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { WebhookDeliveryQuery, WebhookDeliveryView } from '@svc/api/webhooks';
 import { type AccountEvent, accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
+import { isSameOrigin } from '@svc/media-api';
 import { addToOutbox } from '@svc/events';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
@@ -22,6 +23,8 @@ export interface DueDelivery {
   readonly event_id: string;
   readonly body: string;
   readonly tries: number;
+  /** In place of the URL of the endpoint. */
+  readonly url: string | null;
 }
 
 /** The outcome of an attempt. */
@@ -60,23 +63,42 @@ export class WebhookDeliveryStore {
 
   /**
    * Adds a delivery for each endpoint that wants an event, once however often it is called. A suspended
-   * account gets its suspension and what happened before.
+   * account gets its suspension and what happened before. A callback has the endpoint of its origin.
    */
   async record(event: AccountEvent): Promise<void> {
+    const { callbackUrl = null } = event;
     await this.database.query(
       `WITH added AS (
-         INSERT INTO gateway.webhook_deliveries (id, endpoint_id, event_id, event_type, body, next_try_at)
-         SELECT gen_random_uuid(), endpoint.id, $2, $3, $4, now()
+         INSERT INTO gateway.webhook_deliveries (id, endpoint_id, event_id, event_type, body, url, next_try_at)
+         SELECT gen_random_uuid(), endpoint.id, $2, $3, $4, $6, now()
          FROM gateway.webhook_endpoints AS endpoint
          JOIN gateway.accounts AS account ON account.id = endpoint.account_id
-         WHERE endpoint.account_id = $1 AND endpoint.state = 'enabled' AND $3 = ANY(endpoint.events)
+         WHERE endpoint.account_id = $1 AND endpoint.state = 'enabled'
+           AND CASE WHEN $6::text IS NULL THEN $3 = ANY(endpoint.events) ELSE endpoint.id = $7 END
            AND (account.suspended_at IS NULL OR account.suspended_at > $5 OR $3 = 'account.suspended')
          ON CONFLICT (endpoint_id, event_id) DO NOTHING RETURNING endpoint_id
        )
        UPDATE gateway.webhook_endpoints SET due_at = least(due_at, now())
        WHERE id IN (SELECT endpoint_id FROM added)`,
-      [event.accountId, event.id, event.type, bodyOf(event), event.at],
+      [
+        event.accountId,
+        event.id,
+        event.type,
+        bodyOf(event),
+        event.at,
+        callbackUrl,
+        callbackUrl === null ? null : await this.ofOrigin(event.accountId, callbackUrl),
+      ],
     );
+  }
+
+  private async ofOrigin(accountId: string, url: string): Promise<string | null> {
+    const endpoints = await this.database.query<{ id: string; url: string }>(
+      `SELECT id, url FROM gateway.webhook_endpoints
+       WHERE account_id = $1 AND state = 'enabled' ORDER BY created_at, id`,
+      [accountId],
+    );
+    return endpoints.find((endpoint) => isSameOrigin(endpoint.url, url))?.id ?? null;
   }
 
   /** Adds a delivery to one endpoint, whatever it wants. */
@@ -143,7 +165,7 @@ export class WebhookDeliveryStore {
 
   due(endpointId: string, most: number): Promise<DueDelivery[]> {
     return this.database.query(
-      `SELECT id, event_id, body, tries FROM gateway.webhook_deliveries
+      `SELECT id, event_id, body, tries, url FROM gateway.webhook_deliveries
        WHERE endpoint_id = $1 AND next_try_at <= now() ORDER BY next_try_at LIMIT $2`,
       [endpointId, most],
     );

@@ -141,7 +141,7 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
 
   /** Undefined if the process stops. */
   private async attempt(endpoint: LeasedEndpoint, delivery: DueDelivery): Promise<Attempted | undefined> {
-    const { id, tries } = delivery;
+    const { id, tries, url } = delivery;
     try {
       const { status } = await this.send(endpoint, delivery);
       return { id, state: 'delivered', status, fault: null, retryMs: null, isGone: false };
@@ -153,16 +153,21 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
       const waitMs = isGone ? undefined : WAITS_MS[tries];
       // So that endpoints that failed together are not all retried together.
       const retryMs = waitMs === undefined ? null : waitMs * (1 + Math.random() / 10);
-      return { id, state: retryMs === null ? 'failed' : 'pending', status, fault, retryMs, isGone };
+      const state = retryMs === null ? 'failed' : 'pending';
+      // A place for one job ends nothing else.
+      return { id, state, status, fault, retryMs, isGone: isGone && url === null };
     }
   }
 
-  private send(endpoint: LeasedEndpoint, { event_id: id, body }: DueDelivery): Promise<{ status: number }> {
+  private send(
+    endpoint: LeasedEndpoint,
+    { event_id: id, body, url }: DueDelivery,
+  ): Promise<{ status: number }> {
     const opened = [endpoint.secret, endpoint.earlier_secret ?? []]
       .flat()
       .map((sealed) => this.secrets.open(sealed, endpoint.id));
     const timestamp = Math.floor(Date.now() / 1_000);
-    return this.fetcher.fetch(endpoint.url, {
+    return this.fetcher.fetch(url ?? endpoint.url, {
       limitBytes: RESPONSE_BYTES,
       timeoutMs: TIMEOUT_MS,
       signal: this.stopping.signal,

@@ -15,6 +15,7 @@ import { RootLogger, whileConnected } from '@svc/runtime';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
 import { PaymentDemands } from '@svc/identity/wallets';
+import { CallbacksStore } from './callbacks.store.js';
 import type { MediaPlan } from './media-plan.js';
 
 const MS_PER_SECOND = 1_000;
@@ -25,6 +26,7 @@ export class MediaOrders {
   constructor(
     private readonly paid: PaidOperations,
     private readonly jobs: MediaJobs,
+    private readonly callbacks: CallbacksStore,
     private readonly attachments: Attachments,
     private readonly demands: PaymentDemands,
     private readonly logger: RootLogger,
@@ -47,6 +49,8 @@ export class MediaOrders {
     };
     const earlier = await this.earlier(named, request);
     if (earlier) return earlier.id;
+    const { callbackUrl } = plan;
+    if (callbackUrl !== undefined) await this.callbacks.demandEndpoint(caller.accountId, callbackUrl);
     const order = await this.withPicture(plan, pair);
     const job: NewMediaJob = {
       ...named,
@@ -54,6 +58,7 @@ export class MediaOrders {
       requestId: request.id,
       model: model.id,
       order,
+      callbackUrl,
       expectedMs: model.expectedSeconds * MS_PER_SECOND,
       deadlineMs: model.deadlineSeconds * MS_PER_SECOND,
     };

@@ -22,6 +22,7 @@ export interface MediaPlan {
   /** Without its image. */
   readonly order: MediaOrder;
   readonly imageUrl: string | undefined;
+  readonly callbackUrl: string | undefined;
 }
 
 const fault = (field: string, message: string): Problem =>
@@ -177,6 +178,7 @@ export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
     sale,
     line: videoLine(model, shape),
     imageUrl,
+    callbackUrl: request.callback_url,
     order: {
       prompt: request.prompt,
       seconds: shape.seconds,
@@ -234,6 +236,7 @@ export function planMusic(request: MusicOrder, buyer: Buyer): MediaPlan {
     sale,
     line: chargeLine(price, units),
     imageUrl: undefined,
+    callbackUrl: request.callback_url,
     order: {
       prompt: request.prompt,
       seconds,

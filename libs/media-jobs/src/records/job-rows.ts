@@ -16,6 +16,7 @@ export interface ListedRow {
   readonly failure_message: string | null;
   readonly refund: 'pending' | 'done' | null;
   readonly bytes: bigint | null;
+  readonly callback_url: string | null;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly ended_at: Date | null;
@@ -33,7 +34,7 @@ export interface JobRow extends ListedRow {
 }
 
 export const LISTED = `id, request_id, account_id, key_id, kind, model, state, submits, backend, failure_code, failure_message,
-  refund, bytes, created_at, started_at, ended_at, deadline_at, expires_at`;
+  refund, bytes, callback_url, created_at, started_at, ended_at, deadline_at, expires_at`;
 
 /** All but the picture and what only the database reads. */
 export const COLUMNS = `${LISTED}, "order", version, tries, backend_job, mime, expected_ms`;

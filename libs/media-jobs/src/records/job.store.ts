@@ -85,8 +85,8 @@ export class JobStore {
       if (Number(counts?.stored ?? 0) >= bounds.storedBytes) throw new Problem('MEDIA_STORAGE_FULL');
       const inserted = await client.query(
         `INSERT INTO media.jobs (id, request_id, account_id, key_id, kind, model, state, "order", picture, body_sha256,
-           idempotency_key, expected_ms, created_at, deadline_at, expires_at, next_step_at)
-         VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8, $9, $10, $11, $12, $13, $14, $15)
+           idempotency_key, expected_ms, created_at, deadline_at, expires_at, next_step_at, callback_url)
+         VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (account_id, kind, idempotency_key) DO NOTHING`,
         [
           job.id,
@@ -104,6 +104,7 @@ export class JobStore {
           new Date(at.getTime() + job.deadlineMs),
           expiresAt,
           new Date(at.getTime() + UNCHARGED_MS),
+          job.callbackUrl ?? null,
         ],
       );
       if (inserted.rowCount === 0) throw new Problem('REQUEST_IN_PROGRESS');
@@ -297,8 +298,12 @@ export class JobStore {
       const { id, model, failure_code: code, kind } = row;
       const data = { id, model, ...(code !== null && { code }) };
       const type = code === null ? (`${kind}.completed` as const) : (`${kind}.failed` as const);
-      const event = newAccountEvent(row.account_id, type, data);
-      await addToOutbox((text, given) => client.query(text, [...given]), accountEvent, event);
+      const events = [newAccountEvent(row.account_id, type, data)];
+      // It has an id of its own, since its endpoint may also want the type.
+      if (row.callback_url !== null)
+        events.push({ ...newAccountEvent(row.account_id, type, data), callbackUrl: row.callback_url });
+      for (const event of events)
+        await addToOutbox((text, given) => client.query(text, [...given]), accountEvent, event);
       return row;
     });
   }
