@@ -177,17 +177,14 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     ),
   ),
   refused('POST /image/background-remove', /image or image_url is required/, TOGETHER),
-  refused(
-    'POST /x402/top-up',
-    /must be a decimal number of US dollars from 5 to 10000/,
-    'The amount is a decimal text, of which a schema knows no least and no most.',
-  ),
-  {
-    check: 'not_a_server_error',
-    operation: 'POST /x402/top-up',
-    status: 503,
-    why: NO_CHAIN,
-  },
+  ...['POST /x402/top-up', 'POST /x402/solana-transfer'].flatMap((operation) => [
+    refused(
+      operation,
+      /must be a decimal number of US dollars from 5 to 10000/,
+      'The amount is a decimal text, of which a schema knows no least and no most.',
+    ),
+    { check: 'not_a_server_error', operation, status: 503, why: NO_CHAIN },
+  ]),
   ...[
     'GET /operator/v1/payments',
     'GET /operator/v1/payments/totals',

@@ -57,6 +57,7 @@ The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An
     summary: 'Returns a token that a wallet signs to get a key',
     description: 'Needs no key. Counts towards a limit for the network of the client.',
     access: 'public',
+    headers: ['balances'],
     status: 200,
     reply: WalletKeyToken,
     refusals: ['RATE_LIMIT_EXCEEDED', 'X402_NOT_CONFIGURED'],
@@ -70,6 +71,7 @@ The limits in USD and DIEM apply separately. A limit of 0 allows no spending. An
     description: `Needs no key, but a signature of the wallet: it signs the exact text of a token. The account of a wallet exists from
 its first use; it pays from its credit.`,
     access: 'public',
+    headers: ['balances'],
     status: 200,
     body: WalletApiKey,
     reply: NewApiKeyReply,

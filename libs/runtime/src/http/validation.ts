@@ -18,7 +18,7 @@ export function validateRequest(request: Incoming, next: Next): void {
   try {
     const { params, query, isPlainBody } = route;
     // What is streamed is checked as it is read.
-    const body = route.streamsBody ? undefined : route.body;
+    const body = request.bodyStream ? undefined : route.body;
     if (params) request.params = refuseUnstorable(validate(params, paramsOf(route, request.params)));
     if (query) request.query = refuseUnstorable(validate(query, request.query));
     if (body instanceof z.ZodObject && (request.bodyJson?.text.length ?? 0) > AT_ONCE_CHARACTERS) {
