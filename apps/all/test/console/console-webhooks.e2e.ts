@@ -167,6 +167,14 @@ describe.runIf(CHROMIUM !== undefined)('webhooks in the console', () => {
     expect(await opened.findings()).toEqual([]);
     await page.getByRole('button', { name: 'Remove: The balance falls below $2.50' }).click();
     await low.waitFor({ state: 'detached' });
+    await add.click();
+    await dialog.getByText('What a user spends').click();
+    await dialog.getByLabel('User, as in requests').fill('alice');
+    await dialog.getByLabel('Amount').fill('4');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    const ofUser = page.getByRole('button', { name: /^Remove: The user eu_.* has spent \$4\.00 a month$/ });
+    await ofUser.click();
+    await ofUser.waitFor({ state: 'detached' });
     const alerts = await fetch(`${platform.apiUrl}/alerts`, {
       headers: { authorization: `Bearer ${keys.adminKey}` },
     });

@@ -126,8 +126,8 @@ class Customer {
     });
   }
 
-  spend(): Promise<Response> {
-    return platform.chat(this.apiKey, { ...CHAT, model: 'dear', max_tokens: 16 });
+  spend(user?: string): Promise<Response> {
+    return platform.chat(this.apiKey, { ...CHAT, model: 'dear', max_tokens: 16, ...(user && { user }) });
   }
 }
 
@@ -267,6 +267,28 @@ describe('a delivery', () => {
     await customer.test(await customer.endpoint('/low-end'));
     await arrival('/low-end');
     expect(receiver.at('/low')).toHaveLength(1);
+  });
+
+  it('is of what one of the users of the account has spent, under the hash that stands for its name', async () => {
+    const customer = await Customer.with('10.00');
+    const { secret } = await customer.endpoint('/users', ['end_user.spend_threshold']);
+    const alert = { type: 'end_user.spend_threshold', period: 'MONTH', currency: 'USD', amount: 0.01 };
+    const set = { alerts: [{ ...alert, endUser: 'alice' }] };
+    const { body: stored } = await customer.call<{ alerts: { endUser: string }[] }>('PUT', '/alerts', set);
+    expect(stored).toEqual({ alerts: [{ ...alert, endUser: expect.stringMatching(/^eu_/) }] });
+    expect((await customer.call('PUT', '/alerts', stored)).body).toEqual(stored);
+    expect((await customer.spend('bob')).status).toBe(200);
+    expect((await customer.spend('alice')).status).toBe(200);
+    expect((await customer.spend('alice')).status).toBe(200);
+    const event: unknown = await unwrapped(await arrival('/users'), secret);
+    const [{ endUser } = { endUser: '' }] = stored.alerts;
+    expect(event).toMatchObject({
+      type: 'end_user.spend_threshold',
+      data: { end_user: endUser, period: 'MONTH', currency: 'USD', amount: 0.01 },
+    });
+    await customer.test(await customer.endpoint('/users-end'));
+    await arrival('/users-end');
+    expect(receiver.at('/users')).toHaveLength(1);
   });
 
   it('is repeated with its id after a failure, and when it is replayed', async () => {

@@ -44,3 +44,69 @@ it(
   },
   60_000 + KILLS * 60_000,
 );
+
+const THRESHOLDS = 100;
+
+it(
+  'each of a hundred amounts is notified under one id, whenever the process is killed between charges at the same time',
+  async () => {
+    const receiver = await WebhookReceiver.start();
+    onTestFinished(() => receiver.stop());
+    const platform = await ownPlatform({
+      env: { GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host },
+      models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
+    });
+    const { account, adminKey } = await AccountKeys.of(platform, '1000.00');
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
+    const call = async (method: string, path: string, body: object): Promise<void> => {
+      const init = { method, headers, body: JSON.stringify(body) };
+      const response = await fetch(`${platform.apiUrl}${path}`, init);
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    };
+    const types = ['balance.low', 'end_user.spend_threshold'];
+    await call('POST', '/webhook_endpoints', { url: `${receiver.url}/amounts`, events: types });
+    // A hundredth of a dollar apart, from the first charge on.
+    const alerts = Array.from({ length: THRESHOLDS }, (_, index) => {
+      const amount = (index + 1) / 100;
+      return index % 2 === 0
+        ? { type: 'balance.low', currency: 'USD', amount: 1_000 - amount }
+        : { type: 'end_user.spend_threshold', endUser: 'alice', period: 'MONTH', currency: 'USD', amount };
+    });
+    await call('PUT', '/alerts', { alerts });
+    const chat = {
+      model: 'dear',
+      messages: [{ role: 'user', content: 'hi' }],
+      max_tokens: 16,
+      user: 'alice',
+    };
+    const spend = async (): Promise<void> => {
+      const response = await platform.chat(account.apiKey, chat);
+      await response.text();
+    };
+    for (let round = 0; round < KILLS; round += 1) {
+      const spending = Array.from({ length: 8 }, () => spend().catch(() => undefined));
+      await sleep(50 + round * 100);
+      await platform.kill();
+      await Promise.all(spending);
+      await platform.restart();
+    }
+    // Until everything is spent that an alert is for.
+    await eventually('all amounts are spent', async () => {
+      await spend();
+      return Number((await platform.balances(account.id)).usd) < 999;
+    });
+    const sent = () =>
+      receiver.at('/amounts').map(({ headers: { 'webhook-id': id }, body }) => {
+        const { type, data } = JSON.parse(body) as { type: string; data: { amount: number } };
+        return { id, name: `${type} ${data.amount}` };
+      });
+    const wanted = alerts.map(({ type, amount }) => `${type} ${amount}`).toSorted();
+    await eventually(
+      'all are delivered',
+      () => new Set(sent().map(({ name }) => name)).size === wanted.length,
+    );
+    const byId = new Map(sent().map(({ id, name }) => [id, name]));
+    expect([...byId.values()].toSorted()).toEqual(wanted);
+  },
+  120_000 + KILLS * 60_000,
+);

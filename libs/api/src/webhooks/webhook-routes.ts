@@ -148,8 +148,8 @@ may have 10 endpoints.`,
     operationId: 'setAlerts',
     summary: 'Sets the amounts of which the account is notified',
     description: `Replaces all earlier ones. \`balance.low\` happens when the balance in a currency falls below the amount, and again only after it was
-at least the amount: after a top-up, or a new day's DIEM. \`key.spend_threshold\` happens once in each period, when the key has spent
-the amount. What is already so when this is set does not count.`,
+at least the amount: after a top-up, or a new day's DIEM. \`key.spend_threshold\` and \`end_user.spend_threshold\` happen once in each period,
+when the key or the end user has spent the amount. What is already so when this is set does not count.`,
     body: Alerts,
     reply: AlertsReply,
     refusals: ['INVALID_REQUEST'],

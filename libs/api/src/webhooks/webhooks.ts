@@ -100,14 +100,29 @@ const terms = {
     .meta({ example: 5 }),
 };
 
+const period = z
+  .enum(LIMIT_PERIODS)
+  .describe('A UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key or user.');
+
 const members = {
   low: { type: z.literal('balance.low'), ...terms },
   spent: {
     type: z.literal('key.spend_threshold'),
     keyId: z.uuid(),
-    period: z
-      .enum(LIMIT_PERIODS)
-      .describe('A UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.'),
+    period,
+    ...terms,
+  },
+  spentByUser: {
+    type: z.literal('end_user.spend_threshold'),
+    endUser: z
+      .string()
+      .min(1)
+      .max(512)
+      .describe(
+        'The name of an end user in requests, or the hash that stands for it. Responses have the hash.',
+      )
+      .meta({ example: 'alice' }),
+    period,
     ...terms,
   },
 };
@@ -117,7 +132,11 @@ export const Alerts = z.strictObject({
   alerts: z
     .array(
       z
-        .discriminatedUnion('type', [z.strictObject(members.low), z.strictObject(members.spent)])
+        .discriminatedUnion('type', [
+          z.strictObject(members.low),
+          z.strictObject(members.spent),
+          z.strictObject(members.spentByUser),
+        ])
         .meta(namedMembers('NewAlert')),
     )
     .max(ALERTS_MAX),
@@ -126,7 +145,11 @@ export const Alerts = z.strictObject({
 export const AlertsReply = z.object({
   alerts: z.array(
     z
-      .discriminatedUnion('type', [z.object(members.low), z.object(members.spent)])
+      .discriminatedUnion('type', [
+        z.object(members.low),
+        z.object(members.spent),
+        z.object(members.spentByUser),
+      ])
       .meta(namedMembers('Alert')),
   ),
 });

@@ -7,13 +7,16 @@ type KeyType = ApiKeyView['apiKeyType'];
 
 /** Creates a key and returns its secret. */
 export async function createKey(terms: KeyFormTerms, apiKeyType: KeyType): Promise<string> {
-  const { maxCostPerRequest, requestsPerMinute, tokensPerMinute, ...others } = terms;
+  const { maxCostPerRequest, requestsPerMinute, tokensPerMinute, requestsPerDay, tokensPerDay, ...others } =
+    terms;
   const body = {
     ...others,
     apiKeyType,
     ...(maxCostPerRequest === null ? {} : { maxCostPerRequest }),
     ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
     ...(tokensPerMinute === null ? {} : { tokensPerMinute }),
+    ...(requestsPerDay === null ? {} : { requestsPerDay }),
+    ...(tokensPerDay === null ? {} : { tokensPerDay }),
   };
   const { data } = await withProof(() => call('POST', '/api/v1/api_keys', { body }));
   return data.apiKey;

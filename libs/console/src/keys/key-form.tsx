@@ -20,6 +20,8 @@ export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod
     readonly maxCostPerRequest: number | null;
     readonly requestsPerMinute: number | null;
     readonly tokensPerMinute: number | null;
+    readonly requestsPerDay: number | null;
+    readonly tokensPerDay: number | null;
   };
 
 /** The choices of the form that are not in fields of text. */
@@ -50,6 +52,8 @@ const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
   maxCostPerRequest: numberIn(data, 'most'),
   requestsPerMinute: numberIn(data, 'rpm'),
   tokensPerMinute: numberIn(data, 'tpm'),
+  requestsPerDay: numberIn(data, 'rpd'),
+  tokensPerDay: numberIn(data, 'tpd'),
   ...restrictionsOf(data, choices.type === 'ADMIN'),
   ...fallbacksOf(data),
 });
@@ -87,6 +91,14 @@ function LimitFields({ current }: LimitFieldsProps) {
         </Field>
         <Field label="Tokens per minute" hint="Within the account's limits">
           <input name="tpm" type="number" min="1" step="1" defaultValue={current?.tokensPerMinute ?? ''} />
+        </Field>
+      </div>
+      <div class="fields">
+        <Field label="Requests per day" hint="A day in UTC">
+          <input name="rpd" type="number" min="1" step="1" defaultValue={current?.requestsPerDay ?? ''} />
+        </Field>
+        <Field label="Tokens per day" hint="A day in UTC">
+          <input name="tpd" type="number" min="1" step="1" defaultValue={current?.tokensPerDay ?? ''} />
         </Field>
       </div>
     </>

@@ -21,9 +21,11 @@ const nameOf = ({ description, last6Chars }: ApiKeyView): string => `${descripti
 /** When an alert happens. */
 function textOf(alert: AccountAlert, keys: readonly ApiKeyView[]): string {
   if (alert.type === 'balance.low') return `The balance falls below ${amountOf(alert)}`;
+  const spent = `has spent ${amountOf(alert)} ${PERIODS[alert.period].each}`;
+  if (alert.type === 'end_user.spend_threshold') return `The user ${alert.endUser} ${spent}`;
   const spender = keys.find(({ id }) => id === alert.keyId);
   const key = spender ? nameOf(spender) : 'A key that has ended';
-  return `${key} has spent ${amountOf(alert)} ${PERIODS[alert.period].each}`;
+  return `${key} ${spent}`;
 }
 
 const CURRENCIES = [
@@ -33,6 +35,7 @@ const CURRENCIES = [
 const TYPES = [
   ['balance.low', 'A low balance'],
   ['key.spend_threshold', 'What a key spends'],
+  ['end_user.spend_threshold', 'What a user spends'],
 ] as const;
 const PERIOD_OPTIONS = (['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
   (name) => [name, PERIODS[name].label] as const,
@@ -50,7 +53,9 @@ function AlertForm({ keys, onDone }: AlertFormProps) {
   const [keyId, setKeyId] = useState(keys[0]?.id ?? '');
   const { error, isBusy, run } = useAction(async (data: FormData) => {
     const terms = { currency, amount: Number(textIn(data, 'amount')) };
-    await addAlert(type === 'balance.low' ? { type, ...terms } : { type, keyId, period, ...terms });
+    if (type === 'balance.low') await addAlert({ type, ...terms });
+    else if (type === 'key.spend_threshold') await addAlert({ type, keyId, period, ...terms });
+    else await addAlert({ type, endUser: textIn(data, 'endUser'), period, ...terms });
     announce('Saved');
     onDone();
   });
@@ -63,14 +68,20 @@ function AlertForm({ keys, onDone }: AlertFormProps) {
       }}
     >
       <Segments label="Of what" value={type} options={TYPES} onChange={setType} />
-      {type === 'key.spend_threshold' && (
+      {type !== 'balance.low' && (
         <div class="fields">
-          <Select
-            label="Key"
-            value={keyId}
-            options={keys.map((key) => [key.id, nameOf(key)] as const)}
-            onChange={setKeyId}
-          />
+          {type === 'key.spend_threshold' ? (
+            <Select
+              label="Key"
+              value={keyId}
+              options={keys.map((key) => [key.id, nameOf(key)] as const)}
+              onChange={setKeyId}
+            />
+          ) : (
+            <Field label="User, as in requests">
+              <input name="endUser" maxLength={512} required />
+            </Field>
+          )}
           <Select label="Within a" value={period} options={PERIOD_OPTIONS} onChange={setPeriod} />
         </div>
       )}
@@ -126,7 +137,7 @@ export function AlertsSection() {
         {({ alerts }) =>
           alerts.length === 0 ? (
             <Empty title="No alerts">
-              <span>Add one for a low balance, or for what a key spends.</span>
+              <span>Add one for a low balance, or for what a key or a user spends.</span>
             </Empty>
           ) : (
             <DataTable

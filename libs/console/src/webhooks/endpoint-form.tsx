@@ -7,6 +7,7 @@ import type { Endpoint, EndpointTerms, EventType } from './webhook-calls.js';
 const EVENTS: Readonly<Record<EventType, string>> = {
   'balance.low': 'A balance falls below an amount',
   'key.spend_threshold': 'A key has spent an amount',
+  'end_user.spend_threshold': 'One of your users has spent an amount',
   'key.expiring': 'A key expires within three days',
   'payment.settled': 'A payment is credited',
   'payment.reversed': 'The credit of a payment is taken back',

@@ -68,12 +68,15 @@ export async function replay(id: string, deliveryId: string): Promise<void> {
 export const listAlerts = async (signal?: AbortSignal): Promise<AccountAlert[]> =>
   (await call('GET', ALERTS, signal && { signal })).alerts;
 
+/** Who spends, and the period. */
+const spendingOf = (alert: AccountAlert): string => {
+  if (alert.type === 'balance.low') return '';
+  const spender = alert.type === 'key.spend_threshold' ? alert.keyId : alert.endUser;
+  return `${spender} ${alert.period}`;
+};
+
 const isSame = (a: AccountAlert, b: AccountAlert): boolean =>
-  a.type === b.type &&
-  a.currency === b.currency &&
-  a.amount === b.amount &&
-  (a.type !== 'key.spend_threshold' ||
-    (b.type === 'key.spend_threshold' && a.keyId === b.keyId && a.period === b.period));
+  a.type === b.type && a.currency === b.currency && a.amount === b.amount && spendingOf(a) === spendingOf(b);
 
 /** The alerts are set together, so the others are those of now. */
 export async function addAlert(alert: AccountAlert): Promise<void> {

@@ -5,6 +5,7 @@ import { defineEvent } from './events.js';
 export const ACCOUNT_EVENT_TYPES = [
   'balance.low',
   'key.spend_threshold',
+  'end_user.spend_threshold',
   'key.expiring',
   'payment.settled',
   'payment.reversed',

@@ -174,6 +174,12 @@ const AlertsOnWire: z.ZodType<readonly Alert[]> = z
         period: z.enum(LIMIT_PERIODS),
         ...alertTerms,
       }),
+      z.object({
+        type: z.literal('end_user.spend_threshold'),
+        endUser: Name,
+        period: z.enum(LIMIT_PERIODS),
+        ...alertTerms,
+      }),
     ]),
   )
   .max(ALERTS_MAX);

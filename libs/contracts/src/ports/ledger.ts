@@ -306,8 +306,15 @@ interface KeyAlert extends AlertTerms {
   readonly period: LimitPeriod;
 }
 
+/** An end user has spent an amount: once in each period. */
+interface EndUserAlert extends AlertTerms {
+  readonly type: 'end_user.spend_threshold';
+  readonly endUser: string;
+  readonly period: LimitPeriod;
+}
+
 /** What an account wants to be notified of. */
-export type Alert = BalanceAlert | KeyAlert;
+export type Alert = BalanceAlert | KeyAlert | EndUserAlert;
 
 /** The most alerts of an account. */
 export const ALERTS_MAX = 100;

@@ -4,6 +4,7 @@ import { Alerts } from '@svc/api/webhooks';
 import { numberToNano, usdNumber } from '@svc/contracts/money';
 import { type Alert, Books, type Caller } from '@svc/contracts/ports';
 import { CallerOf } from '@svc/identity/auth';
+import { namedEndUser } from '@svc/identity/end-users';
 import { Serves } from '@svc/runtime';
 
 /** The amounts of which an account is notified. */
@@ -13,21 +14,26 @@ export class AlertsController {
 
   @Serves(routes.getAlerts)
   async get(@CallerOf() { accountId }: Caller): Promise<Alerts> {
-    const alerts = await this.books.alerts(accountId);
-    return {
-      alerts: alerts.map(({ amountNano, ...alert }) => ({ ...alert, amount: usdNumber(amountNano) })),
-    };
+    return { alerts: (await this.books.alerts(accountId)).map(viewOf) };
   }
 
   @Serves(routes.setAlerts)
-  async set(@CallerOf() { accountId }: Caller, @Body() { alerts }: Alerts): Promise<Alerts> {
-    await this.books.setAlerts(accountId, alerts.map(alertOf));
-    return { alerts };
+  async set(@CallerOf() caller: Caller, @Body() { alerts }: Alerts): Promise<Alerts> {
+    const wanted = alerts.map((alert) => alertOf(caller, alert));
+    await this.books.setAlerts(caller.accountId, wanted);
+    return { alerts: wanted.map(viewOf) };
   }
 }
 
 /** The schema has validated the amount. */
-const alertOf = ({ amount, ...alert }: Alerts['alerts'][number]): Alert => ({
+function alertOf(caller: Caller, { amount, ...alert }: Alerts['alerts'][number]): Alert {
+  const amountNano = numberToNano(amount) ?? 0n;
+  return alert.type === 'end_user.spend_threshold'
+    ? { ...alert, endUser: namedEndUser(caller, alert.endUser), amountNano }
+    : { ...alert, amountNano };
+}
+
+const viewOf = ({ amountNano, ...alert }: Alert): Alerts['alerts'][number] => ({
   ...alert,
-  amountNano: numberToNano(amount) ?? 0n,
+  amount: usdNumber(amountNano),
 });

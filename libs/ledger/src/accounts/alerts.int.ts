@@ -7,6 +7,7 @@ import { chargeOf, usd } from '../../test/testing.js';
 
 const running = testLedger();
 const KEY = randomUUID();
+const ALICE = 'eu_alice';
 
 const low = (amount: number, currency: 'USD' | 'DIEM' = 'USD'): Alert => ({
   type: 'balance.low',
@@ -16,6 +17,14 @@ const low = (amount: number, currency: 'USD' | 'DIEM' = 'USD'): Alert => ({
 const spent = (amount: number, period: 'EPOCH' | 'WEEK' | 'MONTH' | 'LIFETIME'): Alert => ({
   type: 'key.spend_threshold',
   keyId: KEY,
+  period,
+  currency: 'USD',
+  amountNano: usd(amount),
+});
+
+const spentBy = (endUser: string, amount: number, period: 'EPOCH' | 'MONTH'): Alert => ({
+  type: 'end_user.spend_threshold',
+  endUser,
   period,
   currency: 'USD',
   amountNano: usd(amount),
@@ -41,7 +50,7 @@ const amountsIn = async (accountId: string) => (await eventsOf(accountId)).map((
 
 it('keeps the alerts of an account in their order, and replaces all of them', async () => {
   const accountId = randomUUID();
-  const alerts = [spent(3, 'WEEK'), low(5), low(1, 'DIEM')];
+  const alerts = [spent(3, 'WEEK'), low(5), spentBy(ALICE, 2, 'MONTH'), low(1, 'DIEM')];
   await running.books.setAlerts(accountId, alerts);
   expect(await running.books.alerts(accountId)).toEqual(alerts);
   await running.books.setAlerts(accountId, []);
@@ -102,15 +111,42 @@ it('notifies once in each period of what a key has spent, also of charges that a
   expect(await amountsIn(accountId)).toHaveLength(4);
 });
 
+it('notifies once in each period of what an end user has spent, and of no other user', async () => {
+  const accountId = randomUUID();
+  await credit(accountId, 100);
+  await running.books.setAlerts(accountId, [spentBy(ALICE, 2, 'EPOCH'), spentBy('eu_bob', 9, 'EPOCH')]);
+  const post = (endUser: string | undefined, amount: number, at: string) =>
+    running.poster.post([
+      { ...chargeOf(accountId, usd(amount)), keyId: KEY, at, ...(endUser && { endUser }) },
+    ]);
+  const monday = '2031-03-03T10:00:00.000Z';
+  await post(ALICE, 1.5, monday);
+  await post('eu_bob', 1.5, monday);
+  await post(undefined, 5, monday);
+  expect(await eventsOf(accountId)).toEqual([]);
+  await post(ALICE, 1.5, monday);
+  await post(ALICE, 1, monday);
+  const day = { end_user: ALICE, period: 'EPOCH', currency: 'USD', amount: 2, spent: 3 };
+  expect(await eventsOf(accountId)).toEqual([{ type: 'end_user.spend_threshold', data: day }]);
+  await post(ALICE, 2, '2031-03-04T00:00:00.000Z');
+  expect(await amountsIn(accountId)).toEqual([2, 2]);
+});
+
 it('notifies of each of a hundred amounts exactly once under concurrent charges, and again after a credit', async () => {
   const accountId = randomUUID();
   await credit(accountId, 100);
-  const alerts = Array.from({ length: 100 }, (_, index) =>
-    index % 2 === 0 ? low((index + 1) / 2) : spent((index + 1) / 2, 'MONTH'),
-  );
+  const alerts = Array.from({ length: 100 }, (_, index) => {
+    const amount = (index + 1) / 2;
+    return [low(amount), spent(amount, 'MONTH'), spentBy(ALICE, amount, 'MONTH')][index % 3] ?? low(amount);
+  });
   await running.books.setAlerts(accountId, alerts);
   const at = new Date().toISOString();
-  const charges = Array.from({ length: 300 }, () => ({ ...chargeOf(accountId, usd(1 / 3)), keyId: KEY, at }));
+  const charges = Array.from({ length: 300 }, () => ({
+    ...chargeOf(accountId, usd(1 / 3)),
+    keyId: KEY,
+    endUser: ALICE,
+    at,
+  }));
   // Every charge arrives twice, in batches of two sizes that are posted at the same time.
   const batches = [7, 12]
     .flatMap((size) => Array.from({ length: Math.ceil(300 / size) }, (_, index) => ({ size, index })))

@@ -16,7 +16,7 @@ import {
   userSumColumns,
 } from './columns.js';
 import { lockAccounts } from '../accounts/accounts.store.js';
-import { notifyBalances, notifySpending } from '../accounts/alerts.store.js';
+import { notifyPosted } from '../accounts/alerts.store.js';
 import { MonthsStore } from '../accounts/months.store.js';
 import { hasUser, keySpendings, paidLines, usageSums, userSums } from './paid-lines.js';
 import { type Posting, postingOf } from './posting.js';
@@ -132,8 +132,7 @@ async function insert(client: PoolClient, posting: Posting): Promise<void> {
   if (transfers.length > 0) await client.query({ ...INSERT_TRANSFERS, values: transferColumns(transfers) });
   const { rowCount } = await client.query({ ...SET_BALANCES, values: balanceColumns(accounts) });
   assert.equal(rowCount, accounts.length, 'every charged account has its row');
-  await notifyBalances(client, accounts);
-  await notifySpending(client, charges);
+  await notifyPosted(client, charges, accounts);
 }
 
 const INSERT_CHARGES = {
