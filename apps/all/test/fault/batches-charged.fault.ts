@@ -1,7 +1,10 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { askKeys } from '../account-keys.js';
 import { BatchClient, YES, chatLine, linesText } from '../batch-client.js';
 import { Platform } from '../platform.js';
 import { Reconciliation } from '../reconciliation.js';
@@ -23,7 +26,7 @@ beforeAll(async () => {
   pool = createPool(database.url, { name: 'test' });
   backend = await ScriptedBackend.start();
   platform = await Platform.start({
-    env: { DATABASE_URL: database.url, ROUTER_COOL_DOWN_MS: '1' },
+    env: { DATABASE_URL: database.url, ROUTER_COOL_DOWN_MS: '1', LEDGER_SETTLE_WAIT_MS: '100' },
     models: [{ id: 'scripted', backends: [{ url: backend.url, model: 'scripted' }] }],
     hasOwnProcess: true,
   });
@@ -120,11 +123,30 @@ const NONE = { state: 'completed', completed: 0, failed: LINES };
 async function keyOf(accountId: string): Promise<string> {
   const { body } = await platform.operator('GET', `/api_keys?accountId=${accountId}`);
   const [key] = body['data'] as { id: string }[];
-  return `/api_keys/${key?.id ?? ''}`;
+  return key?.id ?? '';
+}
+
+async function changeKey(accountId: string, change: object): Promise<void> {
+  const id = await keyOf(accountId);
+  const admin = { apiKeyType: 'ADMIN', description: '' };
+  const { body } = await platform.operator('POST', `/accounts/${accountId}/api_keys`, admin);
+  const apiKey = String(body['apiKey']);
+  const { status } = await askKeys(platform, { method: 'PATCH', apiKey, body: { id, ...change } });
+  if (status !== 200) throw new Error(`the key was not changed: ${status}`);
 }
 
 const ENDINGS: readonly [string, (batch: ChargedBatch) => unknown, EndedBatch][] = [
-  ['its key is revoked', async ({ accountId }) => platform.operator('DELETE', await keyOf(accountId)), NONE],
+  [
+    'its key is revoked',
+    async ({ accountId }) => platform.operator('DELETE', `/api_keys/${await keyOf(accountId)}`),
+    NONE,
+  ],
+  ['its key is disabled', ({ accountId }) => changeKey(accountId, { disabled: true }), NONE],
+  [
+    'its key has spent what it may',
+    ({ accountId }) => changeKey(accountId, { consumptionLimit: { usd: 0 }, limitPeriod: 'LIFETIME' }),
+    NONE,
+  ],
   [
     'its account is suspended',
     ({ accountId }) => platform.operator('PUT', `/accounts/${accountId}/suspension`, { reason: 'unpaid' }),
@@ -182,5 +204,31 @@ it(
     await pool.query('DROP TRIGGER no_end ON gateway.batches');
     await platform.restart();
     expect(await ended(batch)).toEqual(NONE);
+  },
+);
+
+it(
+  'lines whose charge nothing accepts are made and charged once something does',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const { id: accountId, apiKey } = await platform.account('1.00');
+    const client = new BatchClient(platform, apiKey);
+    const journal = join(platform.dataDir, 'ledger');
+    const sent = backend.requests.length;
+    for (const table of ['events.log', 'ledger.charges'])
+      await pool.query(
+        `CREATE TRIGGER refused BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION gateway.no_result()`,
+      );
+    await rm(journal, { recursive: true });
+    await writeFile(journal, 'no folder');
+    const lines = Array.from({ length: LINES }, (_, at) => chatLine(String(at), BODY));
+    const batch = await client.begin(linesText(...lines));
+    await eventually('all are sent again', () =>
+      Promise.resolve(backend.requests.length >= sent + 2 * LINES),
+    );
+    for (const table of ['events.log', 'ledger.charges'])
+      await pool.query(`DROP TRIGGER refused ON ${table}`);
+    await rm(journal);
+    expect(await ended({ ...batch, accountId })).toEqual({ state: 'completed', completed: LINES, failed: 0 });
   },
 );

@@ -171,18 +171,21 @@ interface TriedLine extends LineResponse {
 /** A line on its way. */
 class Sending {
   private claimed: ClaimedRequest | undefined;
+  private isOwed: boolean;
   knownId = '';
 
   constructor(
     readonly line: SentLine,
     readonly run: LineRun,
     private readonly repeats: RepeatedRequests,
-  ) {}
+  ) {
+    this.isOwed = line.isOwed;
+  }
 
   /** What is charged must be delivered, or given back. If it has stopped, it is never charged. */
   isStopped(): boolean {
-    const { line, run } = this;
-    if (!run.stop.aborted || (line.isOwed && !run.isLost)) return false;
+    const { isOwed, run } = this;
+    if (!run.stop.aborted || (isOwed && !run.isLost)) return false;
     return this.claimed?.withdraw() ?? true;
   }
 
@@ -240,6 +243,7 @@ class Sending {
   }
 
   async ended(isMade: boolean): Promise<void> {
+    if (this.claimed?.wasRefused === true) this.isOwed = false;
     await this.claimed?.ended(isMade);
     this.claimed = undefined;
   }

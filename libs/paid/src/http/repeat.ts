@@ -17,6 +17,8 @@ export interface Repeat {
    * then stored. Refuses: REQUEST_IN_PROGRESS if another process has taken over, UNAVAILABLE.
    */
   charged(charge: Charge): Promise<Charge>;
+  /** Called if that charge was refused, so that it is never made. The request has then had no effect. */
+  refused(): void;
   /** Stores the response, as far as it may be stored. Never rejects. */
   answered(answer: StoredResponse): Promise<void>;
 }

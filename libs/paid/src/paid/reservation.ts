@@ -120,6 +120,7 @@ export class Reservation {
     try {
       await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
     } catch (error) {
+      if (isUnserved(error)) repeat?.refused();
       this.logError(error, 'a response could not be charged');
       throw error;
     }

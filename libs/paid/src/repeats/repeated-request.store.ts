@@ -132,4 +132,13 @@ export class RepeatedRequestStore {
       [accountId, key, version],
     );
   }
+
+  /** Forgets a request whose charge was refused, also if another process has taken it over meanwhile. */
+  async forget({ accountId, key }: RequestLease, requestId: string): Promise<void> {
+    await this.database.query(
+      `DELETE FROM gateway.repeated_requests
+       WHERE account_id = $1 AND key = $2 AND request_id = $3 AND NOT is_made`,
+      [accountId, key, requestId],
+    );
+  }
 }

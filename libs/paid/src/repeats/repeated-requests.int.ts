@@ -148,6 +148,27 @@ it('frees the key of a request that ends without an effect, but not of one that 
   await expect(requests.claim(request)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
 });
 
+it('frees the key of a request whose charge was refused, also if another process has taken it over', async () => {
+  const request = sent();
+  for (const isTakenOver of [false, true]) {
+    const refused = await claimed(request);
+    await refused.charged(chargeOf(request, 5));
+    refused.refused();
+    await expect(refused.charged(chargeOf(request, 5))).rejects.toMatchObject({
+      code: 'REQUEST_IN_PROGRESS',
+    });
+    if (isTakenOver) {
+      await kill(request);
+      await claimed(request);
+    }
+    expect(await refused.owedCharge()).toBeUndefined();
+    await refused.ended(true);
+  }
+  const again = await claimed({ ...request, requestId: 'r-2' });
+  expect([again.isTakenOver, again.requestId]).toEqual([false, 'r-2']);
+  expect(await again.charged(chargeOf(request, 9))).toMatchObject({ cost: { usdNano: 9n } });
+});
+
 it('deletes requests after a day and no others', async () => {
   const [old, fresh] = [sent(), sent()];
   for (const request of [old, fresh]) await (await claimed(request)).answered(ANSWER);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import { type Logger, RootLogger } from '@svc/runtime';
+import { type Logger, RootLogger, retrying } from '@svc/runtime';
 import type { StoredResponse, Repeat } from '../http/repeat.js';
 import { type NamedRequest, RepeatedRequestStore, type RepeatedRow } from './repeated-request.store.js';
 import { type RequestDigest, seal, unseal } from './sealed-answer.js';
@@ -9,6 +9,9 @@ import { type RequestDigest, seal, unseal } from './sealed-answer.js';
 /** A process that works on a request renews its lease; another one may take over after it has ended. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 3_000;
+
+/** A refused charge is blocked under its id, so the request must not be taken over with it. */
+const FORGETTING = { firstMs: 100, lastMs: 1_000, deadlineMs: LEASE_MS / 2 };
 
 /** A request that was just deleted can be begun again. */
 const ATTEMPTS = 3;
@@ -31,6 +34,7 @@ export class ClaimedRequest implements Repeat {
   /** Whether its charge may be stored. */
   private isCharging = false;
   private isWithdrawn = false;
+  private isRefused = false;
   private made: Charge | undefined;
   /** The charge that is stored, or may be. */
   private owed: Charge | undefined;
@@ -72,6 +76,11 @@ export class ClaimedRequest implements Repeat {
     return this.made;
   }
 
+  /** Whether its charge was refused: it is never made, and the same request is another one from then on. */
+  get wasRefused(): boolean {
+    return this.isRefused;
+  }
+
   /** Gives the request up, unless its charge may be stored. If so returns true, and it is never charged. */
   withdraw(): boolean {
     this.isWithdrawn ||= !this.isCharging && !this.isCharged;
@@ -79,7 +88,7 @@ export class ClaimedRequest implements Repeat {
   }
 
   async charged(charge: Charge): Promise<Charge> {
-    if (this.isWithdrawn) throw new Problem('REQUEST_IN_PROGRESS');
+    if (this.isWithdrawn || this.isRefused) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharging = true;
     this.owed ??= charge;
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
@@ -88,6 +97,14 @@ export class ClaimedRequest implements Repeat {
     this.made = decodeCharge(stored);
     this.owed = this.made;
     return this.made;
+  }
+
+  refused(): void {
+    this.isRefused = true;
+    this.isCharging = false;
+    this.isCharged = false;
+    this.made = undefined;
+    this.owed = undefined;
   }
 
   /**
@@ -113,8 +130,10 @@ export class ClaimedRequest implements Repeat {
   async ended(isMade: boolean): Promise<void> {
     clearInterval(this.renewing);
     if (this.isEnded) return;
-    if (isMade || this.isCharged) await this.answer(undefined);
-    else await this.end(this.neighbours.store.drop(this.lease));
+    const { store } = this.neighbours;
+    if (this.isRefused) await this.end(retrying(() => store.forget(this.lease, this.requestId), FORGETTING));
+    else if (isMade || this.isCharged) await this.answer(undefined);
+    else await this.end(store.drop(this.lease));
   }
 
   private async answer(answer: Buffer | undefined): Promise<void> {
