@@ -155,6 +155,11 @@ const ENDINGS: readonly [string, (batch: ChargedBatch) => unknown, EndedBatch][]
   ['its backend refuses them', () => backend.refuse(1_000, { status: 400 }), NONE],
   ['its backend fails', () => backend.refuse(1_000, { status: 500 }), { ...NONE, state: 'expired' }],
   ['its backend is busy', () => backend.refuse(1_000), { ...NONE, state: 'cancelled' }],
+  [
+    'a restore has lost their claims',
+    ({ accountId }) => pool.query('DELETE FROM gateway.repeated_requests WHERE account_id = $1', [accountId]),
+    { state: 'completed', completed: LINES, failed: 0 },
+  ],
   ['nothing else happens', () => undefined, { state: 'completed', completed: LINES, failed: 0 }],
   ['it is cancelled', () => undefined, { state: 'cancelled', completed: LINES, failed: 0 }],
   ['it has expired', () => undefined, { state: 'expired', completed: LINES, failed: 0 }],

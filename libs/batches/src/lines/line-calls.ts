@@ -8,7 +8,7 @@ import type { Charge } from '@svc/contracts/messages';
 import { Problem, errorBody } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
 import { type ClaimedRequest, RepeatedRequests, digestOf } from '@svc/paid/repeats';
-import { InnerCalls, RootLogger, newId } from '@svc/runtime';
+import { InnerCalls, RootLogger, uuidOf } from '@svc/runtime';
 import type { LineResponse } from './result-lines.js';
 import type { SharedTurns } from './shared-turns.js';
 
@@ -172,6 +172,8 @@ interface TriedLine extends LineResponse {
 class Sending {
   private claimed: ClaimedRequest | undefined;
   private isOwed: boolean;
+  /** How many of its charges were refused, each of which blocks its id. */
+  private refusals = 0;
   knownId = '';
 
   constructor(
@@ -211,7 +213,7 @@ class Sending {
         accountId,
         key: keyOf({ batchId, number }),
         digest: digestOf([endpoint, '\n', body]),
-        requestId: `${routeTo(endpoint)?.idPrefix ?? 'req-'}${newId()}`,
+        requestId: `${routeTo(endpoint)?.idPrefix ?? 'req-'}${this.idDigits}`,
         mayStore: false,
       });
       // A line that has ended has its result, unless that was lost with its process.
@@ -220,6 +222,13 @@ class Sending {
     }
     this.knownId = this.claimed.requestId;
     return this.knownId;
+  }
+
+  /** The same in every process, so that a line whose claim is lost in a restore is charged once. */
+  private get idDigits(): string {
+    const { batchId, number } = this.line;
+    const name = keyOf({ batchId, number });
+    return uuidOf(this.refusals === 0 ? name : `${name} ${this.refusals}`).replaceAll('-', '');
   }
 
   /** Does work that is aborted when the run is cancelled, as long as it is not charged. */
@@ -243,7 +252,10 @@ class Sending {
   }
 
   async ended(isMade: boolean): Promise<void> {
-    if (this.claimed?.wasRefused === true) this.isOwed = false;
+    if (this.claimed?.wasRefused === true) {
+      this.isOwed = false;
+      this.refusals += 1;
+    }
     await this.claimed?.ended(isMade);
     this.claimed = undefined;
   }
