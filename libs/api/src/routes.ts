@@ -227,6 +227,18 @@ The parameters of \`svc_parameters\` may also follow the model's name:
     reply: z.object({ api: z.string(), docs: z.string(), openapi: z.string() }),
     refusals: [],
   },
+  llms: {
+    method: 'GET',
+    path: '/llms.txt',
+    operationId: 'getLlmsText',
+    tag: 'Description',
+    summary: 'Lists all operations for programs that help people to use the API',
+    access: 'public',
+    status: 200,
+    reply: z.string(),
+    replyType: 'text/plain; charset=utf-8',
+    refusals: [],
+  },
   docs: {
     method: 'GET',
     path: '/docs',

@@ -1,6 +1,7 @@
 import { headersOf, HEADERS } from './openapi-headers.js';
 import { STATUS_MEANINGS, errorExample, refusalsByStatus } from './openapi-errors.js';
 import { EXAMPLES, type NamedExamples } from './openapi-examples.js';
+import { INTRODUCTION, PUBLIC_BASE } from './introduction.js';
 import { headerParameters } from './request-headers.js';
 import { type JsonObject, schemaRef } from './json-schema.js';
 import { JSON_TYPE, OpenApiSchemas } from './openapi-schemas.js';
@@ -12,35 +13,6 @@ import { shareParts } from './shared-parts.js';
 
 /** The readers of a description: clients, or the operator. */
 export type OpenApiAudience = 'public' | 'operator';
-
-const PUBLIC_BASE = '/api/v1';
-
-const INTRODUCTION = {
-  public: {
-    title: 'Svc API',
-    description: `An inference API for unmodified OpenAI clients: set their base URL to this service's address with \`/api/v1\`, and give them a key.
-
-**Credentials.** \`Authorization: Bearer <key>\`. Without credentials, a route that wallets may use returns 402 with the ways to pay.
-
-**Money.** Requests are paid from prepaid credit. Every response contains its cost, to the nano-dollar.
-
-**Errors.** All errors have OpenAI's format, with the code at the top level as well. Retry requests that failed with 429, 500 or
-503, with exponential backoff.
-
-**Limits.** Requests and tokens per minute, for each account and model. The \`x-ratelimit-*\` headers show what is left.
-
-**Versions.** Changes to \`/api/v1\` are backward compatible. The revision of the service is in \`x-svc-version\`.`,
-    'x-guidance':
-      'Without an account, sign in with a wallet (`SIGN-IN-WITH-X`) and buy credit with `POST /x402/top-up`, or create a key with ' +
-      '`POST /api_keys/generate_web3_key`. `GET /models` has the models, what they can do, and their prices. `cost` in a ' +
-      'response is what it has cost; set `max_tokens` to bound it. `Idempotency-Key` makes a repetition free.',
-  },
-  operator: {
-    title: 'Svc operator API',
-    description:
-      "For the operator of the service, on the operator's port. Amounts of money are decimal strings, exact to the nano-dollar.",
-  },
-} as const;
 
 const SECURITY_SCHEMES = {
   apiKey: {

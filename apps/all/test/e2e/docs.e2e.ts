@@ -1,8 +1,14 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { AccountKeys } from '../account-keys.js';
 import { errorOf } from '../response-bodies.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 
@@ -11,12 +17,16 @@ interface Document {
   paths: Record<string, unknown>;
 }
 
+type Samples = Record<'curl' | 'python' | 'javascript', string>;
+
+const execute = promisify(execFile);
+
 let platform: Platform;
 let html: string;
 let page: Response;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  platform = await Platform.start({ models: [{ id: 'llama-3.2-3b' }] });
   page = await fetch(`${platform.rootUrl}/docs`);
   html = await page.text();
 });
@@ -85,9 +95,64 @@ describe('200', () => {
     expect(references.filter((target) => !target.startsWith('data:'))).toEqual([]);
   });
 
+  it('shows samples of each operation in three languages', async () => {
+    const { paths } = parse(await (await fetch(`${platform.apiUrl}/openapi.yaml`)).text()) as Document;
+    const operations = Object.values(paths).flatMap((path) => Object.values(path as object)) as {
+      operationId: string;
+    }[];
+    const response = await fetch(`${platform.rootUrl}/docs/samples.json`);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const samples = (await response.json()) as Record<string, Samples>;
+    expect(Object.keys(samples).toSorted()).toEqual(
+      operations.map(({ operationId }) => operationId).toSorted(),
+    );
+    const languages = new Set(Object.values(samples).map((texts) => Object.keys(texts).join()));
+    expect(languages).toEqual(new Set(['curl,python,javascript']));
+  });
+
+  it.each([
+    'listModels',
+    'createChatCompletion',
+    'createResponse',
+    'createMessage',
+    'createApiKey',
+    'createFile',
+  ])('shows samples of %s that run as they are', async (operationId) => {
+    const text = await (await fetch(`${platform.rootUrl}/docs/samples.json`)).text();
+    const samples = JSON.parse(text.replaceAll('SVC_ADDRESS', platform.rootUrl)) as Record<string, Samples>;
+    const { adminKey } = await AccountKeys.of(platform);
+    const folder = await mkdtemp(join(tmpdir(), 'svc-samples-'));
+    await writeFile(join(folder, 'requests.jsonl'), '{}\n');
+    const options = {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], SVC_API_KEY: adminKey },
+      timeout: 30_000,
+    };
+    const { curl = '', javascript = '' } = samples[operationId] ?? {};
+    const node = ['--input-type=module', '--eval', javascript];
+    expect((await execute('sh', ['-c', curl], options)).stdout).toMatch(/^\{.*"(?:id|data)":/s);
+    expect((await execute(process.execPath, node, options)).stdout).toMatch(/\b(?:id|data):/);
+    await rm(folder, { recursive: true });
+  });
+
+  it('has a list of the operations for programs, whose links lead to this server', async () => {
+    const response = await fetch(`${platform.rootUrl}/llms.txt`);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const text = await response.text();
+    expect(text).toMatch(/^# Svc API\n\n> /);
+    const links = [...text.matchAll(/\]\(([^)]+)\): /g)].map(
+      ([, link = '']) => new URL(link, platform.rootUrl),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    const pages = [...new Set(links.map(({ origin, pathname }) => origin + pathname))];
+    const statuses = await Promise.all(pages.map(async (link) => (await fetch(link)).status));
+    expect(statuses).toEqual(pages.map(() => 200));
+    expect(text).toContain('(/docs#/Chat/createChatCompletion): `POST /api/v1/chat/completions`');
+  });
+
   it('shows the description of this server, without an external validator', async () => {
     const start = await (await fetch(`${platform.rootUrl}/docs/start.js`)).text();
-    const [, address = ''] = /url: '([^']+)'/.exec(start) ?? [];
+    const [, address = ''] = /\burl: '([^']+)'/.exec(start) ?? [];
     expect((await fetch(new URL(address, page.url))).headers.get('content-type')).toBe('application/yaml');
     expect(start).toContain('validatorUrl: null');
     expect(start).not.toMatch(/https?:/);

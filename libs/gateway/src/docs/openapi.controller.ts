@@ -1,5 +1,5 @@
 import { Controller, Req, Res } from '@nestjs/common';
-import { type OpenApiAudience, openApiDocument } from '@svc/openapi';
+import { type OpenApiAudience, llmsText, openApiDocument } from '@svc/openapi';
 import { routes } from '@svc/api';
 import { Serves, VERSION } from '@svc/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,6 +9,7 @@ import { PublishedText } from '@svc/paid/http';
 /** Serves the OpenAPI descriptions. */
 @Controller()
 export class OpenApiController {
+  private llms: PublishedText | undefined;
   private readonly texts = new Map<OpenApiAudience, PublishedText>();
 
   @Serves(routes.openApi)
@@ -19,6 +20,15 @@ export class OpenApiController {
   @Serves(routes.operatorOpenApi)
   async forOperator(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.text('operator').send(request, reply);
+  }
+
+  @Serves(routes.llms)
+  async forPrograms(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.llms ??= new PublishedText(llmsText(), {
+      'content-type': routes.llms.replyType,
+      'cache-control': 'no-cache',
+    });
+    await this.llms.send(request, reply);
   }
 
   /** Generated on first request, so that startup does not wait for it. */
