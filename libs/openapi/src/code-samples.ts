@@ -7,7 +7,7 @@ import { isObject } from './json-schema.js';
 import { SAMPLE_BODIES, type SampleBody } from './sample-bodies.js';
 
 /** How a request is sent, in several languages. */
-export interface CodeSamples {
+interface CodeSamples {
   readonly curl: string;
   readonly python: string;
   readonly javascript: string;

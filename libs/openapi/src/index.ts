@@ -1,4 +1,4 @@
-export { type CodeSamples, codeSamples } from './code-samples.js';
+export { codeSamples } from './code-samples.js';
 export { llmsText } from './introduction.js';
 export { TREATMENTS } from './field-treatments.js';
 export { type OpenApiAudience, openApiDocument } from './openapi.js';

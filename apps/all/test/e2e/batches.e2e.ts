@@ -1,3 +1,4 @@
+import { CLIENT_KEY } from '@svc/api/tee';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BatchClient, type BatchEndpoint, chatLine, linesText } from '../batch-client.js';
@@ -40,6 +41,9 @@ afterAll(async () => {
   await platform.stop();
   await backend.close();
 });
+
+const CHAT_BATCH = { endpoint: '/v1/chat/completions', completion_window: '24h' };
+const MESSAGE = { model: 'cheap', max_tokens: 8, messages: [{ role: 'user', content: 'hi' }] };
 
 const chat = (id: string, body: object = {}): object => chatLine(id, { model: 'cheap', ...body });
 
@@ -146,6 +150,23 @@ describe('a batch', () => {
     const end = await client.ended(await client.begin(linesText(line), url as BatchEndpoint));
     const [result] = await client.resultsIn(end.output_file_id);
     expect(result?.response?.body).toMatchObject(expected);
+  });
+
+  it.each([
+    ['/batches', async () => ({ input_file_id: await client.upload(linesText(chat('x'))), ...CHAT_BATCH })],
+    ['/messages/batches', () => ({ requests: [{ custom_id: '1', params: MESSAGE }] })],
+  ])('is refused by %s if it is encrypted, since it is stored', async (path, bodyOf) => {
+    const response = await fetch(platform.apiUrl + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${account.apiKey}`,
+        'content-type': 'application/json',
+        [CLIENT_KEY]: '04c0ffee',
+      },
+      body: JSON.stringify(await bodyOf()),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('they cannot be encrypted');
   });
 
   it('reports what is wrong with a line, by its number, and goes on with the others', async () => {
