@@ -268,6 +268,7 @@ describe('a request for images', () => {
     [{ size: '1024' }, 'size'],
     [{ stream: true }, 'stream'],
     [{ partial_images: 1 }, 'partial_images'],
+    [{ background: 'transparent' }, 'background'],
     [{ safe_mode: true }, 'safe_mode'],
     [{ output_compression: 101 }, 'output_compression'],
   ])("with OpenAI's parameters is refused with the name of its invalid field: %j", async (body, param) => {

@@ -23,6 +23,9 @@ export const IMAGE_DEFAULTS = { count: 1, format: 'webp', outputFormat: 'png', s
 
 const UNUSED = 'Accepted but not used.';
 
+const OPAQUE =
+  'background must be opaque or auto: models make no transparent one, but POST /image/background-remove does';
+
 const Prompt = z.string().min(1).max(IMAGE_PROMPT_CHARS);
 const Side = z.int().min(1).max(SIDE_AT_MOST).nullish();
 
@@ -123,7 +126,10 @@ export const ImageGenerationRequest = z.looseObject({
     .nullish()
     .describe('`low`, `medium` or `high` for models with `qualities`; otherwise not used.'),
   moderation: z.enum(['auto', 'low']).nullish().describe(UNUSED),
-  background: z.enum(['transparent', 'opaque', 'auto']).nullish().describe(UNUSED),
+  background: z
+    .enum(['opaque', 'auto'], { error: OPAQUE })
+    .nullish()
+    .describe('`opaque` and `auto`: the background that the model makes.'),
   style: z.enum(['vivid', 'natural']).nullish().describe(UNUSED),
   user: z
     .string()

@@ -140,6 +140,12 @@ describe('the plan of a video', () => {
     );
   });
 
+  it.each(['upscale_factor', 'reference_video_total_duration'])('refuses %j in a quote, too', (field) => {
+    expect(() => quoteVideo({ ...ORDER, [field]: 2 }, catalog)).toThrow(
+      expect.objectContaining({ code: 'INVALID_REQUEST', param: field }) as Error,
+    );
+  });
+
   it('passes no URL to a model server', () => {
     const field = { reference: { url: 'http://169.254.169.254/' } };
     expect(() => planVideo({ ...ORDER, ...field }, buyer)).toThrow(

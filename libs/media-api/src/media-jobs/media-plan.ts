@@ -42,6 +42,7 @@ const UNSUPPORTED = [
   'reference_audio_urls',
   'reference_document_urls',
   'reference_image_urls',
+  'reference_video_total_duration',
   'reference_video_urls',
   'scene_image_urls',
   'upscale_factor',
@@ -151,9 +152,15 @@ const videoLine = (model: CatalogVideoModel, shape: VideoShape): ChargeLine => {
   return chargeLine(price, units);
 };
 
+function refuseUnsupported(request: VideoQuote | VideoOrder): void {
+  const unsupported = UNSUPPORTED.find((field) => (request[field] ?? undefined) !== undefined);
+  if (unsupported !== undefined) throw fault(unsupported, 'The model does not support it.');
+}
+
 /** What a video would cost. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function quoteVideo(request: VideoQuote, catalog: Catalog): ChargeLine {
   const { model } = findModel(request.model, catalog.ofType('video'));
+  refuseUnsupported(request);
   return videoLine(model, videoShape(model, request, true));
 }
 
@@ -162,8 +169,7 @@ export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
   const sale = sellModel(request.model, buyer.catalog.ofType('video'), buyer);
   const { model } = sale;
   const { promptCharacterLimit: most, modelType } = model.constraints;
-  const unsupported = UNSUPPORTED.find((field) => (request[field] ?? undefined) !== undefined);
-  if (unsupported !== undefined) throw fault(unsupported, 'The model does not support it.');
+  refuseUnsupported(request);
   for (const field of ['prompt', 'negative_prompt'] as const)
     if ([...(request[field] ?? '')].length > most)
       throw fault(field, `Must have at most ${most} characters.`);
