@@ -6,12 +6,12 @@ import type { Message } from '@svc/api/chat';
 import { TestServer, strictFault } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
-import { openCommandLines } from './environments.js';
+import { type RunOptions, openCommandLines, openOpencode } from './environments.js';
 
 const RUN_MS = 120_000;
 const MODEL = 'strict-model';
 
-const commandLines = await openCommandLines();
+const [commandLines, opencode] = await Promise.all([openCommandLines(), openOpencode()]);
 
 let platform: Platform;
 let account: TestAccount;
@@ -60,6 +60,28 @@ env_key = "SVC_API_KEY"
 wire_api = "responses"
 `;
   await writeFile(join(home, 'codex', 'config.toml'), config);
+  const ofOpencode = {
+    provider: {
+      svc: {
+        npm: '@ai-sdk/openai-compatible',
+        options: { baseURL: platform.apiUrl, apiKey: '{env:SVC_API_KEY}' },
+        models: { [MODEL]: {} },
+      },
+    },
+  };
+  await writeFile(join(home, 'work', 'opencode.json'), JSON.stringify(ofOpencode));
+  const continued = `
+name: svc
+version: 1.0.0
+schema: v1
+models:
+  - name: svc
+    provider: openai
+    model: ${MODEL}
+    apiBase: ${platform.apiUrl}
+    apiKey: \${{ secrets.SVC_API_KEY }}
+`;
+  await writeFile(join(home, 'continue.yaml'), continued);
 });
 afterAll(async () => {
   await platform?.stop();
@@ -67,12 +89,14 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+const optionsWith = (env: Readonly<Record<string, string>>): RunOptions => ({
+  cwd: join(home, 'work'),
+  env: { HOME: home, ...env },
+  deadlineMs: RUN_MS,
+});
+
 const run = (program: string, args: readonly string[], env: Readonly<Record<string, string>>) =>
-  commandLines.run(program, args, {
-    cwd: join(home, 'work'),
-    env: { HOME: home, ...env },
-    deadlineMs: RUN_MS,
-  });
+  commandLines.run(program, args, optionsWith(env));
 
 /** The bodies of the requests that the model server has got since the earlier ones, as text. */
 const sentSince = (earlier: number): string =>
@@ -87,6 +111,37 @@ const codex = (task: string) =>
     CODEX_HOME: join(home, 'codex'),
     SVC_API_KEY: account.apiKey,
   });
+
+describe('unmodified coding agents', () => {
+  it.skipIf(!opencode)(
+    'opencode completes a task by POST /chat/completions',
+    async () => {
+      const task = 'Repeat: a short poem [[sim echo=true]]';
+      const options = optionsWith({
+        SVC_API_KEY: account.apiKey,
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+      });
+      const output = await opencode?.run('opencode', ['run', '--model', `svc/${MODEL}`, task], options);
+      expect(output).toMatchObject({ code: 0, stdout: expect.stringContaining('a short poem') as string });
+    },
+    RUN_MS,
+  );
+
+  it(
+    'Continue completes a task by POST /chat/completions',
+    async () => {
+      const args = ['--config', join(home, 'continue.yaml'), '-p', 'Repeat: a short poem [[sim echo=true]]'];
+      const { stdout, code } = await run('cn', args, {
+        SVC_API_KEY: account.apiKey,
+        CONTINUE_TELEMETRY_ENABLED: '0',
+      });
+      expect([code, stdout]).toEqual([0, stdout]);
+      expect(stdout).toContain('a short poem');
+    },
+    RUN_MS,
+  );
+});
 
 describe('unmodified coding agents on a model with a strict chat template', () => {
   it(

@@ -110,6 +110,15 @@ export async function openCommandLines(): Promise<Installed> {
   return new Installed(join(folder, 'node_modules', '.bin'));
 }
 
+/** opencode, whose packages for other systems are not installed. `undefined`, with a warning, elsewhere. */
+export async function openOpencode(): Promise<Installed | undefined> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    process.stderr.write('\nTESTS OF opencode ARE SKIPPED: they run on Linux and x64.\n\n');
+    return undefined;
+  }
+  return new Installed(join(await installedFrom('opencode'), 'node_modules/opencode-linux-x64/bin'));
+}
+
 /** A node of Ethereum with this chain. It runs until it is stopped. */
 export async function startHardhat(chainId: number): Promise<StartedProgram> {
   const folder = await installedFrom('hardhat');
