@@ -125,6 +125,7 @@ const ofOneProcess = [
   // Memory, threads and event loop of its process.
   'apps/all/test/e2e/chat-slow-reader.e2e.ts',
   'apps/all/test/e2e/chat-fuzz.e2e.ts',
+  'apps/all/test/e2e/end-users-many.e2e.ts',
   'apps/all/test/e2e/open-prompts.e2e.ts',
   // Its memory and its data folder; a test of faults searches those of a cluster.
   'apps/all/test/e2e/encryption-privacy.e2e.ts',
@@ -216,7 +217,7 @@ const more = [
   // A process with settings of its own.
   'apps/all/test/e2e/{abuse-protection,money-limits,rate-limits,chat-slow-reader,chat-fuzz,open-prompts}.e2e.ts',
   'apps/all/test/e2e/{traces,telemetry-privacy,encryption-privacy,payments,staking,audit,characters}.e2e.ts',
-  'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings}.e2e.ts',
+  'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
   'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,secrets}.e2e.ts',
 ];
 const moreEndToEnd = more.filter((pattern) => pattern.includes('/e2e/'));

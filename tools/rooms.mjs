@@ -41,7 +41,7 @@ export const rooms = {
     'media-jobs': ['route'],
     batches: ['route'],
     limits: ['route'],
-    operator: ['route', 'keys'],
+    operator: ['route', 'keys', 'webhooks'],
     internal: ['route'],
   },
   console: {

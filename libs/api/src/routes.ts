@@ -49,6 +49,7 @@ import { responseRoutes } from './responses/response-routes.js';
 import { stakeRoutes } from './operator/operator-stake.js';
 import { teeRoutes } from './tee/tee-routes.js';
 import { walletRoutes } from './wallets/wallet-routes.js';
+import { operatorWebhookRoutes } from './operator/operator-webhooks.js';
 import { webhookRoutes } from './webhooks/webhook-routes.js';
 import type { RouteDefinition } from './route/route-definition.js';
 
@@ -335,6 +336,7 @@ export const routes = {
   ...jobRoutes,
   ...fileRoutes,
   ...backendRoutes,
+  ...operatorWebhookRoutes,
   ...operatorTokenRoutes,
   ...operatorKeyRoutes,
   ...stakeRoutes,

@@ -86,7 +86,7 @@ function withRoute(parser: Argv, { name, params, route }: RouteCommand, settings
       const members = Object.fromEntries(
         options
           .filter((option) => given[option.name] !== undefined)
-          .map((option) => [option.name, valueOf(option, given[option.name])]),
+          .map((option) => [option.member, valueOf(option, given[option.name])]),
       );
       const asCsv = given['csv'] === true && route.csv === true;
       const client = clientOf(settings, given);

@@ -3,6 +3,8 @@ import { z } from 'zod';
 /** An option of a command: a member of its route's query or body. */
 export interface CommandOption {
   readonly name: string;
+  /** The name of the member, which an option of every command may have already. */
+  readonly member: string;
   readonly description: string;
   readonly type: 'string' | 'number' | 'boolean' | 'json';
   readonly choices: readonly string[];
@@ -20,6 +22,9 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
+/** The options of members whose names options of every command have. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([['url', 'to-url']]);
+
 /**
  * The options for a query or body. Of several forms, all members; those that every form needs are required.
  */
@@ -31,11 +36,11 @@ export function optionsOf(schema: z.ZodType | undefined): CommandOption[] {
   return Array.from(names, (name) => {
     const members = forms.flatMap(({ properties = {} }) => properties[name] ?? []);
     const isRequired = forms.every(({ required }) => required?.includes(name));
-    return { name, isRequired, ...kindOf(members) };
+    return { name: OTHER_NAMES.get(name) ?? name, member: name, isRequired, ...kindOf(members) };
   });
 }
 
-function kindOf(members: readonly Schema[]): Omit<CommandOption, 'name' | 'isRequired'> {
+function kindOf(members: readonly Schema[]): Omit<CommandOption, 'name' | 'member' | 'isRequired'> {
   const simple = members.flatMap((member) => member.anyOf ?? member.oneOf ?? [member]);
   const choices = simple.flatMap(
     ({ enum: values, const: only }) => values ?? (only === undefined ? [] : [only]),

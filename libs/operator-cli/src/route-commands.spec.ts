@@ -14,7 +14,7 @@ it("makes one command of each route of the operator's API, each with a name of i
   const names = commands.map(({ verb, name }) => `${verb} ${name}`);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names)
-    expect(name).toMatch(/^(get|create|set|change|delete|retry|resolve|end) [a-z.-]+$/);
+    expect(name).toMatch(/^(get|create|set|change|delete|retry|resolve|end|rotate|test|replay) [a-z.-]+$/);
   expect(names).toEqual(
     expect.arrayContaining([
       'get accounts',

@@ -6,6 +6,8 @@ const REPEATS = {
   KILLS: { short: 2, long: 100 },
   /** `kill -9` while requests with a key are made. */
   KILLS_OF_REPEATED: { short: 1, long: 50 },
+  /** Users of an account, each with a request. */
+  END_USERS: { short: 200, long: 100_000 },
   KILLS_OF_WEBHOOKS: { short: 3, long: 30 },
   /** `kill -9` while a batch runs. */
   KILLS_OF_BATCH: { short: 2, long: 20 },

@@ -23,6 +23,7 @@ export {
   PaymentView,
 } from './operator-payments.js';
 export { AuditQuery, NewRefund, RefundTransfers } from './operator-refund.js';
+export { NewOperatorEndpoint, OperatorEndpointChange } from './operator-webhooks.js';
 export { NewStake, parseTokens, StakeView } from './operator-stake.js';
 export { LinkList, OperatorTokenView } from './operator-token.js';
 export {

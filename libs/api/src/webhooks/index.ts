@@ -4,10 +4,12 @@ export {
   NewWebhookEndpoint,
   NewWebhookEndpointReply,
   WebhookDeliveryList,
+  WebhookDeliveryParams,
   WebhookDeliveryQuery,
   WebhookDeliveryView,
   WebhookEndpointChange,
   WebhookEndpointList,
+  WebhookEndpointParams,
   WebhookEndpointView,
   WebhookSecretRotation,
 } from './webhooks.js';

@@ -21,6 +21,7 @@ const EVENTS: Readonly<Record<EventType, string>> = {
   'batch.completed': 'A batch is done',
   'batch.expired': 'A batch has expired',
   'batch.cancelled': 'A batch is cancelled',
+  'model.deprecated': 'A model is deprecated',
   'webhook_endpoint.disabled': 'Another endpoint gets no more events',
 };
 const TYPES = Object.keys(EVENTS) as EventType[];

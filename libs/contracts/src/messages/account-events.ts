@@ -19,9 +19,25 @@ export const ACCOUNT_EVENT_TYPES = [
   'batch.completed',
   'batch.expired',
   'batch.cancelled',
+  'model.deprecated',
   'webhook_endpoint.disabled',
 ] as const;
 export type AccountEventType = (typeof ACCOUNT_EVENT_TYPES)[number];
+
+/** What operators can be notified of. Names of further events may follow. */
+export const OPERATOR_EVENT_TYPES = [
+  'backend.ejected',
+  'backend.paused',
+  'backend.restored',
+  'ledger.audit_failed',
+  'catalog.changed',
+  'catalog.refused',
+  'webhook_endpoint.disabled',
+] as const;
+export type OperatorEventType = (typeof OPERATOR_EVENT_TYPES)[number];
+
+/** Stands for the operator in place of an account. No account has this id. */
+export const OPERATOR = '00000000-0000-0000-0000-000000000000';
 
 /** Small facts, without the content of requests. */
 const EventData = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
@@ -39,7 +55,7 @@ const AccountEvent = z.object({
   callbackUrl: z.string().optional(),
 });
 
-/** Something that happened to an account. */
+/** Something that happened to an account, or that the operator is notified of. */
 export type AccountEvent = z.infer<typeof AccountEvent>;
 
 /** Stored together with the change that it reports, and delivered to the account's webhooks. */
@@ -51,7 +67,7 @@ export const accountEvent = defineEvent<AccountEvent>({
 
 export function newAccountEvent(
   accountId: string,
-  type: AccountEventType | 'webhook.test',
+  type: AccountEventType | OperatorEventType | 'webhook.test',
   data: AccountEvent['data'],
 ): AccountEvent {
   const id = `evt_${crypto.randomUUID().replaceAll('-', '')}`;

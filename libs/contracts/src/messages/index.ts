@@ -2,6 +2,9 @@ export {
   ACCOUNT_EVENT_TYPES,
   type AccountEvent,
   type AccountEventType,
+  OPERATOR,
+  OPERATOR_EVENT_TYPES,
+  type OperatorEventType,
   accountEvent,
   newAccountEvent,
 } from './account-events.js';
@@ -20,6 +23,7 @@ export {
   auditNewEntries,
   auditNewPayments,
   auditWholeBook,
+  notifyOfChanges,
   createMonths,
   defineJob,
   deleteExpired,

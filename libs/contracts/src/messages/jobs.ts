@@ -122,6 +122,16 @@ export const notifyOfExpiry = defineJob({
   deadlineMs: 60_000,
 });
 
+/** Adds the events of what has changed in the catalogue, and of backends. */
+export const notifyOfChanges = defineJob({
+  queue: 'upkeep',
+  name: 'notify-of-changes',
+  payload: z.strictObject({}),
+  attempts: 1,
+  backoffMs: 10_000,
+  deadlineMs: 30_000,
+});
+
 /** Deletes the files of clients that have been kept long enough. */
 export const deleteOldFiles = defineJob({
   queue: 'upkeep',

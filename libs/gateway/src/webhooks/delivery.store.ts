@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { WebhookDeliveryQuery, WebhookDeliveryView } from '@svc/api/webhooks';
-import { type AccountEvent, accountEvent, newAccountEvent } from '@svc/contracts/messages';
+import { type AccountEvent, OPERATOR, accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { isSameOrigin } from '@svc/media-api';
 import { addToOutbox } from '@svc/events';
@@ -10,7 +10,6 @@ import type { PoolClient } from 'pg';
 /** An endpoint to which this process delivers for the time of a lease. */
 export interface LeasedEndpoint {
   readonly id: string;
-  readonly account_id: string;
   readonly url: string;
   readonly secret: Buffer;
   readonly earlier_secret: Buffer | null;
@@ -72,8 +71,8 @@ export class WebhookDeliveryStore {
          INSERT INTO gateway.webhook_deliveries (id, endpoint_id, event_id, event_type, body, url, next_try_at)
          SELECT gen_random_uuid(), endpoint.id, $2, $3, $4, $6, now()
          FROM gateway.webhook_endpoints AS endpoint
-         JOIN gateway.accounts AS account ON account.id = endpoint.account_id
-         WHERE endpoint.account_id = $1 AND endpoint.state = 'enabled'
+         LEFT JOIN gateway.accounts AS account ON account.id = endpoint.account_id
+         WHERE (endpoint.account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND endpoint.account_id IS NULL)) AND endpoint.state = 'enabled'
            AND CASE WHEN $6::text IS NULL THEN $3 = ANY(endpoint.events) ELSE endpoint.id = $7 END
            AND (account.suspended_at IS NULL OR account.suspended_at > $5 OR $3 = 'account.suspended')
          ON CONFLICT (endpoint_id, event_id) DO NOTHING RETURNING endpoint_id
@@ -89,6 +88,23 @@ export class WebhookDeliveryStore {
         callbackUrl,
         callbackUrl === null ? null : await this.ofOrigin(event.accountId, callbackUrl),
       ],
+    );
+  }
+
+  /** Adds a delivery for each endpoint of an account that wants an event of all accounts. */
+  async recordForAll(client: PoolClient, event: AccountEvent): Promise<void> {
+    await client.query(
+      `WITH added AS (
+         INSERT INTO gateway.webhook_deliveries (id, endpoint_id, event_id, event_type, body, next_try_at)
+         SELECT gen_random_uuid(), endpoint.id, $1, $2, $3, now()
+         FROM gateway.webhook_endpoints AS endpoint
+         JOIN gateway.accounts AS account ON account.id = endpoint.account_id
+         WHERE endpoint.state = 'enabled' AND $2 = ANY(endpoint.events) AND account.suspended_at IS NULL
+         RETURNING endpoint_id
+       )
+       UPDATE gateway.webhook_endpoints SET due_at = least(due_at, now())
+       WHERE id IN (SELECT endpoint_id FROM added)`,
+      [event.id, event.type, bodyOf(event)],
     );
   }
 
@@ -148,7 +164,7 @@ export class WebhookDeliveryStore {
          ORDER BY due_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
        ) AS due
        WHERE endpoint.id = due.id
-       RETURNING endpoint.id, account_id, url, secret, lease_until,
+       RETURNING endpoint.id, url, secret, lease_until,
          CASE WHEN earlier_secret_until > now() THEN earlier_secret END AS earlier_secret`,
       [most, leaseMs],
     );
@@ -221,7 +237,7 @@ const END_LEASE = `
     failing_since = CASE WHEN $2 THEN NULL WHEN $3 THEN coalesce(failing_since, now()) ELSE failing_since END,
     state = CASE WHEN state <> 'enabled' THEN state WHEN $4 THEN 'gone'
       WHEN NOT $2 AND failing_since < now() - interval '${FAILING_DAYS} days' THEN 'failing' ELSE state END
-  WHERE id = $1 RETURNING id, account_id, url, state`;
+  WHERE id = $1 RETURNING id, coalesce(account_id, '${OPERATOR}') AS account_id, url, state`;
 
 /** Notifies the other endpoints of the account. */
 function addDisabled(client: PoolClient, { id, account_id, url, state }: DisabledRow): Promise<void> {

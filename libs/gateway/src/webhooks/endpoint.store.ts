@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { NewWebhookEndpoint, WebhookEndpointChange, WebhookEndpointView } from '@svc/api/webhooks';
+import type { WebhookEndpointView } from '@svc/api/webhooks';
+import { OPERATOR } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
 import { WebhookSecrets } from './webhook-secrets.js';
@@ -17,6 +18,18 @@ export interface StoredEndpoint {
   readonly created_at: Date;
 }
 
+/** What is wanted of an endpoint. */
+interface NewEndpoint {
+  readonly url: string;
+  readonly events: readonly string[];
+}
+
+interface EndpointChange {
+  readonly url?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
 /** An endpoint whose secret is shown. */
 export interface MadeEndpoint {
   readonly endpoint: StoredEndpoint;
@@ -25,7 +38,10 @@ export interface MadeEndpoint {
 
 const COLUMNS = 'id, url, events, state, created_at';
 
-/** The URLs to which events are delivered. Those of other accounts are never visible. */
+/** SQL: whose endpoints they are. */
+const OWNED = `(account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND account_id IS NULL))`;
+
+/** The URLs to which events are delivered. Those of other accounts, or of the operator, are never visible. */
 @Injectable()
 export class WebhookEndpointStore {
   constructor(
@@ -35,7 +51,7 @@ export class WebhookEndpointStore {
 
   list(accountId: string): Promise<StoredEndpoint[]> {
     return this.database.query(
-      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE account_id = $1 ORDER BY created_at DESC, id`,
+      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE ${OWNED} ORDER BY created_at DESC, id`,
       [accountId],
     );
   }
@@ -43,14 +59,14 @@ export class WebhookEndpointStore {
   /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
   async find(accountId: string, id: string): Promise<StoredEndpoint> {
     const rows = await this.database.query<StoredEndpoint>(
-      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE account_id = $1 AND id = $2`,
+      `SELECT ${COLUMNS} FROM gateway.webhook_endpoints WHERE ${OWNED} AND id = $2`,
       [accountId, id],
     );
     return known(rows);
   }
 
   /** Refuses: INVALID_REQUEST if the account has the most; WEBHOOKS_NOT_CONFIGURED. */
-  async create(accountId: string, { url, events }: NewWebhookEndpoint): Promise<MadeEndpoint> {
+  async create(accountId: string, { url, events }: NewEndpoint): Promise<MadeEndpoint> {
     const id = randomUUID();
     const { secret, sealed } = this.secrets.make(id);
     const endpoint = await this.database.transaction(async (client) => {
@@ -58,10 +74,10 @@ export class WebhookEndpointStore {
       await client.query('SELECT FROM gateway.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
       const { rows } = await client.query<StoredEndpoint>(
         `INSERT INTO gateway.webhook_endpoints (id, account_id, url, events, secret)
-         SELECT $1, $2, $3, $4, $5
-         WHERE (SELECT count(*) FROM gateway.webhook_endpoints WHERE account_id = $2) < ${ENDPOINTS_MAX}
+         SELECT $2, nullif($1::uuid, '${OPERATOR}'), $3, $4, $5
+         WHERE (SELECT count(*) FROM gateway.webhook_endpoints WHERE ${OWNED}) < ${ENDPOINTS_MAX}
          RETURNING ${COLUMNS}`,
-        [id, accountId, url, [...new Set(events)], sealed],
+        [accountId, id, url, [...new Set(events)], sealed],
       );
       return rows[0];
     });
@@ -73,14 +89,14 @@ export class WebhookEndpointStore {
   }
 
   /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
-  async change(accountId: string, id: string, change: WebhookEndpointChange): Promise<StoredEndpoint> {
+  async change(accountId: string, id: string, change: EndpointChange): Promise<StoredEndpoint> {
     const { url, events, enabled } = change;
     const rows = await this.database.query<StoredEndpoint>(
       `UPDATE gateway.webhook_endpoints SET url = coalesce($3, url), events = coalesce($4, events),
          state = CASE $5::boolean WHEN true THEN 'enabled' WHEN false THEN 'disabled' ELSE state END,
          failing_since = CASE WHEN $5 THEN NULL ELSE failing_since END,
          due_at = CASE WHEN $5 THEN now() ELSE due_at END
-       WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+       WHERE ${OWNED} AND id = $2 RETURNING ${COLUMNS}`,
       [accountId, id, url, events && [...new Set(events)], enabled],
     );
     return known(rows);
@@ -89,7 +105,7 @@ export class WebhookEndpointStore {
   /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
   async delete(accountId: string, id: string): Promise<void> {
     const rows = await this.database.query<StoredEndpoint>(
-      `DELETE FROM gateway.webhook_endpoints WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+      `DELETE FROM gateway.webhook_endpoints WHERE ${OWNED} AND id = $2 RETURNING ${COLUMNS}`,
       [accountId, id],
     );
     known(rows);
@@ -104,7 +120,7 @@ export class WebhookEndpointStore {
     const rows = await this.database.query<StoredEndpoint>(
       `UPDATE gateway.webhook_endpoints SET secret = $3, earlier_secret = secret,
          earlier_secret_until = now() + make_interval(secs => $4)
-       WHERE account_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+       WHERE ${OWNED} AND id = $2 RETURNING ${COLUMNS}`,
       [accountId, id, sealed, overlapSeconds],
     );
     return { endpoint: known(rows), secret };

@@ -18,10 +18,10 @@ import { CallerOf } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { demandFreshProof } from '../keys/fresh-proof.js';
-import { type StoredDelivery, WebhookDeliveryStore } from './delivery.store.js';
-import { type MadeEndpoint, type StoredEndpoint, WebhookEndpointStore } from './endpoint.store.js';
+import { WebhookDeliveryStore } from './delivery.store.js';
+import { WebhookEndpointStore } from './endpoint.store.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
-import { secretText } from './webhook-secrets.js';
+import { deliveryView, endpointView, madeView } from './webhook-views.js';
 
 interface Named {
   readonly id: string;
@@ -114,29 +114,3 @@ export class WebhooksController {
     return deliveryView(delivery);
   }
 }
-
-const endpointView = ({ created_at, events, ...endpoint }: StoredEndpoint): WebhookEndpointView => ({
-  ...endpoint,
-  object: 'webhook_endpoint',
-  events: [...events],
-  createdAt: created_at.toISOString(),
-});
-
-const madeView = ({ endpoint, secret }: MadeEndpoint): NewWebhookEndpointReply => ({
-  ...endpointView(endpoint),
-  secret: secretText(secret),
-});
-
-const deliveryView = (stored: StoredDelivery): WebhookDeliveryView => ({
-  id: stored.id,
-  object: 'webhook_delivery',
-  eventId: stored.event_id,
-  eventType: stored.event_type,
-  state: stored.state,
-  tries: stored.tries,
-  status: stored.status,
-  fault: stored.fault,
-  createdAt: stored.created_at.toISOString(),
-  triedAt: stored.tried_at?.toISOString() ?? null,
-  nextTryAt: stored.next_try_at?.toISOString() ?? null,
-});

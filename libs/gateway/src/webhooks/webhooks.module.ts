@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { GatewaySettings, hostsIn } from '@svc/paid';
 import { AlertsController } from './alerts.controller.js';
+import { ChangeNoticesStore } from './change-notices.store.js';
+import { ChangeNoticesWorker } from './change-notices.worker.js';
 import { WebhookDeliveryStore } from './delivery.store.js';
 import { WebhookEndpointStore } from './endpoint.store.js';
 import { ExpiringKeysStore } from './expiring-keys.store.js';
 import { ExpiringKeysWorker } from './expiring-keys.worker.js';
+import { OperatorWebhooksController } from './operator-webhooks.controller.js';
 import { WebhookDeliveries, WebhookFetcher } from './webhook-deliveries.js';
 import { WebhookEventsConsumer } from './webhook-events.consumer.js';
 import { WebhookSecrets } from './webhook-secrets.js';
@@ -12,8 +15,10 @@ import { WebhooksController } from './webhooks.controller.js';
 
 /** What an account is notified of, and where. */
 @Module({
-  controllers: [AlertsController, WebhookEventsConsumer, WebhooksController],
+  controllers: [AlertsController, OperatorWebhooksController, WebhookEventsConsumer, WebhooksController],
   providers: [
+    ChangeNoticesStore,
+    ChangeNoticesWorker,
     ExpiringKeysStore,
     ExpiringKeysWorker,
     WebhookDeliveryStore,

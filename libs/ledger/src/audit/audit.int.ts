@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditReport, AuditScope } from '@svc/contracts/ports';
-import { type Charge, MEDIA_JOBS_BACKEND, emptyCharge } from '@svc/contracts/messages';
+import { type Charge, MEDIA_JOBS_BACKEND, OPERATOR, emptyCharge } from '@svc/contracts/messages';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { isLong } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,6 +54,20 @@ describe.each<AuditScope>(['whole', 'new'])('an audit of scope %s', (scope) => {
     expect((await audit(scope)).mismatches).toContain(
       `Reversal paid of account ${accountId} takes 9 nano-USD back, and there is no such credit.`,
     );
+  });
+
+  it('notifies the operator that the books are wrong', async () => {
+    await rejectCharge();
+    const { mismatches } = await audit(scope);
+    const rows = await running.database.query<{ payload: string }>(
+      `SELECT payload FROM events.outbox WHERE topic = 'account.event.v1'
+       UNION ALL SELECT payload FROM events.log WHERE topic = 'account.event.v1'`,
+    );
+    expect(JSON.parse(rows[0]?.payload ?? '')).toMatchObject({
+      accountId: OPERATOR,
+      type: 'ledger.audit_failed',
+      data: { scope, mismatches: 1, first: mismatches[0] },
+    });
   });
 
   it('reports the charges of jobs that do not exist, until they are refunded', async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { OPERATOR, accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import type { AuditReport, AuditScope } from '@svc/contracts/ports';
+import { addToOutbox } from '@svc/events';
 import { Database } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import { BOOKS_LOCK } from '../accounts/accounts.store.js';
@@ -42,11 +44,19 @@ export class AuditStore {
       const audited = await auditBooks(client, scope);
       await end(client, audited, isMark);
       isClean = true;
+      if (!audited.report.ok) await this.notify(scope, audited.report);
       return audited.report;
     } finally {
       // Closing the connection makes the server end its transaction.
       client.release(!isClean);
     }
+  }
+
+  /** Each time the books are wrong. */
+  private notify(scope: AuditScope, { mismatches }: AuditReport): Promise<void> {
+    const data = { scope, mismatches: mismatches.length, first: mismatches[0] ?? null };
+    const event = newAccountEvent(OPERATOR, 'ledger.audit_failed', data);
+    return addToOutbox((sql, values) => this.database.query(sql, [...values]), accountEvent, event);
   }
 
   /**
