@@ -148,6 +148,11 @@ async function chargesOf(): Promise<Map<string, number>> {
   return charges;
 }
 
+/** What requests that have ended still hold of an account. */
+async function heldOf({ id }: TestAccount): Promise<unknown> {
+  return (await platform.operator('GET', `/accounts/${id}/holds`)).body['data'];
+}
+
 /** Prints how late servers were left. It depends on the machine, so it is no condition. */
 function printDelays(delaysMs: readonly number[]): void {
   const sorted = delaysMs.toSorted((one, other) => one - other);
@@ -203,6 +208,8 @@ it(
       return arrived.every(([id]) => charges.has(id)) && chargedNano === (await spentNano());
     });
     expect(await platform.audit()).toMatchObject({ body: { ok: true } });
+    for (const account of accounts) await expect.poll(() => heldOf(account)).toEqual([]);
+    // A request that was left while it waited costs nothing.
     expect([...charges.keys()].filter((id) => !served.has(id))).toEqual([]);
     const wrong = [...served].flatMap(([id, of]) => {
       const chargedTokens = (charges.get(id) ?? 0) / TOKEN_NANO;

@@ -1,26 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { offerLocalModels, readCatalog } from '@svc/catalog';
-import { freePort } from '@svc/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type StartedProgram, openPython } from '../clients/environments.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { WEATHER } from '../tools.js';
 import { type Completion, bothWays, comparable, gathered } from './same-response.js';
+import { REQUEST_MS, START_MS, TinyServers, openServers } from './tiny-servers.js';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
 const CONTEXT_TOKENS = 1_024;
-/** The first request of a kind may be slow. */
-const REQUEST_MS = 240_000;
-/** A server imports torch, which takes minutes on a busy machine. */
-const START_MS = 900_000;
 
-const python = await openPython({
-  requirements: join(HERE, 'vllm-requirements.txt'),
-  env: { PIP_NO_DEPS: '1' },
-});
+const python = await openServers();
 
 const SCHEMA = { type: 'object', properties: { yes: { type: 'boolean' } }, required: ['yes'] };
 const user = (content: unknown): object => ({ role: 'user', content });
@@ -81,57 +69,28 @@ const REFUSED: readonly (readonly [name: string, body: object, field: string | n
   ['an unknown choice of a field', { truncate_prompt_tokens: -7 }, 'truncate_prompt_tokens'],
 ];
 
-/** Offline, and with one thread: several would wait for each other in busy loops. */
-const SETTINGS = {
-  HF_HUB_OFFLINE: '1',
-  VLLM_NO_USAGE_STATS: '1',
-  VLLM_CPU_KVCACHE_SPACE: '1',
-  VLLM_CPU_OMP_THREADS_BIND: 'nobind',
-  OMP_NUM_THREADS: '1',
-  TOKENIZERS_PARALLELISM: 'false',
-};
-
 describe.skipIf(!python)('vLLM', { timeout: REQUEST_MS }, () => {
-  let folder: string;
   let chatUrl: string;
   let embeddingUrl: string;
   let transformersUrl: string;
-  const servers: StartedProgram[] = [];
+  let servers: TinyServers;
   let platform: Platform;
   let account: TestAccount;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-vllm-'));
-    if (!python) throw new Error('no Python');
-    const written = await python.run('python', [join(HERE, 'tiny_models.py'), folder], {
-      deadlineMs: START_MS,
-    });
-    if (written.code !== 0) throw new Error(`no model: ${written.stderr}`);
-    const serve = async (program: string, args: readonly string[], rest: string): Promise<string> => {
-      const port = await freePort();
-      const address = ['--host', '127.0.0.1', '--port', `${port}`];
-      const ready = /Application startup complete/;
-      servers.push(
-        await python.start(program, [...args, ...address, ...rest.split(' ')], {
-          ready,
-          deadlineMs: START_MS,
-          env: SETTINGS,
-        }),
-      );
-      return `http://127.0.0.1:${port}/v1`;
-    };
-    const chat = join(folder, 'chat');
-    chatUrl = await serve(
+    servers = await TinyServers.begin(python);
+    const { chat } = servers;
+    chatUrl = await servers.serve(
       'vllm',
       ['serve', chat, '--served-model-name', 'chat', 'tiny-chat'],
       `--enforce-eager --max-model-len ${CONTEXT_TOKENS} --dtype bfloat16 --max-num-seqs 4 --enable-auto-tool-choice --tool-call-parser hermes --enable-prompt-tokens-details`,
     );
-    embeddingUrl = await serve(
+    embeddingUrl = await servers.serve(
       'vllm',
-      ['serve', join(folder, 'embedding'), '--served-model-name', 'embedding', 'tiny-embedding'],
+      ['serve', servers.embedding, '--served-model-name', 'embedding', 'tiny-embedding'],
       '--enforce-eager --dtype float32 --runner pooling --convert embed',
     );
-    transformersUrl = await serve('transformers', ['serve'], '--device cpu');
+    transformersUrl = await servers.serve('transformers', ['serve'], '--device cpu');
     const pricing = { input: 1, output: 1 };
     const limits = { contextTokens: CONTEXT_TOKENS, maxCompletionTokens: CONTEXT_TOKENS };
     const capabilities = {
@@ -160,8 +119,7 @@ describe.skipIf(!python)('vLLM', { timeout: REQUEST_MS }, () => {
 
   afterAll(async () => {
     await platform?.stop();
-    for (const server of servers) await server.stop();
-    await rm(folder, { recursive: true, force: true });
+    await servers?.stop();
   });
 
   const { direct, through } = bothWays(
@@ -170,7 +128,7 @@ describe.skipIf(!python)('vLLM', { timeout: REQUEST_MS }, () => {
   );
 
   it('is found on this machine with what its models can do', async () => {
-    const path = join(folder, 'local-models.yaml');
+    const path = join(servers.folder, 'local-models.yaml');
     const catalogPath = platform.env['SVC_CATALOG'] ?? '';
     await offerLocalModels(path, await readCatalog(catalogPath), {
       servers: [chatUrl, embeddingUrl].map((url) => ({ name: 'vLLM', url })),
