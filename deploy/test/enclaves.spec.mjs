@@ -54,7 +54,7 @@ describe('a model in an enclave, as the documentation describes it', () => {
     const secrets = release
       .pods()
       .flatMap(({ name, spec }) =>
-        (spec.containers[0].envFrom ?? []).map((one) => [name, one.secretRef.name]),
+        (spec.volumes ?? []).flatMap(({ secret }) => (secret ? [[name, secret.secretName]] : [])),
       );
     expect(secrets).toEqual([['inference-router', parse(VALUES).backends.existingSecret]]);
   });

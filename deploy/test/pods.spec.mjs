@@ -246,10 +246,12 @@ describe('the catalogue', () => {
       backends: { existingSecret: 'model-servers' },
       search: { existingSecret: 'providers' },
     });
-    const from = given.pods().flatMap(({ name, spec }) => {
-      const secrets = spec.containers[0].envFrom ?? [];
-      return secrets.map(({ secretRef }) => [name, secretRef.name]);
-    });
+    const from = given
+      .pods()
+      .flatMap(({ name, spec }) => [
+        ...(spec.containers[0].envFrom ?? []).map(({ secretRef }) => [name, secretRef.name]),
+        ...(spec.volumes ?? []).flatMap(({ secret }) => (secret ? [[name, secret.secretName]] : [])),
+      ]);
     expect(from).toEqual([
       ['inference-router', 'model-servers'],
       ['retrieval-worker', 'providers'],

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { CHART, EXTERNAL, Release, SERVICES } from './chart.mjs';
+import { ALL, CHART, EXTERNAL, Release, SERVICES } from './chart.mjs';
 import { tool } from './tools.mjs';
 
 const VALUES = {
@@ -143,7 +143,7 @@ describe('a changed Secret replaces only the pods that read it', () => {
     ['PostgreSQL', { postgres: { uri: 'other' } }, [gateway, ledger, payments]],
     ['Redis', { redis: { url: 'other' } }, [gateway, ledger, limiter, retrieval, payments]],
     ['Kafka', { kafka: { password: 'other' } }, [gateway, ledger]],
-    ['backends', { 'model-servers': { KEY: 'other' } }, [router]],
+    ['backends, whose keys are read again', { 'model-servers': { KEY: 'other' } }, []],
     ['search', { providers: { KEY: 'other' } }, [retrieval]],
     ['payments', { payments: { 'signer-key': 'other' } }, [payments]],
   ])('%s', async (_secret, changes, services) => {
@@ -194,4 +194,19 @@ describe('tokens that the release creates', () => {
     const added = { 'billing-ledger-token': 'i', 'billing-ledger-token-second': 'l' };
     expect(await keysWith(added)).toEqual([...made, ...Object.keys(added)].toSorted());
   });
+});
+
+it.each([
+  ['inference-router', {}],
+  ['all', ALL],
+])('mounts the API keys of backends as a folder that %s reads again', async (name, values) => {
+  const given = await Release.of({ ...EXTERNAL, ...values, backends: { existingSecret: 'model-servers' } });
+  const { spec } = given.pod(name);
+  expect(spec.volumes).toContainEqual({
+    name: 'backends',
+    secret: { secretName: 'model-servers', defaultMode: 0o440 },
+  });
+  const { mountPath, subPath } = spec.containers[0].volumeMounts.find(({ name: of }) => of === 'backends');
+  // A file that is mounted by its path does not follow changes of the Secret.
+  expect([subPath, given.environment(name).ROUTER_SECRETS_DIR]).toEqual([undefined, mountPath]);
 });

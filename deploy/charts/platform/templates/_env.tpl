@@ -101,6 +101,9 @@ DATABASE_URL: { value: "postgres://{{ .host }}:{{ .port }}/{{ .database }}{{ wit
 {{- end }}
 {{- end }}
 LEDGER_MIGRATE: { value: 'false' }
+{{- if $values.backends.existingSecret }}
+ROUTER_SECRETS_DIR: { value: /etc/svc/backends }
+{{- end }}
 {{- if $values.redis.existingSecret.name }}
 REDIS_URL: { {{ include "platform.secretValue" (dict "secret" $values.redis.existingSecret.name "key" $values.redis.existingSecret.key) }} }
 {{- else if $values.redis.url }}
@@ -257,6 +260,9 @@ configMap: { name: {{ .caConfigMap.name }}, items: [{ key: {{ .caConfigMap.key }
 {{- $values := .root.Values -}}
 {{- if and $values.payments.existingSecret (has "X402_FACILITATOR_URL" $settings) }}
 payments: { secret: { secretName: {{ $values.payments.existingSecret }} } }
+{{- end }}
+{{- if and $values.backends.existingSecret (has "ROUTER_SECRETS_DIR" $settings) }}
+backends: { secret: { secretName: {{ $values.backends.existingSecret }} } }
 {{- end }}
 {{- with include "platform.authority" $values.tls | fromYaml }}
 ca: {{ toJson . }}

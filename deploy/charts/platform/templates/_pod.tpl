@@ -85,15 +85,10 @@ containers:
     command: [node, apps/{{ .name }}/dist/main.js]
     env:
       {{- include "platform.env" . | trim | nindent 6 }}
-    {{- $secrets := list }}
-    {{- if and $service.reachesBackends $values.backends.existingSecret }}{{ $secrets = append $secrets $values.backends.existingSecret }}{{ end }}
-    {{- if and $service.searches $values.search.existingSecret }}{{ $secrets = append $secrets $values.search.existingSecret }}{{ end }}
-    {{- with uniq $secrets }}
-    # The API keys that the catalogue's `apiKeyEnv` names. Settings take precedence.
+    {{- with and $service.searches $values.search.existingSecret }}
+    # The API keys that `apiKeyEnv` of the catalogue's search providers names. Settings take precedence.
     envFrom:
-      {{- range . }}
       - secretRef: { name: {{ . }} }
-      {{- end }}
     {{- end }}
     ports:
       - { name: http, containerPort: {{ $service.port }} }
@@ -162,9 +157,9 @@ volumes:
 {{- end }}
 
 {{/*
-A checksum of the Secrets that a pod's process reads at its start, so that the next upgrade after a change replaces the pod. It can't
-be used to guess a password, because the Secrets of each process include a token. If the chart is rendered without a cluster, it is a
-checksum of the Secrets' names. For (dict "root" $ "spec" map).
+A checksum of the Secrets that a pod's process reads at its start, so that the next upgrade after a change replaces the pod; not of the
+keys of backends, which are read again when they change. It can't be used to guess a password, because the Secrets of each process
+include a token. If the chart is rendered without a cluster, it is a checksum of the Secrets' names. For (dict "root" $ "spec" map).
 */}}
 {{- define "platform.secretsChecksum" -}}
 {{- $read := list -}}
@@ -179,7 +174,7 @@ checksum of the Secrets' names. For (dict "root" $ "spec" map).
 {{- with .secretRef }}{{ $read = append $read (list .name (include "platform.secretData" (dict "root" $.root "name" .name))) }}{{ end -}}
 {{- end -}}
 {{- range .spec.volumes -}}
-{{- with .secret }}{{ $read = append $read (list .secretName (include "platform.secretData" (dict "root" $.root "name" .secretName))) }}{{ end -}}
+{{- with and (ne .name "backends") .secret }}{{ $read = append $read (list .secretName (include "platform.secretData" (dict "root" $.root "name" .secretName))) }}{{ end -}}
 {{- end -}}
 {{- $read | toJson | sha256sum | trunc 16 -}}
 {{- end }}
