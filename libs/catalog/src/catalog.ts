@@ -26,6 +26,8 @@ export interface Rates {
   readonly outputNano: bigint;
   readonly cacheInputNano: bigint;
   readonly cacheWriteNano: bigint;
+  /** Of tokens that are written for an hour. */
+  readonly cacheWriteHourNano: bigint;
 }
 
 /** A model with its prices in the units of the billing code. */
@@ -319,6 +321,7 @@ function ratesInTier(rates: Rates, tier: { readonly priceFactor: number }): Rate
     outputNano: tieredNano(rates.outputNano, tier),
     cacheInputNano: tieredNano(rates.cacheInputNano, tier),
     cacheWriteNano: tieredNano(rates.cacheWriteNano, tier),
+    cacheWriteHourNano: tieredNano(rates.cacheWriteHourNano, tier),
   };
 }
 
@@ -327,6 +330,7 @@ function ratesOf(usd: {
   output: number;
   cacheInput?: number | undefined;
   cacheWrite?: number | undefined;
+  cacheWriteHour?: number | undefined;
 }): Rates {
   return {
     inputNano: usdToNano(usd.input),
@@ -334,5 +338,6 @@ function ratesOf(usd: {
     // Without their own price, cached and cache-written tokens cost as much as any prompt token.
     cacheInputNano: usdToNano(usd.cacheInput ?? usd.input),
     cacheWriteNano: usdToNano(usd.cacheWrite ?? usd.input),
+    cacheWriteHourNano: usdToNano(usd.cacheWriteHour ?? usd.cacheWrite ?? usd.input),
   };
 }

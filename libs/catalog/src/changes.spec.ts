@@ -29,7 +29,7 @@ it('says in words what changes of prices, models and limits', () => {
     'gpt-4o (now small): input: 0.1 USD per million tokens instead of 1 (× 0.1)',
   );
   expect(changes.models).toEqual([
-    'new is new, of type text: input, cached input, cache writes, extended input, extended cached input, extended cache writes 0.1; output, extended output 0.2 USD per million tokens',
+    'new is new, of type text: input, cached input, cache writes, cache writes for an hour, extended input, extended cached input, extended cache writes, extended cache writes for an hour 0.1; output, extended output 0.2 USD per million tokens',
     'songs is removed; requests for it will be refused',
     'gpt-4o now means small, not big',
   ]);

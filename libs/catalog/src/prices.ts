@@ -104,9 +104,11 @@ function tokenPrices(usd: {
   readonly output: number;
   readonly cacheInput?: number | undefined;
   readonly cacheWrite?: number | undefined;
+  readonly cacheWriteHour?: number | undefined;
 }): Prices {
-  const { input, output, cacheInput = input, cacheWrite = input } = usd;
-  return { input, output, 'cached input': cacheInput, 'cache writes': cacheWrite };
+  const { input, output, cacheInput = input, cacheWrite = input, cacheWriteHour = cacheWrite } = usd;
+  const writes = { 'cache writes': cacheWrite, 'cache writes for an hour': cacheWriteHour };
+  return { input, output, 'cached input': cacheInput, ...writes };
 }
 
 function imagePrices(pricing: Parameters<typeof imageUsd>[0]): Prices {

@@ -15,7 +15,7 @@ const USAGE = {
   input_tokens: 30,
   cache_creation_input_tokens: 20,
   cache_read_input_tokens: 10,
-  cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 0 },
+  cache_creation: { ephemeral_5m_input_tokens: 15, ephemeral_1h_input_tokens: 5 },
   output_tokens: 1,
   service_tier: 'standard',
   inference_geo: 'global',
@@ -85,8 +85,8 @@ const WHOLE = {
   usage: { ...USAGE, output_tokens: 40 },
 };
 
-/** What a message of 30 fresh, 20 written and 10 read tokens with an output of 40 costs, in nano-dollars. */
-const COST_NANO = 30n * 3_000n + 20n * 3_750n + 10n * 300n + 40n * 15_000n;
+/** What a message of 30 fresh, 20 written (5 for an hour) and 10 read tokens with an output of 40 costs. */
+const COST_NANO = 30n * 3_000n + 15n * 3_750n + 5n * 6_000n + 10n * 300n + 40n * 15_000n;
 
 let bytesAtOnce = 1;
 let events = EVENTS;
@@ -119,7 +119,7 @@ beforeAll(async () => {
     });
   });
   const capabilities = { supportsFunctionCalling: true, supportsReasoning: true, supportsVision: true };
-  const pricing = { input: 3, cacheInput: 0.3, cacheWrite: 3.75, output: 15 };
+  const pricing = { input: 3, cacheInput: 0.3, cacheWrite: 3.75, cacheWriteHour: 6, output: 15 };
   const backend = { kind: 'anthropic', url: server.url, model: 'claude-x', apiKeyEnv: 'HOSTED_KEY' };
   platform = await Platform.start({
     hasOwnProcess: true,

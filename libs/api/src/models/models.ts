@@ -9,7 +9,13 @@ import {
 } from '@svc/contracts/catalog';
 
 const Price = z.object({ usd: z.number(), diem: z.number() });
-const Rates = { input: Price, output: Price, cache_input: Price.optional(), cache_write: Price.optional() };
+const Rates = {
+  input: Price,
+  output: Price,
+  cache_input: Price.optional(),
+  cache_write: Price.optional(),
+  cache_write_hour: Price.optional().describe('Of tokens that are written to a cache for an hour.'),
+};
 
 /** USD per million tokens, and the same in DIEM. */
 export const PricingView = z.object({

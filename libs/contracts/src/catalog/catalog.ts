@@ -33,7 +33,14 @@ function haveOwnNames(backends: readonly { readonly name?: string | undefined }[
   return new Set(names).size === names.length;
 }
 
-const Rates = { input: Usd, output: Usd, cacheInput: Usd.optional(), cacheWrite: Usd.optional() };
+const Rates = {
+  input: Usd,
+  output: Usd,
+  cacheInput: Usd.optional(),
+  cacheWrite: Usd.optional(),
+  /** Of tokens that are written to a cache for an hour instead of minutes. Default: `cacheWrite`. */
+  cacheWriteHour: Usd.optional(),
+};
 
 /** USD per million tokens. */
 const Pricing = z.strictObject({

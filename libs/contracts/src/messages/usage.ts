@@ -11,6 +11,8 @@ export interface Usage {
   readonly completionTokens: number;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
+  /** Those of `cacheWriteTokens` that were written for an hour. */
+  readonly hourCacheWriteTokens?: number | undefined;
   readonly reasoningTokens: number;
 }
 

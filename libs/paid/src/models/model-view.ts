@@ -260,6 +260,7 @@ type Prices = {
   output: number;
   cacheInput?: number | undefined;
   cacheWrite?: number | undefined;
+  cacheWriteHour?: number | undefined;
 };
 
 function pricingView(model: CatalogModel): PricingView {
@@ -281,12 +282,13 @@ function tiersView({ serviceTiers, pricing }: CatalogModel): Pick<PricingView, '
     const tier = serviceTiers[name];
     if (!tier) return [];
     const inTier = (usd: number): number => usdNumber(tieredNano(usdToNano(usd), tier));
-    const { input, output, cacheInput, cacheWrite } = pricing;
+    const { input, output, cacheInput, cacheWrite, cacheWriteHour } = pricing;
     const tiered = {
       input: inTier(input),
       output: inTier(output),
       cacheInput: cacheInput === undefined ? undefined : inTier(cacheInput),
       cacheWrite: cacheWrite === undefined ? undefined : inTier(cacheWrite),
+      cacheWriteHour: cacheWriteHour === undefined ? undefined : inTier(cacheWriteHour),
     };
     return [[name, rates(tiered)] as const];
   });
@@ -296,12 +298,13 @@ function tiersView({ serviceTiers, pricing }: CatalogModel): Pick<PricingView, '
 /** A DIEM buys as much as a dollar. */
 const price = (usd: number): { usd: number; diem: number } => ({ usd, diem: usd });
 
-function rates({ input, output, cacheInput, cacheWrite }: Prices) {
+function rates({ input, output, cacheInput, cacheWrite, cacheWriteHour }: Prices) {
   return {
     input: price(input),
     output: price(output),
     ...(cacheInput !== undefined && { cache_input: price(cacheInput) }),
     ...(cacheWrite !== undefined && { cache_write: price(cacheWrite) }),
+    ...(cacheWriteHour !== undefined && { cache_write_hour: price(cacheWriteHour) }),
   };
 }
 

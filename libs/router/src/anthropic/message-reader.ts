@@ -205,11 +205,14 @@ export class MessageReader implements PieceReader {
     const details = counts['output_tokens_details'];
     const cachedTokens = count(counts['cache_read_input_tokens']);
     const cacheWriteTokens = count(counts['cache_creation_input_tokens']);
+    const lifetimes = counts['cache_creation'];
+    const forHour = isFields(lifetimes) ? count(lifetimes['ephemeral_1h_input_tokens']) : 0;
     this.reported = {
       promptTokens: count(counts['input_tokens']) + cachedTokens + cacheWriteTokens,
       completionTokens: count(counts['output_tokens']),
       cachedTokens,
       cacheWriteTokens,
+      ...(forHour > 0 && { hourCacheWriteTokens: forHour }),
       reasoningTokens: isFields(details) ? count(details['thinking_tokens']) : 0,
     };
   }

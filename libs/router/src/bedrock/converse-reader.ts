@@ -5,12 +5,14 @@ import { backendError, textIn } from '../chat/backend-json.js';
 /** The usage: cached tokens are beside the input, as Anthropic counts them. */
 function usageOf(usage: unknown): Fields {
   if (!isFields(usage)) return {};
+  const forHour = fieldsOf(usage['cacheDetails']).find(({ ttl }) => ttl === '1h');
   return {
     usage: {
       input_tokens: usage['inputTokens'],
       output_tokens: usage['outputTokens'],
       cache_read_input_tokens: usage['cacheReadInputTokens'],
       cache_creation_input_tokens: usage['cacheWriteInputTokens'],
+      cache_creation: forHour && { ephemeral_1h_input_tokens: forHour['inputTokens'] },
     },
   };
 }

@@ -9,7 +9,12 @@ import { RouterFixture } from '../../test/router-fixture.js';
 import { patientRouter } from '../../test/routing.js';
 import { chatReaderOf } from './dialects.js';
 
-const USAGE = { input_tokens: 3, cache_read_input_tokens: 40, cache_creation_input_tokens: 500 };
+const USAGE = {
+  input_tokens: 3,
+  cache_read_input_tokens: 40,
+  cache_creation_input_tokens: 500,
+  cache_creation: { ephemeral_5m_input_tokens: 420, ephemeral_1h_input_tokens: 80 },
+};
 const start = (usage: object) => ({
   type: 'message_start',
   message: {
@@ -83,6 +88,7 @@ const COUNTS = {
   completionTokens: 20,
   cachedTokens: 40,
   cacheWriteTokens: 500,
+  hourCacheWriteTokens: 80,
   reasoningTokens: 6,
 };
 

@@ -29,12 +29,17 @@ const USAGE = {
   totalTokens: 80,
   cacheReadInputTokens: 40,
   cacheWriteInputTokens: 13,
+  cacheDetails: [
+    { ttl: '5m', inputTokens: 9 },
+    { ttl: '1h', inputTokens: 4 },
+  ],
 };
 const COUNTS = {
   promptTokens: 60,
   completionTokens: 20,
   cachedTokens: 40,
   cacheWriteTokens: 13,
+  hourCacheWriteTokens: 4,
   reasoningTokens: 0,
 };
 

@@ -63,6 +63,19 @@ describe('priceUsage', () => {
     ]);
   });
 
+  it('prices tokens that are written for an hour separately, by default as the other written ones', () => {
+    const written = { ...usage, promptTokens: 10, cacheWriteTokens: 9, hourCacheWriteTokens: 4 };
+    const amounts = (cacheWriteHour?: number): unknown =>
+      priceUsage(model({ input: 1, output: 1, cacheWrite: 1.25, cacheWriteHour }), {
+        ...written,
+        completionTokens: 1,
+      }).map(({ sku, amountNano }) => [sku, amountNano]);
+    const writes = (of: number, nano: bigint): unknown => ['m-llm-cache-write-mtoken', nano * BigInt(of)];
+    const [input, output] = ['input', 'output'].map((kind) => [`m-llm-${kind}-mtoken`, 1_000n]);
+    expect(amounts(2)).toEqual([input, writes(5, 1_250n), writes(4, 2_000n), output]);
+    expect(amounts()).toEqual([input, writes(9, 1_250n), output]);
+  });
+
   it('charges the extended rates for the whole request once the prompt is over the threshold', () => {
     const extended = model({
       input: 1,
@@ -100,7 +113,7 @@ describe('priceUsage', () => {
   });
 
   it('never exceeds the upper bound that is held', () => {
-    const dear = model({ input: 1, output: 2, cacheInput: 0.5, cacheWrite: 1.25 });
+    const dear = model({ input: 1, output: 2, cacheInput: 0.5, cacheWrite: 1.25, cacheWriteHour: 2 });
     fc.assert(
       fc.property(
         fc.nat(5_000),
@@ -111,11 +124,12 @@ describe('priceUsage', () => {
             ...usage,
             promptTokens: fresh + written,
             cacheWriteTokens: written,
+            hourCacheWriteTokens: output,
             completionTokens: output,
           };
           const total = priceUsage(dear, all).reduce((sum, { amountNano }) => sum + amountNano, 0n);
           // Each line may round up by less than a nano-dollar.
-          expect(total <= costAtMostNano(dear, all.promptTokens, output) + 3n).toBe(true);
+          expect(total <= costAtMostNano(dear, all.promptTokens, output) + 4n).toBe(true);
         },
       ),
     );

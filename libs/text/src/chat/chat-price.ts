@@ -16,6 +16,9 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   const rates = ratesFor(model, usage.promptTokens);
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
+  const { cacheWriteNano, cacheWriteHourNano } = rates;
+  const forHour =
+    cacheWriteHourNano === cacheWriteNano ? 0 : Math.min(usage.hourCacheWriteTokens ?? 0, written);
   const lines: ChargeLine[] = [];
   const add = (kind: TokenKind, units: number, priceNanoPerMillion: bigint): void => {
     if (units > 0)
@@ -23,7 +26,8 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   };
   add('input', usage.promptTokens - cached - written, rates.inputNano);
   add('cacheRead', cached, rates.cacheInputNano);
-  add('cacheWrite', written, rates.cacheWriteNano);
+  add('cacheWrite', written - forHour, cacheWriteNano);
+  add('cacheWrite', forHour, cacheWriteHourNano);
   add('output', usage.completionTokens, rates.outputNano);
   return lines;
 }
@@ -57,6 +61,7 @@ export function totalUsage(usages: readonly Usage[]): Usage {
     completionTokens: sum(({ completionTokens }) => completionTokens),
     cachedTokens: sum(({ cachedTokens }) => cachedTokens),
     cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    hourCacheWriteTokens: sum(({ hourCacheWriteTokens = 0 }) => hourCacheWriteTokens),
     reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
   };
 }
@@ -80,7 +85,8 @@ export function tokensWithin(model: Model, promptTokens: number, amountNano: big
 }
 
 function promptAtMostNano(model: Model, promptTokens: number): bigint {
-  const { inputNano, cacheInputNano, cacheWriteNano } = ratesFor(model, promptTokens);
-  const dearest = cacheInputNano > inputNano ? cacheInputNano : inputNano;
-  return pricedNano(promptTokens, cacheWriteNano > dearest ? cacheWriteNano : dearest);
+  const { inputNano, cacheInputNano, cacheWriteNano, cacheWriteHourNano } = ratesFor(model, promptTokens);
+  let dearest = inputNano;
+  for (const rate of [cacheInputNano, cacheWriteNano, cacheWriteHourNano]) if (rate > dearest) dearest = rate;
+  return pricedNano(promptTokens, dearest);
 }

@@ -14,7 +14,13 @@ import { costAtMostNano } from './chat-price.js';
 const OUTPUT_NANO = 20_000n;
 const model = {
   id: 'm',
-  rates: { inputNano: 0n, outputNano: OUTPUT_NANO * 1_000_000n, cacheInputNano: 0n, cacheWriteNano: 0n },
+  rates: {
+    inputNano: 0n,
+    outputNano: OUTPUT_NANO * 1_000_000n,
+    cacheInputNano: 0n,
+    cacheWriteNano: 0n,
+    cacheWriteHourNano: 0n,
+  },
 } as Model;
 
 /** The money of one account, and the amounts that were requested. */

@@ -98,12 +98,17 @@ function usageWith(
 ): TrustedUsage {
   const isPromptHigh = trusted.doubt === 'prompt too high';
   const cachedTokens = isPromptHigh ? 0 : Math.min(reported.cachedTokens, promptTokens);
+  const cacheWriteTokens = isPromptHigh
+    ? 0
+    : Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens);
+  const forHour = Math.min(reported.hourCacheWriteTokens ?? 0, cacheWriteTokens);
   return {
     usage: {
       promptTokens,
       completionTokens,
       cachedTokens,
-      cacheWriteTokens: isPromptHigh ? 0 : Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
+      cacheWriteTokens,
+      ...(forHour > 0 && { hourCacheWriteTokens: forHour }),
       reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
     },
     doubted:
