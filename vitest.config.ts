@@ -136,7 +136,7 @@ const ofOneProcess = [
   // Two instances call each other.
   'apps/all/test/e2e/hosted-anthropic.e2e.ts',
   // What its process reads from files, logs, and asks an issuer of tokens for once.
-  'apps/all/test/e2e/hosted-{clouds,secrets}.e2e.ts',
+  'apps/all/test/e2e/hosted-{clouds,proxy,secrets}.e2e.ts',
   // The code of its process has one more rail, or another dialect.
   'apps/all/test/e2e/batches-{large,beside-clients}.e2e.ts',
   'apps/all/test/e2e/{third-rail,second-dialect}.e2e.ts',
@@ -217,8 +217,8 @@ const more = [
   // A process with settings of its own.
   'apps/all/test/e2e/{abuse-protection,money-limits,rate-limits,chat-slow-reader,chat-fuzz,open-prompts}.e2e.ts',
   'apps/all/test/e2e/{traces,telemetry-privacy,encryption-privacy,payments,staking,audit,characters}.e2e.ts',
-  'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
-  'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,secrets}.e2e.ts',
+'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
+  'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,proxy,secrets}.e2e.ts',
 ];
 const moreEndToEnd = more.filter((pattern) => pattern.includes('/e2e/'));
 const moreReal = more.filter((pattern) => !pattern.includes('/e2e/'));

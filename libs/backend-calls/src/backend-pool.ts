@@ -3,6 +3,7 @@ import type { Backend } from '@svc/contracts/catalog';
 import type { WireCall } from '@svc/contracts/inference';
 import {
   type Connections,
+  type EgressProxy,
   Exchange,
   type ExchangeRequest,
   type PodSlots,
@@ -95,9 +96,10 @@ export class BackendPool {
     private readonly simulatorUrl: string | undefined,
     /** The addresses of a name for which each is a backend; it may be called often. */
     private readonly addressesOf: (hostname: string) => PodSlots = () => NO_SLOTS,
+    proxy?: EgressProxy,
   ) {
     // Below the five seconds after which common model servers close an idle connection.
-    this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000 });
+    this.connections = connections({ connectTimeoutMs, keepAliveMs: 4_000, proxy });
   }
 
   /**

@@ -60,6 +60,18 @@ export const routerConfig = {
     .describe(
       'A folder with the secrets of backends, such as a mounted Secret: files with the names in `apiKeyEnv` and `cacheSaltEnv`, which come before variables of the environment and are read again when they change',
     ),
+  ROUTER_PROXY_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'An HTTP proxy, with its user and password if it needs them, through whose tunnels calls of backends with an https URL go, and requests for their tokens. Calls without TLS go directly',
+    ),
+  ROUTER_PROXY_EXCEPT: z
+    .string()
+    .default('')
+    .describe(
+      'Hosts that are reached without `ROUTER_PROXY_URL`, with their subdomains, separated by commas',
+    ),
   ROUTER_SIMULATOR_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

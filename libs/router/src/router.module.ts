@@ -85,6 +85,9 @@ class BackendWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 }
 
+const proxyOf = ({ ROUTER_PROXY_URL: url, ROUTER_PROXY_EXCEPT: except }: RouterSettings) =>
+  url === undefined ? undefined : { url, except };
+
 /** The router itself. `drains` provides the port `Drains`, unless a global module does. */
 @Module({})
 export class RouterModule {
@@ -98,8 +101,11 @@ export class RouterModule {
         {
           provide: BackendPool,
           useFactory: (pods: PodAddresses) =>
-            new BackendPool(settings.ROUTER_CONNECT_TIMEOUT_MS, settings.ROUTER_SIMULATOR_URL, (hostname) =>
-              pods.of(hostname),
+            new BackendPool(
+              settings.ROUTER_CONNECT_TIMEOUT_MS,
+              settings.ROUTER_SIMULATOR_URL,
+              (hostname) => pods.of(hostname),
+              proxyOf(settings),
             ),
           inject: [PodAddresses],
         },

@@ -67,6 +67,7 @@ export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSet
     ROUTER_RESPONSE_LIMIT_BYTES: 16 * 1024 * 1024,
     ROUTER_STREAM_LIMIT_BYTES: 64 * 1024 * 1024,
     ROUTER_GOOGLE_METADATA_URL: 'http://127.0.0.1:9',
+    ROUTER_PROXY_EXCEPT: '',
     secret: () => undefined,
     ...settings,
   };

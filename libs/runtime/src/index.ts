@@ -64,7 +64,7 @@ export {
 } from './json/json-reader.js';
 export { JsonText } from './json/json-text.js';
 export { LongStrings } from './json/long-strings.js';
-export { type Connections, connections } from './calls/connections.js';
+export { type Connections, type EgressProxy, type RequestSender, connections } from './calls/connections.js';
 export type { ResponseHeaders } from './connections/response-head.js';
 export { Exchange, ExchangeAborted, type ExchangeRequest, ExchangeTimedOut } from './calls/exchange.js';
 export {

@@ -1,5 +1,5 @@
 import { type UnauthorizedCall, hasParts } from '@svc/backend-calls';
-import type { Lent, Logger } from '@svc/runtime';
+import type { Lent, Logger, RequestSender } from '@svc/runtime';
 import { bedrockHeaders } from './bedrock-keys.js';
 import { TokenSource } from './token-source.js';
 import { entraToken, serviceAccountToken, workloadToken } from './tokens.js';
@@ -22,7 +22,11 @@ const bearer = (token: string): { readonly authorization: string } => ({ authori
 export class Authorizations {
   private readonly sources = new Map<string, TokenSource>();
 
-  constructor(private readonly settings: AuthorizationSettings) {}
+  constructor(
+    private readonly settings: AuthorizationSettings,
+    /** Sends the requests for tokens of issuers. */
+    private readonly sender?: RequestSender,
+  ) {}
 
   /** The headers that a call needs in addition. Throws BackendError if there are none. */
   async headersOf(kind: AuthorizationKind, call: UnauthorizedCall): Promise<Record<string, string>> {
@@ -48,9 +52,13 @@ export class Authorizations {
   /** Undefined for a key that is sent as it is. */
   private tokensOf(kind: 'google' | 'entra', key: string | undefined): TokenSource | undefined {
     if (kind === 'entra')
-      return key === undefined || !hasParts(key) ? undefined : this.sourceOf(key, () => entraToken(key));
+      return key === undefined || !hasParts(key)
+        ? undefined
+        : this.sourceOf(key, () => entraToken(key, this.sender));
     return this.sourceOf(key ?? '', () =>
-      key === undefined ? workloadToken(this.settings.ROUTER_GOOGLE_METADATA_URL) : serviceAccountToken(key),
+      key === undefined
+        ? workloadToken(this.settings.ROUTER_GOOGLE_METADATA_URL)
+        : serviceAccountToken(key, this.sender),
     );
   }
 

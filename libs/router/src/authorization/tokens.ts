@@ -1,6 +1,6 @@
 import { createSign } from 'node:crypto';
 import { BackendError } from '@svc/backend-calls';
-import { type Lent, grantedToken, jsonOrUndefined } from '@svc/runtime';
+import { type Lent, type RequestSender, grantedToken, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
 
 /** The longest lifetime that Google gives a token. */
@@ -46,12 +46,13 @@ export function readSecret<Value>(schema: z.ZodType<Value>, secret: string, what
 }
 
 /** A token for Google's APIs by a service account (RFC 7523). */
-export async function serviceAccountToken(secret: string): Promise<Lent<string>> {
+export async function serviceAccountToken(secret: string, sender?: RequestSender): Promise<Lent<string>> {
   const account = readSecret(ServiceAccount, secret, 'the JSON key of a service account');
-  return tokenAt(account.token_uri, {
+  const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
     assertion: assertionOf(account),
-  });
+  };
+  return grantedToken(account.token_uri, { ...ISSUER, form, sender });
 }
 
 function assertionOf(account: z.infer<typeof ServiceAccount>): string {
@@ -76,16 +77,15 @@ export async function workloadToken(metadataUrl: string): Promise<Lent<string>> 
 }
 
 /** A token for Azure by the credentials of a client (RFC 6749, section 4.4). */
-export async function entraToken(secret: string): Promise<Lent<string>> {
+export async function entraToken(secret: string, sender?: RequestSender): Promise<Lent<string>> {
   const client = readSecret(EntraClient, secret, 'an object with tenant_id, client_id and client_secret');
   const { authority, tenant_id: tenant, client_id: id, client_secret: password } = client;
-  return tokenAt(`${authority.replace(/\/$/, '')}/${tenant}/oauth2/v2.0/token`, {
+  const form = {
     grant_type: 'client_credentials',
     client_id: id,
     client_secret: password,
     scope: ENTRA_SCOPE,
-  });
+  };
+  const url = `${authority.replace(/\/$/, '')}/${tenant}/oauth2/v2.0/token`;
+  return grantedToken(url, { ...ISSUER, form, sender });
 }
-
-const tokenAt = (url: string, form: Readonly<Record<string, string>>): Promise<Lent<string>> =>
-  grantedToken(url, { ...ISSUER, form });

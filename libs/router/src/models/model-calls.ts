@@ -45,7 +45,7 @@ export class ModelCalls {
     readonly backends: BackendCalls,
     readonly settings: RouterConfig & { readonly log: Logger },
   ) {
-    this.authorizations = new Authorizations(settings);
+    this.authorizations = new Authorizations(settings, backends.pool.connections.fresh);
   }
 
   /** The mode for responses that are not streamed. */

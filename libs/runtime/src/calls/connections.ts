@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Agent, type Dispatcher, buildConnector } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, buildConnector } from 'undici';
 import { PlainConnections } from '../connections/plain-connections.js';
 
 /** Sends requests to other servers. */
@@ -14,15 +14,25 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** An HTTP proxy through whose tunnels requests over TLS go. */
+export interface EgressProxy {
+  /** With its user and password, if it needs them. */
+  readonly url: string;
+  /** Hosts, with their subdomains, that are reached without it, separated by commas. */
+  readonly except: string;
+}
+
 interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
+  /** Default: all requests go directly. */
+  readonly proxy?: EgressProxy | undefined;
 }
 
 /** The bytes that had arrived on a connection when an error ended it. */
 const bytesBefore = new WeakMap<Error, number>();
 
-export function connections({ connectTimeoutMs, keepAliveMs }: ConnectionOptions): Connections {
+export function connections({ connectTimeoutMs, keepAliveMs, proxy }: ConnectionOptions): Connections {
   const connector = buildConnector({ timeout: connectTimeoutMs });
   const connect: buildConnector.connector = (options, callback) => {
     connector(options, (...result) => {
@@ -33,8 +43,12 @@ export function connections({ connectTimeoutMs, keepAliveMs }: ConnectionOptions
   };
   // Each server limits its own concurrent requests.
   const options = { connect, connections: null, keepAliveTimeout: keepAliveMs };
-  const kept = new Agent({ ...options, pipelining: 1 });
-  const fresh = new Agent({ ...options, pipelining: 0 });
+  const agent = (pipelining: number): Dispatcher => {
+    if (!proxy) return new Agent({ ...options, pipelining });
+    const through = { httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.except };
+    return new EnvHttpProxyAgent({ ...options, ...through, pipelining, connectTimeout: connectTimeoutMs });
+  };
+  const [kept, fresh] = [agent(1), agent(0)];
   const plain = new PlainConnections({
     connectTimeoutMs,
     keepAliveMs,

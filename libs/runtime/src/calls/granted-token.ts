@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Lent } from '../expiring.js';
 import { jsonOrUndefined } from '../json/json-reader.js';
+import type { RequestSender } from './connections.js';
 import { shortCall } from './short-call.js';
 
 /** Characters that may be in a token, none of which ends it in a header or a request. */
@@ -23,11 +24,13 @@ interface TokenRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** For a response without `expires_in`, which is optional. */
   readonly usualSeconds: number;
+  /** Default: a connection of its own. */
+  readonly sender?: RequestSender | undefined;
 }
 
 /** A token of OAuth 2.0 (RFC 6749). Throws TypeError without it, whose message has no secret. */
 export async function grantedToken(url: string, request: TokenRequest): Promise<Lent<string>> {
-  const { issuer, form, headers, usualSeconds } = request;
+  const { issuer, form, headers, usualSeconds, sender } = request;
   const { status, text } = await shortCall(
     url,
     form === undefined
@@ -41,6 +44,7 @@ export async function grantedToken(url: string, request: TokenRequest): Promise<
           },
           body: new URLSearchParams(form).toString(),
         },
+    sender,
   );
   const response = jsonOrUndefined(text);
   if (status !== 200) throw new TypeError(`${issuer} responded with ${status}${reasonIn(response)}`);
