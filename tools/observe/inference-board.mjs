@@ -162,8 +162,8 @@ export const inference = {
       todo: 'Request the path by hand.',
       queries: [
         [
-          `${rise(m.router.checks, `${MODEL}, ${BACKEND}, svc_router_outcome`)} or vector(0)`,
-          `{{${MODEL}}} {{${BACKEND}}} {{svc_router_outcome}}`,
+          `${rise(m.router.checks, `${MODEL}, ${BACKEND}`, 'svc_router_outcome="failed"')} or vector(0)`,
+          `{{${MODEL}}} {{${BACKEND}}}`,
           '0',
         ],
       ],
@@ -173,7 +173,7 @@ export const inference = {
       unit: 'bool_yes_no',
       bad: 'A backend that was to be back.',
       todo: 'Put it back: `svcctl set backend-state MODEL NAME --state active`.',
-      queries: [[total(m.router.drained, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '0']],
+      queries: [[total(m.router.drained, `${MODEL}, ${BACKEND}`), `{{${MODEL}}} {{${BACKEND}}}`, '+']],
     },
     {
       title: 'Retries refused',
@@ -206,7 +206,7 @@ export const inference = {
         [
           `${rate(m.router.promptTokens, `${MODEL}, ${BACKEND}`, 'svc_router_cache="cached"')} / ${rate(m.router.promptTokens, `${MODEL}, ${BACKEND}`)}`,
           `{{${MODEL}}} {{${BACKEND}}}`,
-          '0',
+          '+',
         ],
       ],
     },

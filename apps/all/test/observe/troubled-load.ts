@@ -4,7 +4,7 @@ import { buyer } from '../buyers.js';
 import { contractSignIn } from '../contract-wallets.js';
 import { challengeOf, evmWallet } from '../wallets.js';
 
-/** Models of the catalogue; the backends of some are down or reject all requests. */
+/** Models of the catalogue; the backends of some are down, out of service, or reject all requests. */
 export function troubledCatalog(): object {
   const simulator = { kind: 'simulator', model: 'test-model' };
   const nobody = { url: 'http://127.0.0.1:9', model: 'x' };
@@ -36,6 +36,10 @@ export function troubledCatalog(): object {
       model('gone', [nobody]),
       model('half-gone', [nobody, simulator]),
       model('failing', ['a', 'b', 'c'].map(slowlyFailing)),
+      model(
+        'talking',
+        ['a', 'b', 'c'].map((name) => ({ ...simulator, name, model: `talk-${name}` })),
+      ),
       model('rejected', [{ ...simulator, model: 'test-model;fault=400' }]),
       model('scarce', [simulator], 'S'),
       clip('clip', ';delay-ms=10000'),
@@ -66,6 +70,9 @@ export interface PlatformAddresses {
 }
 
 const PAUSE_MS = 100;
+/** Long enough to be kept in a cache of prefixes. */
+const LONG = 'You answer questions about one of many documents. '.repeat(40);
+const TURNS = 6;
 /** Enough at once for more retries than the router's budget allows. */
 const FAILING_AT_ONCE = 16;
 /** Between two jobs that make videos. */
@@ -98,6 +105,8 @@ export class TroubledLoad {
       ...Array.from({ length: FAILING_AT_ONCE }, () =>
         this.repeat(rich, { model: 'failing', max_tokens: 5 }),
       ),
+      this.repeatTalk(rich, 'one'),
+      this.repeatTalk(rich, 'another'),
       this.repeat(rich, { model: 'scarce' }),
       this.repeat(poor, { model: 'sound' }),
       this.repeat('wrong', { model: 'sound' }),
@@ -110,6 +119,8 @@ export class TroubledLoad {
 
   static async start(addresses: PlatformAddresses): Promise<TroubledLoad> {
     const [rich, poor] = await Promise.all([accountOf(addresses, '100.00'), accountOf(addresses)]);
+    const drain = { state: 'draining', reason: 'New driver' };
+    await operate(addresses, { method: 'PUT', path: '/backends/talking/c/state', body: drain });
     return new TroubledLoad(addresses, { rich, poor });
   }
 
@@ -122,6 +133,20 @@ export class TroubledLoad {
     while (!this.over.signal.aborted) {
       this.note(`${body.model} ${await this.complete(apiKey, body, timeoutMs)}`);
       await sleep(PAUSE_MS);
+    }
+  }
+
+  /** Conversations of several turns. */
+  private async repeatTalk(apiKey: string, name: string): Promise<void> {
+    for (let talk = 0; !this.over.signal.aborted; talk += 1) {
+      const messages = [{ role: 'system', content: `${name} ${talk}: ${LONG}` }];
+      for (let turn = 0; turn < TURNS && !this.over.signal.aborted; turn += 1) {
+        messages.push({ role: 'user', content: `Question ${turn}` });
+        const body = { model: 'talking', messages, max_tokens: 5, stream: true };
+        this.note(`talking ${await this.post(apiKey, { path: 'chat/completions', body }, DEADLINE_MS)}`);
+        messages.push({ role: 'assistant', content: 'Something.' });
+        await sleep(PAUSE_MS);
+      }
     }
   }
 
@@ -190,16 +215,23 @@ export class TroubledLoad {
   }
 }
 
+/** Calls the operator's API. */
+async function operate(
+  { operatorUrl, operatorToken }: PlatformAddresses,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object },
+): Promise<Record<string, unknown>> {
+  const response = await fetch(operatorUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}
+
 /** The key of a new account with this credit. */
-async function accountOf({ operatorUrl, operatorToken }: PlatformAddresses, usd?: string): Promise<string> {
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const response = await fetch(operatorUrl + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as Record<string, unknown>;
-  };
+async function accountOf(addresses: PlatformAddresses, usd?: string): Promise<string> {
+  const post = (path: string, body: object): Promise<Record<string, unknown>> =>
+    operate(addresses, { method: 'POST', path, body });
   const { id } = await post('/accounts', { name: 'observed' });
   if (usd !== undefined) await post(`/accounts/${String(id)}/credits`, { usd, reference: 'start' });
   const { apiKey } = await post(`/accounts/${String(id)}/api_keys`, {
