@@ -1,21 +1,20 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Message } from '@svc/api/chat';
 import { TestServer, strictFault } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
-import { type RunOptions, openCommandLines, openOpencode } from './environments.js';
+import { CodingAgents, RUN_MS } from './coding-agents.js';
+import { openCommandLines, openOpencode } from './environments.js';
 
-const RUN_MS = 120_000;
 const MODEL = 'strict-model';
 
 const [commandLines, opencode] = await Promise.all([openCommandLines(), openOpencode()]);
 
 let platform: Platform;
 let account: TestAccount;
-let home: string;
+let agents: CodingAgents;
 let strict: TestServer;
 /** Why the server with the strict template refused requests. */
 const faults: string[] = [];
@@ -45,21 +44,7 @@ beforeAll(async () => {
   const backends = [{ url: `${strict.url}/v1`, model: 'test-model' }];
   platform = await Platform.start({ models: [{ id: MODEL, backends }] });
   account = await platform.account('10.00');
-  home = await mkdtemp(join(tmpdir(), 'svc-agents-'));
-  await mkdir(join(home, 'codex'));
-  await mkdir(join(home, 'work'));
-  const config = `
-model = "${MODEL}"
-model_provider = "svc"
-web_search = "disabled"
-
-[model_providers.svc]
-name = "svc"
-base_url = "${platform.apiUrl}"
-env_key = "SVC_API_KEY"
-wire_api = "responses"
-`;
-  await writeFile(join(home, 'codex', 'config.toml'), config);
+  agents = await CodingAgents.open(commandLines, platform, account);
   const ofOpencode = {
     provider: {
       svc: {
@@ -69,7 +54,7 @@ wire_api = "responses"
       },
     },
   };
-  await writeFile(join(home, 'work', 'opencode.json'), JSON.stringify(ofOpencode));
+  await writeFile(join(agents.home, 'work', 'opencode.json'), JSON.stringify(ofOpencode));
   const continued = `
 name: svc
 version: 1.0.0
@@ -81,22 +66,13 @@ models:
     apiBase: ${platform.apiUrl}
     apiKey: \${{ secrets.SVC_API_KEY }}
 `;
-  await writeFile(join(home, 'continue.yaml'), continued);
+  await writeFile(join(agents.home, 'continue.yaml'), continued);
 });
 afterAll(async () => {
   await platform?.stop();
   await strict?.close();
-  await rm(home, { recursive: true, force: true });
+  await agents?.close();
 });
-
-const optionsWith = (env: Readonly<Record<string, string>>): RunOptions => ({
-  cwd: join(home, 'work'),
-  env: { HOME: home, ...env },
-  deadlineMs: RUN_MS,
-});
-
-const run = (program: string, args: readonly string[], env: Readonly<Record<string, string>>) =>
-  commandLines.run(program, args, optionsWith(env));
 
 /** The bodies of the requests that the model server has got since the earlier ones, as text. */
 const sentSince = (earlier: number): string =>
@@ -106,18 +82,12 @@ const sentSince = (earlier: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-const codex = (task: string) =>
-  run('codex', ['exec', '--skip-git-repo-check', '--sandbox', 'read-only', task], {
-    CODEX_HOME: join(home, 'codex'),
-    SVC_API_KEY: account.apiKey,
-  });
-
 describe('unmodified coding agents', () => {
   it.skipIf(!opencode)(
     'opencode completes a task by POST /chat/completions',
     async () => {
       const task = 'Repeat: a short poem [[sim echo=true]]';
-      const options = optionsWith({
+      const options = agents.optionsWith({
         SVC_API_KEY: account.apiKey,
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_MODELS_FETCH: '1',
@@ -131,8 +101,13 @@ describe('unmodified coding agents', () => {
   it(
     'Continue completes a task by POST /chat/completions',
     async () => {
-      const args = ['--config', join(home, 'continue.yaml'), '-p', 'Repeat: a short poem [[sim echo=true]]'];
-      const { stdout, code } = await run('cn', args, {
+      const args = [
+        '--config',
+        join(agents.home, 'continue.yaml'),
+        '-p',
+        'Repeat: a short poem [[sim echo=true]]',
+      ];
+      const { stdout, code } = await agents.run('cn', args, {
         SVC_API_KEY: account.apiKey,
         CONTINUE_TELEMETRY_ENABLED: '0',
       });
@@ -147,7 +122,7 @@ describe('unmodified coding agents on a model with a strict chat template', () =
   it(
     'Codex CLI completes a task by POST /responses',
     async () => {
-      const { stdout, code } = await codex('Repeat: a short poem [[sim echo=true]]');
+      const { stdout, code } = await agents.codex(MODEL, 'Repeat: a short poem [[sim echo=true]]');
       expect([code, stdout]).toEqual([0, stdout]);
       expect(stdout).toContain('a short poem');
     },
@@ -158,7 +133,7 @@ describe('unmodified coding agents on a model with a strict chat template', () =
     'Codex CLI runs a tool that the model calls, and returns its output',
     async () => {
       const earlier = platform.simulator.requests().length;
-      const { stdout, code } = await codex('What is the goal? [[sim tool=get_goal]]');
+      const { stdout, code } = await agents.codex(MODEL, 'What is the goal? [[sim tool=get_goal]]');
       expect([code, stdout]).toEqual([0, stdout]);
       expect(sentSince(earlier)).toMatch(/"role":"tool"/);
     },
@@ -169,13 +144,7 @@ describe('unmodified coding agents on a model with a strict chat template', () =
     'Claude Code completes a task by POST /messages, and runs the tools that the model calls',
     async () => {
       const earlier = platform.simulator.requests().length;
-      const { stdout, code } = await run('claude', ['-p', 'Say hello', '--model', MODEL], {
-        ANTHROPIC_BASE_URL: `${platform.rootUrl}/api`,
-        ANTHROPIC_API_KEY: account.apiKey,
-        CLAUDE_CONFIG_DIR: join(home, 'claude'),
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        DISABLE_AUTOUPDATER: '1',
-      });
+      const { stdout, code } = await agents.claude(MODEL, 'Say hello');
       expect([code, stdout]).toEqual([0, stdout]);
       expect(stdout).toMatch(/\S/);
       expect(sentSince(earlier)).toMatch(/"role":"tool"/);

@@ -104,6 +104,11 @@ export async function openEncryptionClient(): Promise<string> {
   return join(await installedFrom('encryption', ['client.mjs']), 'client.mjs');
 }
 
+/** A program on the clients of hosted providers. Returns its path. */
+export async function openProviderSdks(): Promise<string> {
+  return join(await installedFrom('provider-sdks', ['read.mjs']), 'read.mjs');
+}
+
 /** Coding agents for the command line. */
 export async function openCommandLines(): Promise<Installed> {
   const folder = await installedFrom('command-lines', [], 'with-scripts');
