@@ -217,7 +217,7 @@ const more = [
   // A process with settings of its own.
   'apps/all/test/e2e/{abuse-protection,money-limits,rate-limits,chat-slow-reader,chat-fuzz,open-prompts}.e2e.ts',
   'apps/all/test/e2e/{traces,telemetry-privacy,encryption-privacy,payments,staking,audit,characters}.e2e.ts',
-'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
+  'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
   'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,proxy,secrets}.e2e.ts',
 ];
 const moreEndToEnd = more.filter((pattern) => pattern.includes('/e2e/'));

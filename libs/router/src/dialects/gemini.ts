@@ -4,13 +4,23 @@ import { parseBackendJson } from '../chat/backend-json.js';
 import { requestIn } from '../chat/other-forms.js';
 import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
-import type { Dialect } from './dialect.js';
+import { embedBody, embeddedIn, predictBody } from '../gemini/embeddings.js';
+import type { Dialect, EmbeddingsDialect } from './dialect.js';
+import { vectorsOf, withoutVectors } from './openai-embeddings.js';
 
 /** Whether a response, or an event of one, has something from the model. */
 const SAYS_SOMETHING = /"(?:text|functionCall|inlineData|finishReason|blockReason)"\s*:/;
 
 /** The path of a model: by its name, or below a collection such as `tunedModels/…`. */
 const pathOf = (model: string): string => (model.includes('/') ? `/${model}` : `/models/${model}`);
+
+const readVectors: EmbeddingsDialect['read'] = (body, texts) => {
+  const read = embeddedIn(body);
+  if (!read) throw withoutVectors(body);
+  const { promptTokens } = read;
+  const rows = read.vectors.map((embedding) => ({ embedding }));
+  return { vectors: vectorsOf(rows, texts), ...(promptTokens !== undefined && { promptTokens }) };
+};
 
 /** Google's Gemini API, with an API key. */
 export const gemini: Dialect = {
@@ -36,6 +46,14 @@ export const gemini: Dialect = {
     failureIn: (data) => errorStatus(data, true),
     begins: (event) => SAYS_SOMETHING.test(event),
   },
+  embeddings: {
+    request(model, texts) {
+      const path = pathOf(model);
+      const body = embedBody(path.slice(1), texts);
+      return { path: `${path}:batchEmbedContents`, body: [Buffer.from(JSON.stringify(body))] };
+    },
+    read: readVectors,
+  },
 };
 
 /** The same on Vertex AI, with a token. */
@@ -43,4 +61,11 @@ export const vertex: Dialect = {
   ...gemini,
   headers: () => ({ 'content-type': 'application/json' }),
   authorization: 'google',
+  embeddings: {
+    request: (model, texts) => ({
+      path: `${pathOf(model)}:predict`,
+      body: [Buffer.from(JSON.stringify(predictBody(texts)))],
+    }),
+    read: readVectors,
+  },
 };

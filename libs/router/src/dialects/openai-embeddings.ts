@@ -36,27 +36,39 @@ export const embeddings: EmbeddingsDialect = {
   read: readEmbeddings,
 };
 
-function readEmbeddings(
-  body: string,
-  { inputs, dimensions }: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>,
-): EmbeddingVectors {
+type ReadTexts = Pick<EmbeddingTexts, 'inputs' | 'dimensions'>;
+
+function readEmbeddings(body: string, texts: ReadTexts): EmbeddingVectors {
   const read = Response.safeParse(jsonOrUndefined(body, RESPONSE_JSON_LIMITS));
-  if (!read.success) {
-    const status = errorStatus(body);
-    throw status === undefined ? new Error('the response has no vectors') : new BackendError(status, body);
-  }
+  if (!read.success) throw withoutVectors(body);
   const { data, usage } = read.data;
+  return { vectors: vectorsOf(data, texts), ...(usage && { promptTokens: usage.prompt_tokens }) };
+}
+
+/** What a response without vectors means. */
+export function withoutVectors(body: string): Error {
+  const status = errorStatus(body);
+  return status === undefined ? new Error('the response has no vectors') : new BackendError(status, body);
+}
+
+/** The vectors in the order of their texts, in base64. Throws if one is missing or not as it should be. */
+export function vectorsOf(
+  data: readonly {
+    readonly index?: number | null | undefined;
+    readonly embedding: string | readonly number[];
+  }[],
+  { inputs, dimensions }: ReadTexts,
+): string[] {
   if (data.length !== inputs.length)
     throw new Error(`the response has ${data.length} vectors for ${inputs.length} texts`);
   const byIndex = new Map(
     data.map(({ index, embedding }, position) => [index ?? position, base64Of(embedding, dimensions)]),
   );
-  const vectors = inputs.map((_, index) => {
+  return inputs.map((_, index) => {
     const vector = byIndex.get(index);
     if (vector === undefined) throw new Error(`the response has no vector for text ${index}`);
     return vector;
   });
-  return { vectors, ...(usage && { promptTokens: usage.prompt_tokens }) };
 }
 
 /** A vector as base64. Throws unless it has this many finite numbers. */
