@@ -31,7 +31,7 @@ export { sendProblem } from './http/send-problem.js';
 export { PodAddresses, type PodSlots } from './calls/pod-addresses.js';
 export { type Logger, createLogger, flushLog } from './logging/logging.js';
 export { LoggerModule, RootLogger } from './logging/logger.module.js';
-export { type RequestRecord } from './http/request-record.js';
+export type { RequestRecord, WorkUnderWay } from './http/request-record.js';
 export { nameRequest, newId, uuidOf } from './http/request-id.js';
 export { networkOf } from './process/client-network.js';
 export { whileConnected } from './http/while-connected.js';

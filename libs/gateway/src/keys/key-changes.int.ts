@@ -269,7 +269,7 @@ it('refreshes a key in use before its cache entry expires, so that no request wa
     .query('UPDATE gateway.api_keys SET requests_per_minute = 7 WHERE id = $1', [key.id]);
   const seen = new Set<unknown>();
   await eventually(() => {
-    const caller = gate.trusted(key.authorization);
+    const caller = gate.trusted(key.authorization, {});
     seen.add(caller ? caller.limits?.[0]?.max : 'to be looked up');
     expect(seen).toEqual(new Set([undefined, 7]));
     return Promise.resolve();
@@ -283,7 +283,7 @@ it('accepts a known key beyond its cache time while the database does not respon
   silent.data.cut();
   silent.log.cut();
   await eventually(async () => {
-    expect(silent.gate.trusted(key.authorization)).toBeUndefined();
+    expect(silent.gate.trusted(key.authorization, {})).toBeUndefined();
     expect(await asks(silent)).toBe('known');
   });
   await eventually(async () => expect(await asks(silent)).toBe('UNAVAILABLE'));

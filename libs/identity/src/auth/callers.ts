@@ -42,7 +42,7 @@ export class Callers {
    */
   known(request: Incoming): Caller | Promise<Caller> {
     const authorization = authorizationOf(request);
-    const caller = this.keys.trusted(authorization);
+    const caller = this.keys.trusted(authorization, request.socket);
     if (caller) return this.admit(request, caller);
     return this.verified(request, this.keys.identify(authorization, this.failures.isBlocked(request)));
   }

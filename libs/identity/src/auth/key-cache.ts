@@ -53,6 +53,11 @@ export class KeyCache {
   });
   private readonly wrong = new LRUCache<string, true>({ max: CACHED_WRONG_KEYS, ttl: WRONG_KEY_MS });
   private readonly digests = new Map<string, Set<string>>();
+  /** The last key that was sent on each connection, whose digest costs more than the rest of a lookup. */
+  private readonly lastOf = new WeakMap<
+    object,
+    { readonly authorization: string; readonly digest: string }
+  >();
   /** Lookups in progress by digest, shared by concurrent requests. */
   private lookups = new Map<string, Promise<Caller | undefined>>();
   private invalidations = 0;
@@ -64,15 +69,26 @@ export class KeyCache {
     private readonly settings: IdentitySettings,
   ) {}
 
-  /** The holder of the key in this `Authorization` header, if that needs no lookup. */
-  trusted(authorization: string | undefined): Caller | undefined {
-    const secret = keyIn(authorization);
-    if (secret === undefined) return undefined;
-    const digest = digestOf(secret);
-    const known = this.cache.get(digest);
-    if (!known || !this.isTrusted(known)) return undefined;
+  /**
+   * The holder of the key in this `Authorization` header, if that needs no lookup. `connection` is that of
+   * the request: most send the same key every time.
+   */
+  trusted(authorization: string | undefined, connection: object): Caller | undefined {
+    const digest = this.digestIn(authorization, connection);
+    const known = digest === undefined ? undefined : this.cache.get(digest);
+    if (digest === undefined || !known || !this.isTrusted(known)) return undefined;
     this.refreshAhead(digest, known);
     return known.caller;
+  }
+
+  private digestIn(authorization: string | undefined, connection: object): string | undefined {
+    const last = this.lastOf.get(connection);
+    if (last !== undefined && last.authorization === authorization) return last.digest;
+    const secret = keyIn(authorization);
+    if (authorization === undefined || secret === undefined) return undefined;
+    const digest = digestOf(secret);
+    this.lastOf.set(connection, { authorization, digest });
+    return digest;
   }
 
   /**

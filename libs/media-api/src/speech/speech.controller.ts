@@ -23,7 +23,7 @@ export class SpeechController {
     const { id: requestId, record, caller } = request;
     assert(caller, 'the route requires a key or a wallet');
     const client = new ResponseWriter(request, reply, this.settings.config);
-    const ended = this.background.begin(record);
+    const work = this.background.begin(record);
     try {
       const speech = request.body as SpeechRequest;
       await this.pipeline.speak({ requestId, caller, speech, record, client });
@@ -32,7 +32,7 @@ export class SpeechController {
       throw await this.demands.refusalFor(caller, error, { request, reply });
     } finally {
       client.close();
-      ended();
+      work.end();
     }
   }
 }

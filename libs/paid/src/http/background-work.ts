@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type RequestRecord, RootLogger, within } from '@svc/runtime';
+import { type RequestRecord, RootLogger, type WorkUnderWay, within } from '@svc/runtime';
 
 /**
  * How long a stopping process waits for background work, such as settling responses of disconnected clients.
@@ -9,28 +9,43 @@ const END_ON_STOP_MS = 5_000;
 /** The most pieces of background work. Beyond this number, responses wait for their own. */
 const AT_ONCE = 10_000;
 
+/** The work of a request. A promise is made only for who waits for it, which is rare. */
+class RequestWork implements WorkUnderWay {
+  private waited: PromiseWithResolvers<void> | undefined;
+
+  constructor(
+    private readonly record: RequestRecord,
+    private readonly all: Set<RequestWork>,
+  ) {
+    record.underWay = this;
+    all.add(this);
+  }
+
+  get over(): Promise<void> {
+    this.waited ??= Promise.withResolvers();
+    return this.waited.promise;
+  }
+
+  end(): void {
+    this.all.delete(this);
+    this.record.underWay = undefined;
+    this.waited?.resolve();
+  }
+}
+
 /**
  * Work that no client waits for. It is bounded, its failures are logged, and a stopping process waits for it.
  */
 @Injectable()
 export class BackgroundWork implements BeforeApplicationShutdown {
+  private readonly requests = new Set<RequestWork>();
   private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(private readonly logger: RootLogger) {}
 
-  /**
-   * Begins the work of a request, for which its log line and a stopping process wait. Call the returned
-   * function when it has ended.
-   */
-  begin(record: RequestRecord): () => void {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.underWay.add(promise);
-    record.underWay = promise;
-    return () => {
-      this.underWay.delete(promise);
-      record.underWay = undefined;
-      resolve();
-    };
+  /** Begins the work of a request, for which its log line and a stopping process wait until it ends. */
+  begin(record: RequestRecord): { end(): void } {
+    return new RequestWork(record, this.requests);
   }
 
   /** Makes a stopping process wait for a promise, and returns its result. */
@@ -57,6 +72,7 @@ export class BackgroundWork implements BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await within(END_ON_STOP_MS, Promise.allSettled(this.underWay)).catch(() => undefined);
+    const all = [...this.underWay, ...Array.from(this.requests, ({ over }) => over)];
+    await within(END_ON_STOP_MS, Promise.allSettled(all)).catch(() => undefined);
   }
 }

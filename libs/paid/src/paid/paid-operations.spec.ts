@@ -10,7 +10,7 @@ import {
 } from '@svc/contracts/ports';
 import { type Charge, chargeLine } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import { createLogger } from '@svc/runtime';
+import { type WorkUnderWay, createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
 import type { LimitGate } from '../limits/limit-gate.js';
@@ -112,7 +112,7 @@ async function chargedAfter(end: (signal: AbortSignal) => void) {
     { log },
   );
   const socket = new EventEmitter();
-  const record: { costUsd?: string; underWay?: Promise<void> } = {};
+  const record: { costUsd?: string; underWay?: WorkUnderWay } = {};
   const request = { id: 'r', caller: {}, record, raw: { socket } };
   const pair = { request, reply: { headers: () => undefined } } as unknown as HttpPair;
   const line = chargeLine({ sku: 's', unit: 'request', priceNanoPerMillion: 1_000_000n }, 1);
@@ -122,7 +122,7 @@ async function chargedAfter(end: (signal: AbortSignal) => void) {
     return Promise.resolve({ result: undefined, backend: 'b', lines: [line] });
   };
   await paid.run({ ...operation, perform }, pair).catch(() => undefined);
-  await record.underWay;
+  await record.underWay?.over;
   return { charges: charges.length, isReleased, costUsd: record.costUsd };
 }
 

@@ -156,7 +156,7 @@ export class PaidOperations {
     assert(caller, 'the route requires a key or a wallet');
     const performed = (signal: AbortSignal): Promise<PaidResult<Result>> =>
       this.performed(operation, pair, { caller, signal });
-    const ended = this.background.begin(record);
+    const work = this.background.begin(record);
     try {
       return await (operation.outlastsClient || pair.request.repeat
         ? performed(NEVER)
@@ -164,7 +164,7 @@ export class PaidOperations {
     } catch (error) {
       throw await this.demands.refusalFor(caller, error, pair);
     } finally {
-      ended();
+      work.end();
     }
   }
 

@@ -39,7 +39,7 @@ interface AdmittedOperation {
 }
 
 /** What the account paid. */
-interface Settlement {
+export interface Settlement {
   readonly cost: Balances;
   readonly headers: HeaderValues;
 }
@@ -100,33 +100,51 @@ export class Reservation {
    * Charges what was delivered. Once resolved, the charge is durable. What the hold cannot cover is written
    * off, since it was delivered.
    */
-  async settle({
+  settle(delivery: Delivery & { durationMs: number }): Promise<Settlement> {
+    const total = sumNano(delivery.lines);
+    const isUsual = delivery.lines.length > 0 && total <= this.heldNano && !this.admitted.repeat;
+    return isUsual ? this.charge(this.chargeFor(delivery)) : this.settleUnusual(delivery, total);
+  }
+
+  /** A delivery that costs nothing, or more than is held, or whose request may have been charged before. */
+  private async settleUnusual(
+    delivery: Delivery & { durationMs: number },
+    total: bigint,
+  ): Promise<Settlement> {
+    if (delivery.lines.length === 0) {
+      await this.release();
+      return this.settled(NO_MONEY);
+    }
+    if (total > this.heldNano) await this.growTo(total);
+    const { repeat } = this.admitted;
+    const charge = this.chargeFor(delivery);
+    return this.charge(repeat ? await this.once(charge, repeat) : charge);
+  }
+
+  private chargeFor({
     backend,
     lines,
     usage = NO_USAGE,
     durationMs,
-  }: Delivery & { durationMs: number }): Promise<Settlement> {
-    if (lines.length === 0) {
-      await this.release();
-      return this.settled(NO_MONEY);
-    }
-    const total = sumNano(lines);
-    if (total > this.heldNano) await this.growTo(total);
-    const { name, repeat, caller } = this.admitted;
-    const { endUser } = caller;
-    const made = chargeOf(this.hold, { model: name, backend, usage, lines, durationMs, endUser });
-    const charge = repeat ? await this.once(made, repeat) : made;
+  }: Delivery & { durationMs: number }): Charge {
+    const { name, caller } = this.admitted;
+    return chargeOf(this.hold, { model: name, backend, usage, lines, durationMs, endUser: caller.endUser });
+  }
+
+  private charge(charge: Charge): Promise<Settlement> {
     this.isHeld = false;
-    try {
-      await traced('settle', () => this.neighbours.ledger.settle(this.hold, charge));
-    } catch (error) {
-      if (isUnserved(error)) repeat?.refused();
-      this.logError(error, 'a response could not be charged');
-      throw error;
-    }
-    const corrected = this.correctLimits({ tokens: usage.promptTokens + usage.completionTokens });
-    if (corrected) await corrected;
-    return this.settled(charge.cost);
+    return traced('settle', () => this.neighbours.ledger.settle(this.hold, charge)).then(
+      () => {
+        const { promptTokens, completionTokens } = charge.usage;
+        const corrected = this.correctLimits({ tokens: promptTokens + completionTokens });
+        return corrected ? corrected.then(() => this.settled(charge.cost)) : this.settled(charge.cost);
+      },
+      (error: unknown) => {
+        if (isUnserved(error)) this.admitted.repeat?.refused();
+        this.logError(error, 'a response could not be charged');
+        throw error;
+      },
+    );
   }
 
   /**

@@ -73,7 +73,7 @@ export class RepeatHooks implements OnModuleInit {
     // A request that is taken over keeps the id under which it may have been charged.
     if (claim.isTakenOver) nameRequest(request, reply, claim.requestId);
     const end = async (): Promise<void> => {
-      await request.record.underWay;
+      await request.record.underWay?.over;
       // Its client has left, and its response is about to be stored.
       if (!reply.sent) await within(ANSWER_MS, claim.whenEnded).catch(() => undefined);
       await claim.ended(reply.raw.headersSent && reply.raw.statusCode < 300);

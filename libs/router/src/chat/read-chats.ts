@@ -36,12 +36,12 @@ export class ReadChats extends Chat {
     super();
   }
 
-  override async complete(call: ChatCall, signal: AbortSignal): Promise<ChatResponse> {
-    return this.read(call, await this.written.complete(call, signal));
+  override complete(call: ChatCall, signal: AbortSignal): Promise<ChatResponse> {
+    return this.written.complete(call, signal).then((source) => this.read(call, source));
   }
 
-  override async stream(call: ChatCall, signal: AbortSignal): Promise<ChatResponse> {
-    return this.read(call, await this.written.stream(call, signal));
+  override stream(call: ChatCall, signal: AbortSignal): Promise<ChatResponse> {
+    return this.written.stream(call, signal).then((source) => this.read(call, source));
   }
 
   private read({ encryption, original }: ChatCall, source: Completion | ChunkStream): ChatResponse {

@@ -32,7 +32,12 @@ export interface RequestRecord {
   ended?: string;
   problem?: Problem;
   /** Work that continues after the client has disconnected; the log line waits for it. */
-  underWay?: Promise<void> | undefined;
+  underWay?: WorkUnderWay | undefined;
+}
+
+export interface WorkUnderWay {
+  /** Resolves when the work is over. */
+  readonly over: Promise<void>;
 }
 
 /** The fields of a request's log line. */

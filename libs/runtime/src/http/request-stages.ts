@@ -138,7 +138,7 @@ const CLIENT_CLOSED_REQUEST = 499;
 /** Ends a request whose client disconnected before the end of the response. */
 async function leave({ request, raw }: Outgoing, options: StageOptions): Promise<void> {
   const { record } = request;
-  await record.underWay;
+  await record.underWay?.over;
   record.ended ??= 'client_gone';
   end(request, raw.headersSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, options);
 }

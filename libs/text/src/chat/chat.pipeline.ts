@@ -6,7 +6,7 @@ import { formatUsd } from '@svc/contracts/money';
 import { type ChargedOutput, isAbort } from '../output/output-relay.js';
 import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '@svc/paid';
-import { PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
+import { PaidOperations, type Reservation, type Settlement, isUnserved } from '@svc/paid/paid';
 import { type ChatPlan, planChat } from '../request/chat-plan.js';
 import type { Findings } from '../web/web-research.js';
 import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
@@ -76,8 +76,10 @@ export class ChatPipeline {
       }
       const following = this.followUp.after(exchange, first);
       const last = following ? await following : first; //                    the same, while nothing is delivered
-      const settled = await this.settle(exchange, last, reservation); //      UNAVAILABLE
-      const ending = ended(last, settled);
+      const counting = this.inference.usage(exchange, last);
+      const usages = chargeable(last, counting instanceof Promise ? await counting : counting);
+      const settled = await reservation.settle(delivered(exchange, last, usages)); // UNAVAILABLE
+      const ending = ended(last, charged(exchange, last, { usages, settled }));
       if (ending) await ending;
     } catch (error) {
       // A request that this service could not serve does not count against its caller's limits.
@@ -96,35 +98,6 @@ export class ChatPipeline {
     return plan;
   }
 
-  /**
-   * Charges what was delivered and adds it to the request's log line. Once resolved, the charge is durable.
-   */
-  private async settle(
-    exchange: ChatExchange,
-    given: FinishedCall,
-    reservation: Reservation,
-  ): Promise<ChargedOutput> {
-    const { client, record } = exchange;
-    const { prepared, relay, ending } = given;
-    if (ending.kind !== 'done') record.ended = ending.kind;
-    if ('problem' in ending) record.problem = ending.problem;
-    const counting = this.inference.usage(exchange, given);
-    const usages = chargeable(given, counting instanceof Promise ? await counting : counting);
-    const usage = totalUsage(usages);
-    const { cost, headers } = await reservation.settle({
-      backend: relay.backend,
-      lines: prepared.hold.lines(usages),
-      usage,
-      durationMs: performance.now() - record.startedMs,
-    });
-    Object.assign(client.headers, headers);
-    record.promptTokens = usage.promptTokens;
-    record.completionTokens = usage.completionTokens;
-    record.costUsd = formatUsd(cost.usdNano);
-    record.costDiem = formatUsd(cost.diemNano);
-    return { ending, usage, cost, hasOutput: (usages.at(-1)?.completionTokens ?? 0) > 0 };
-  }
-
   /** Reports an error as an event if the stream has begun; otherwise throws it for an HTTP status. */
   private refuse({ client, record, chat, dialect }: ChatExchange, error: unknown): void {
     if (client.isGone) {
@@ -138,6 +111,38 @@ export class ChatPipeline {
     record.problem = problem;
     client.end(dialect.problemFrames(problem));
   }
+}
+
+/** What a request has delivered, which is to be charged. */
+function delivered(
+  { record }: ChatExchange,
+  { prepared, relay, ending }: FinishedCall,
+  usages: readonly Usage[],
+): Parameters<Reservation['settle']>[0] {
+  if (ending.kind !== 'done') record.ended = ending.kind;
+  if ('problem' in ending) record.problem = ending.problem;
+  return {
+    backend: relay.backend,
+    lines: prepared.hold.lines(usages),
+    usage: totalUsage(usages),
+    durationMs: performance.now() - record.startedMs,
+  };
+}
+
+/** Adds what was charged to the request's log line and its response. */
+function charged(
+  { client, record }: ChatExchange,
+  { ending }: FinishedCall,
+  { usages, settled }: { readonly usages: readonly Usage[]; readonly settled: Settlement },
+): ChargedOutput {
+  const { cost, headers } = settled;
+  const usage = totalUsage(usages);
+  Object.assign(client.headers, headers);
+  record.promptTokens = usage.promptTokens;
+  record.completionTokens = usage.completionTokens;
+  record.costUsd = formatUsd(cost.usdNano);
+  record.costDiem = formatUsd(cost.diemNano);
+  return { ending, usage, cost, hasOutput: (usages.at(-1)?.completionTokens ?? 0) > 0 };
 }
 
 /** Ends the response, unless its client is gone. */

@@ -66,7 +66,7 @@ export class Completions {
       client,
       ...limits,
     };
-    const ended = this.background.begin(record);
+    const work = this.background.begin(record);
     completionStarted();
     let fault: unknown;
     try {
@@ -79,7 +79,7 @@ export class Completions {
     } finally {
       completionEnded(record, fault);
       client.close();
-      ended();
+      work.end();
     }
   }
 }

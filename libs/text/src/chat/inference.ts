@@ -55,10 +55,27 @@ export class Inference {
     prepared: PreparedCall,
     before?: OutputRelay,
   ): Promise<FinishedCall> {
-    const relay = await this.begin(exchange, prepared, before);
+    const { plan, hold, others } = prepared;
+    exchange.record.stream = plan.stream;
+    // A response that may cost more than is held is streamed by the backend, so that the hold can grow
+    // meanwhile.
+    const stream = plan.stream || !hold.coversWholeOutput;
+    const calling = this.callOf(exchange, prepared, stream);
+    const call = calling instanceof Promise ? await calling : calling;
+    forgetText(exchange, prepared);
+    const { client } = exchange;
+    const response = traced<ChatResponse>('infer', () =>
+      stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
+    );
+    const pending = others ? others.unfiltered(response) : response;
+    const source = await (plan.stream ? client.beginWith(pending) : pending);
+    exchange.record.backend = source.backend;
+    Object.assign(client.headers, servedBy(source.backend, source.retries));
+    others?.begun(plan, source);
+    const relay = relayOf(exchange, prepared, { source, stream, before });
     const delivering = relay.deliver();
     const ending = delivering instanceof Promise ? await delivering : delivering;
-    this.reportUnknownFinish(exchange, prepared.plan, relay);
+    this.reportUnknownFinish(exchange, plan, relay);
     return { prepared, relay, ending };
   }
 
@@ -73,60 +90,6 @@ export class Inference {
       { requestId, backend, finishReason },
       'an unknown finish reason was taken for a stop',
     );
-  }
-
-  /**
-   * Resolves when the response has begun, or is complete if the backend does not stream it. Continues
-   * `before`, if given.
-   */
-  private async begin(
-    exchange: ChatExchange,
-    prepared: PreparedCall,
-    before?: OutputRelay,
-  ): Promise<OutputRelay> {
-    const { plan, prompt, findings, others } = prepared;
-    const { requestId, dialect, record, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
-    record.stream = plan.stream;
-    // A response that may cost more than is held is streamed by the backend, so that the hold can grow
-    // meanwhile.
-    const stream = plan.stream || !prepared.hold.coversWholeOutput;
-    const calling = this.callOf(exchange, prepared, stream);
-    const call = calling instanceof Promise ? await calling : calling;
-    forgetText(exchange, prepared);
-    const response = traced<ChatResponse>('infer', () =>
-      stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
-    );
-    const pending = others ? others.unfiltered(response) : response;
-    const source = await (plan.stream ? client.beginWith(pending) : pending);
-    record.backend = source.backend;
-    Object.assign(client.headers, servedBy(source.backend, source.retries));
-    others?.begun(plan, source);
-    const normaliser = new OutputNormaliser({
-      facts: source.facts,
-      thinking: thinkingIn(source, plan),
-      tokenizer: prompt.tokenizer,
-      sources: sourcesOf(plan, findings),
-      tool: internalTool(plan),
-      isEncrypted: plan.encryption !== undefined,
-    });
-    const about = {
-      id: requestId,
-      model: plan.model.id,
-      promptTokens: prompt.tokens,
-      parameters: { ...plan.parameters, ...findings?.echo },
-      ...shownResults(plan, requestId, findings),
-      serviceTier: servedTier(plan),
-      usageApart: plan.request.stream_options?.include_usage ?? false,
-    };
-    const encoder =
-      before?.encoder ??
-      (plan.stream ? dialect.streamed(client, normaliser, about) : dialect.whole(client, normaliser, about));
-    if (before) encoder.continueWith(normaliser, about);
-    if (before?.normaliser.tool?.isTextShown === true) encoder.add([PARAGRAPH]);
-    const hold = stream
-      ? new ProgressiveHold(prepared.hold, plan, { ledgerTimeoutMs, signal: client.signal })
-      : undefined;
-    return new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs });
   }
 
   /** The router's call; a promise only if it has long strings. */
@@ -183,6 +146,49 @@ export class Inference {
     );
     return usage;
   }
+}
+
+/** A response that has begun, or is complete if the backend does not stream it. */
+interface BegunResponse {
+  readonly source: ChatResponse;
+  /** Whether the backend streams it. */
+  readonly stream: boolean;
+  /** The response that it continues. */
+  readonly before: OutputRelay | undefined;
+}
+
+function relayOf(
+  exchange: ChatExchange,
+  { plan, hold: paid, prompt, findings }: PreparedCall,
+  { source, stream, before }: BegunResponse,
+): OutputRelay {
+  const { requestId, dialect, client, idleTimeoutMs, ledgerTimeoutMs } = exchange;
+  const normaliser = new OutputNormaliser({
+    facts: source.facts,
+    thinking: thinkingIn(source, plan),
+    tokenizer: prompt.tokenizer,
+    sources: sourcesOf(plan, findings),
+    tool: internalTool(plan),
+    isEncrypted: plan.encryption !== undefined,
+  });
+  const about = {
+    id: requestId,
+    model: plan.model.id,
+    promptTokens: prompt.tokens,
+    parameters: { ...plan.parameters, ...findings?.echo },
+    ...shownResults(plan, requestId, findings),
+    serviceTier: servedTier(plan),
+    usageApart: plan.request.stream_options?.include_usage ?? false,
+  };
+  const encoder =
+    before?.encoder ??
+    (plan.stream ? dialect.streamed(client, normaliser, about) : dialect.whole(client, normaliser, about));
+  if (before) encoder.continueWith(normaliser, about);
+  if (before?.normaliser.tool?.isTextShown === true) encoder.add([PARAGRAPH]);
+  const hold = stream
+    ? new ProgressiveHold(paid, plan, { ledgerTimeoutMs, signal: client.signal })
+    : undefined;
+  return new OutputRelay({ source, normaliser, hold, encoder, idleTimeoutMs });
 }
 
 /** Only a follow-up call, or a call of another model, needs the text again. */
