@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform } from '../platform.js';
 import { type Output, openPython } from './environments.js';
@@ -38,6 +41,8 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
 
 /** A model of each type, on the simulator of the platform. */
 const MODELS = [
+  // The model of the samples.
+  { id: 'llama-3.2-3b' },
   {
     id: 'test-embeddings',
     name: 'Test Embeddings',
@@ -81,6 +86,8 @@ const MODELS = [
   },
 ];
 
+type Samples = Readonly<Record<string, { readonly python: string }>>;
+
 const clients = await openPython();
 
 describe.skipIf(!clients)('unmodified Python clients', () => {
@@ -100,6 +107,28 @@ describe.skipIf(!clients)('unmodified Python clients', () => {
   });
 
   afterAll(() => platform?.stop());
+
+  it.each([
+    'listModels',
+    'createChatCompletion',
+    'createResponse',
+    'createMessage',
+    'createFile',
+    'listFiles',
+  ])(
+    'the sample of %s on the page of the API',
+    async (operationId) => {
+      const text = await (await fetch(`${platform.rootUrl}/docs/samples.json`)).text();
+      const samples = JSON.parse(text.replaceAll('SVC_ADDRESS', platform.rootUrl)) as Samples;
+      const args = ['-c', samples[operationId]?.python ?? ''];
+      const folder = await mkdtemp(join(tmpdir(), 'svc-samples-'));
+      await writeFile(join(folder, 'requests.jsonl'), '{}\n');
+      const result = await clients?.run('python', args, { env, cwd: folder, deadlineMs: CLIENT_MS });
+      await rm(folder, { recursive: true });
+      expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/'(?:id|data)':/) as string });
+    },
+    CLIENT_MS,
+  );
 
   describe.each(Object.entries(CLIENTS))('%s', (name, scenarios) => {
     let output: Output | undefined;

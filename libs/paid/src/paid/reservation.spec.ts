@@ -4,6 +4,7 @@ import { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { describe, expect, it } from 'vitest';
 import { BackgroundWork } from '../http/background-work.js';
+import type { Repeat } from '../http/repeat.js';
 import { Reservation } from './reservation.js';
 
 /** An output token costs one nano-dollar. */
@@ -59,7 +60,7 @@ class FailingLedger extends Ledger {
   }
 }
 
-function reserved(heldNano: bigint) {
+function reserved(heldNano: bigint, repeat?: Repeat) {
   const ledger = new FailingLedger();
   const log = createLogger('silent');
   const errors: unknown[] = [];
@@ -73,7 +74,7 @@ function reserved(heldNano: bigint) {
   const amount = { usdNano: heldNano, diemNano: 0n };
   const hold: Hold = { requestId: 'r', accountId: 'a', keyId: 'k', amount, before: amount };
   const request = { requestId: 'r', accountId: 'a', amounts: { requests: 1, tokens: 1 } };
-  const admitted = { name: 'm', caller: {}, request, limits: LIMITS };
+  const admitted = { name: 'm', caller: {}, request, limits: LIMITS, repeat };
   const release = (): Promise<void> => {
     corrected.push('all');
     return Promise.resolve();
@@ -106,6 +107,35 @@ describe('a reservation whose charge fails', () => {
     ledger.settles = false;
     await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a reservation of a request with a key', () => {
+  const keyed = (): Repeat & { refusals: number } => ({
+    isTakenOver: false,
+    refusals: 0,
+    charged: (charge) => Promise.resolve(charge),
+    refused() {
+      this.refusals += 1;
+    },
+    answered: () => Promise.resolve(),
+  });
+
+  it('says so if no store accepts its charge', async () => {
+    const repeat = keyed();
+    const { reservation, ledger } = reserved(30n, repeat);
+    ledger.settles = false;
+    await expect(reservation.settle(used(25))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(repeat.refusals).toBe(1);
+  });
+
+  it('does not if its charge is stored, or does not fit its hold', async () => {
+    const repeat = keyed();
+    await reserved(30n, repeat).reservation.settle(used(25));
+    const { reservation, ledger } = reserved(30n, repeat);
+    ledger.settle = () => Promise.reject(new Error('a cost is within its hold'));
+    await expect(reservation.settle(used(25))).rejects.toThrow('within its hold');
+    expect(repeat.refusals).toBe(0);
   });
 });
 
