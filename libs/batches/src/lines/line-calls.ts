@@ -114,15 +114,16 @@ export class LineCalls {
   }
 
   private async ended(sending: Sending, outcome: LineOutcome): Promise<void> {
+    let owed: Charge | undefined;
     try {
-      const owed = outcome === 'undelivered' ? await sending.owedCharge() : undefined;
+      owed = outcome === 'undelivered' ? await sending.owedCharge() : undefined;
       if (owed) await this.giveBack(owed);
     } catch (error) {
       await sending.left();
       throw error;
     }
     if (outcome === 'unknown') await sending.left();
-    else await sending.ended(outcome === 'delivered');
+    else await sending.ended(outcome === 'delivered' || owed !== undefined);
   }
 
   /** Sends a line once. Without a response, the result is what a client would get for the problem. */

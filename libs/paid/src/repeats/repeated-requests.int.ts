@@ -148,6 +148,21 @@ it('frees the key of a request that ends without an effect, but not of one that 
   await expect(requests.claim(request)).rejects.toMatchObject({ code: 'REQUEST_ALREADY_MADE' });
 });
 
+it('keeps a request that an ended process has charged and that is refused now, until it gets its response', async () => {
+  const request = sent();
+  const charge = chargeOf(request, 5);
+  await (await claimed(request)).charged(charge);
+  for (let refused = 0; refused < 2; refused += 1) {
+    await kill(request);
+    await (await claimed({ ...request, requestId: 'r-2' })).ended(false);
+  }
+  await kill(request);
+  const last = await claimed({ ...request, requestId: 'r-3' });
+  expect([last.requestId, await last.charged(chargeOf(request, 9))]).toEqual(['r', charge]);
+  await last.answered(ANSWER);
+  expect(await requests.claim(request)).toEqual(ANSWER);
+});
+
 it('frees the key of a request whose charge was refused, also if another process has taken it over', async () => {
   const request = sent();
   for (const isTakenOver of [false, true]) {

@@ -132,7 +132,9 @@ export class ClaimedRequest implements Repeat {
     if (this.isEnded) return;
     const { store } = this.neighbours;
     if (this.isRefused) await this.end(retrying(() => store.forget(this.lease, this.requestId), FORGETTING));
-    else if (isMade || this.isCharged) await this.answer(undefined);
+    else if (isMade || this.made) await this.answer(undefined);
+    // Charged by an earlier process, and refused now: the next repetition may get its response.
+    else if (this.isCharged) await this.end(Promise.resolve());
     else await this.end(store.drop(this.lease));
   }
 
