@@ -118,8 +118,8 @@ const clustered = (isShort: boolean) => ({
 const ofOneProcess = [
   // How it starts and stops, what it says then, and what is in its data folder.
   'apps/all/test/e2e/{start,refused-start,stop,catalog-changes}.e2e.ts',
-  // The times of sessions in its database are moved.
-  'apps/all/test/e2e/console-step-up.e2e.ts',
+  // The times of sessions and batches in its database are moved.
+  'apps/all/test/e2e/{console-step-up,batch-endings}.e2e.ts',
   // The days of its database are moved, for which nothing else may run.
   'apps/all/test/e2e/staking.e2e.ts',
   // Memory, threads and event loop of its process.

@@ -216,6 +216,8 @@ export class Installed {
     const child = spawn(join(this.bin, program), [...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
+      // A group of its own, so that the processes that it starts end with it.
+      detached: true,
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -273,10 +275,16 @@ export interface StartedProgram {
   stop(): Promise<void>;
 }
 
+/** Ends a program and the processes that it has started. */
 async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
+  if (child.pid === undefined) return;
+  const hasEnded = child.exitCode !== null || child.signalCode !== null;
+  const exit = hasEnded ? undefined : once(child, 'exit');
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // None of them runs any more.
+  }
   await exit;
 }
 
