@@ -71,7 +71,7 @@ async function endpointOf(
     [accountId],
   );
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const { endpoint } = await endpoints.create(accountId, { url, events: events as ['refund.created'] });
+  const { endpoint } = await endpoints.create(accountId, { url, events });
   return { accountId, id: endpoint.id };
 }
 

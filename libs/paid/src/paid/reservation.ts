@@ -39,7 +39,7 @@ interface AdmittedOperation {
 }
 
 /** What the account paid. */
-export interface Settlement {
+export interface PaidCost {
   readonly cost: Balances;
   readonly headers: HeaderValues;
 }
@@ -100,17 +100,14 @@ export class Reservation {
    * Charges what was delivered. Once resolved, the charge is durable. What the hold cannot cover is written
    * off, since it was delivered.
    */
-  settle(delivery: Delivery & { durationMs: number }): Promise<Settlement> {
+  settle(delivery: Delivery & { durationMs: number }): Promise<PaidCost> {
     const total = sumNano(delivery.lines);
     const isUsual = delivery.lines.length > 0 && total <= this.heldNano && !this.admitted.repeat;
     return isUsual ? this.charge(this.chargeFor(delivery)) : this.settleUnusual(delivery, total);
   }
 
   /** A delivery that costs nothing, or more than is held, or whose request may have been charged before. */
-  private async settleUnusual(
-    delivery: Delivery & { durationMs: number },
-    total: bigint,
-  ): Promise<Settlement> {
+  private async settleUnusual(delivery: Delivery & { durationMs: number }, total: bigint): Promise<PaidCost> {
     if (delivery.lines.length === 0) {
       await this.release();
       return this.settled(NO_MONEY);
@@ -131,7 +128,7 @@ export class Reservation {
     return chargeOf(this.hold, { model: name, backend, usage, lines, durationMs, endUser: caller.endUser });
   }
 
-  private charge(charge: Charge): Promise<Settlement> {
+  private charge(charge: Charge): Promise<PaidCost> {
     this.isHeld = false;
     return traced('settle', () => this.neighbours.ledger.settle(this.hold, charge)).then(
       () => {
@@ -194,7 +191,7 @@ export class Reservation {
     return stored;
   }
 
-  private settled(cost: Balances): Settlement {
+  private settled(cost: Balances): PaidCost {
     return { cost, headers: walletHeaders(this.admitted.caller, leftOf(this.hold, cost)) };
   }
 

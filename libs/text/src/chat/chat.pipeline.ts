@@ -6,7 +6,7 @@ import { formatUsd } from '@svc/contracts/money';
 import { type ChargedOutput, isAbort } from '../output/output-relay.js';
 import { forStream } from '../output/event-stream.js';
 import { GatewaySettings } from '@svc/paid';
-import { PaidOperations, type Reservation, type Settlement, isUnserved } from '@svc/paid/paid';
+import { PaidOperations, type Reservation, type PaidCost, isUnserved } from '@svc/paid/paid';
 import { type ChatPlan, planChat } from '../request/chat-plan.js';
 import type { Findings } from '../web/web-research.js';
 import { ChatHold, chatOperation, holdSizes } from './chat-hold.js';
@@ -133,7 +133,7 @@ function delivered(
 function charged(
   { client, record }: ChatExchange,
   { ending }: FinishedCall,
-  { usages, settled }: { readonly usages: readonly Usage[]; readonly settled: Settlement },
+  { usages, settled }: { readonly usages: readonly Usage[]; readonly settled: PaidCost },
 ): ChargedOutput {
   const { cost, headers } = settled;
   const usage = totalUsage(usages);
