@@ -60,13 +60,8 @@ export class Inference {
     // A response that may cost more than is held is streamed by the backend, so that the hold can grow
     // meanwhile.
     const stream = plan.stream || !hold.coversWholeOutput;
-    const calling = this.callOf(exchange, prepared, stream);
-    const call = calling instanceof Promise ? await calling : calling;
-    forgetText(exchange, prepared);
     const { client } = exchange;
-    const response = traced<ChatResponse>('infer', () =>
-      stream ? this.chat.stream(call, client.signal) : this.chat.complete(call, client.signal),
-    );
+    const response = this.infer(exchange, prepared, stream);
     const pending = others ? others.unfiltered(response) : response;
     const source = await (plan.stream ? client.beginWith(pending) : pending);
     exchange.record.backend = source.backend;
@@ -77,6 +72,22 @@ export class Inference {
     const ending = delivering instanceof Promise ? await delivering : delivering;
     this.reportUnknownFinish(exchange, plan, relay);
     return { prepared, relay, ending };
+  }
+
+  /**
+   * Calls a backend. Apart from `complete`, which would keep the body of the call until the end of the
+   * response.
+   */
+  private infer(exchange: ChatExchange, prepared: PreparedCall, stream: boolean): Promise<ChatResponse> {
+    const calling = this.callOf(exchange, prepared, stream);
+    const infer = (call: ChatCall): Promise<ChatResponse> => {
+      forgetText(exchange, prepared);
+      const { signal } = exchange.client;
+      return traced('infer', () =>
+        stream ? this.chat.stream(call, signal) : this.chat.complete(call, signal),
+      );
+    };
+    return calling instanceof Promise ? calling.then(infer) : infer(calling);
   }
 
   /** An unknown finish reason is taken for a normal end, which may be wrong. */
