@@ -3,6 +3,8 @@ import { ALL, CHART, EXTERNAL, renderText } from './chart.mjs';
 import { EXTENDED } from './extensions.mjs';
 import { SCHEMAS, tool } from './tools.mjs';
 
+const CONFIG = `${CHART}/../../test/kube-linter.yaml`;
+
 /** Enables everything at once, so that every template is checked. */
 const EVERYTHING = {
   postgres: { url: 'postgres://svc:secret@postgres/svc', maxConnections: 1_000 },
@@ -62,8 +64,7 @@ describe.each(CASES)('with %s', (_what, values) => {
   });
 
   it('kube-linter finds no fault', async () => {
-    const config = `${CHART}/../../test/kube-linter.yaml`;
-    const said = await tool('kube-linter', ['lint', '--config', config, '-'], await renderText(values));
+    const said = await tool('kube-linter', ['lint', '--config', CONFIG, '-'], await renderText(values));
     expect(said).toContain('No lint errors');
   });
 });
@@ -82,4 +83,11 @@ it('kube-linter reports a pod that may write to its root', async () => {
     'readOnlyRootFilesystem: false',
   );
   await expect(tool('kube-linter', ['lint', '-'], text)).rejects.toThrow('no-read-only-root-fs');
+});
+
+it('kube-linter reports a secret in a variable', async () => {
+  const text = (await renderText(EXTERNAL)).replaceAll('name: LEDGER_MIGRATE', 'name: LEDGER_SECRET');
+  await expect(tool('kube-linter', ['lint', '--config', CONFIG, '-'], text)).rejects.toThrow(
+    'secret-in-variable',
+  );
 });
