@@ -1,2 +1,2 @@
 export { MediaApiModule } from './media-api.module.js';
-export { isSameOrigin } from './media-jobs/callbacks.store.js';
+export { endpointOfOrigin } from './media-jobs/callbacks.store.js';

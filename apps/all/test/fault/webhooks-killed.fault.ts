@@ -3,31 +3,39 @@ import { repeats } from '@svc/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
 import { ownPlatform } from '../own-platform.js';
+import type { Platform } from '../platform.js';
 import { eventually } from '../response-bodies.js';
 import { WebhookReceiver } from '../webhook-receiver.js';
 
 const KILLS = repeats('KILLS_OF_WEBHOOKS');
 
+/** A receiver, and a platform that may deliver to it and whose model is dear. */
+async function started(): Promise<{ receiver: WebhookReceiver; platform: Platform }> {
+  const receiver = await WebhookReceiver.start();
+  onTestFinished(() => receiver.stop());
+  const platform = await ownPlatform({
+    env: { GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host },
+    models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
+  });
+  return { receiver, platform };
+}
+
+/** Makes requests with a key, which must succeed. */
+function caller({ apiUrl }: Platform, key: string) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return async (method: string, path: string, body: object): Promise<void> => {
+    const response = await fetch(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) });
+    expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+  };
+}
+
 it(
   'an event is delivered with one id, whenever the process is killed after its charge',
   async () => {
-    const receiver = await WebhookReceiver.start();
-    onTestFinished(() => receiver.stop());
-    const platform = await ownPlatform({
-      env: { GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host },
-      models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
-    });
+    const { receiver, platform } = await started();
     for (let round = 0; round < KILLS; round += 1) {
       const { account, adminKey } = await AccountKeys.of(platform, '10.00');
-      const call = async (method: string, path: string, body: object): Promise<void> => {
-        const response = await fetch(`${platform.apiUrl}${path}`, {
-          method,
-          headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        });
-        expect(response.status).toBe(200);
-        await response.text();
-      };
+      const call = caller(platform, adminKey);
       const path = `/killed/${round}`;
       await call('POST', '/webhook_endpoints', { url: receiver.url + path, events: ['balance.low'] });
       await call('PUT', '/alerts', { alerts: [{ type: 'balance.low', currency: 'USD', amount: 9.9 }] });
@@ -50,19 +58,9 @@ const THRESHOLDS = 100;
 it(
   'each of a hundred amounts is notified under one id, whenever the process is killed between charges at the same time',
   async () => {
-    const receiver = await WebhookReceiver.start();
-    onTestFinished(() => receiver.stop());
-    const platform = await ownPlatform({
-      env: { GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host },
-      models: [{ id: 'dear', pricing: { input: 100_000, output: 100_000 } }],
-    });
+    const { receiver, platform } = await started();
     const { account, adminKey } = await AccountKeys.of(platform, '1000.00');
-    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
-    const call = async (method: string, path: string, body: object): Promise<void> => {
-      const init = { method, headers, body: JSON.stringify(body) };
-      const response = await fetch(`${platform.apiUrl}${path}`, init);
-      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
-    };
+    const call = caller(platform, adminKey);
     const types = ['balance.low', 'end_user.spend_threshold'];
     await call('POST', '/webhook_endpoints', { url: `${receiver.url}/amounts`, events: types });
     // A hundredth of a dollar apart, from the first charge on.

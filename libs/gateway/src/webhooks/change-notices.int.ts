@@ -61,7 +61,7 @@ const backend = (name: string, state: BackendState['state'], reason: string | nu
   hitShare: null,
 });
 
-it('notifies the operator of each change of a backend once, whoever looks, and not of what is in order', async () => {
+it('notifies the operator once of each change of a backend, however many processes see it, and of none that works', async () => {
   const look = (...backends: BackendState[]) => store.notifyOperator('backend ', backendNotices(backends));
   await look(backend('a', 'up'), backend('b', 'full'), backend('c', 'off', 'New driver'));
   const paused = { model: 'm', backend: 'c', state: 'off', reason: 'New driver' };

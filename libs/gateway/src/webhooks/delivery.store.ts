@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { WebhookDeliveryQuery, WebhookDeliveryView } from '@svc/api/webhooks';
 import { type AccountEvent, OPERATOR, accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
-import { isSameOrigin } from '@svc/media-api';
+import { endpointOfOrigin } from '@svc/media-api';
 import { addToOutbox } from '@svc/events';
 import { Database } from '@svc/storage';
 import type { PoolClient } from 'pg';
+import { OWNED } from './endpoint.store.js';
 
 /** An endpoint to which this process delivers for the time of a lease. */
 export interface LeasedEndpoint {
@@ -65,29 +66,23 @@ export class WebhookDeliveryStore {
    * account gets its suspension and what happened before. A callback has the endpoint of its origin.
    */
   async record(event: AccountEvent): Promise<void> {
-    const { callbackUrl = null } = event;
+    const { accountId, callbackUrl } = event;
+    const called =
+      callbackUrl === undefined ? undefined : await endpointOfOrigin(this.database, accountId, callbackUrl);
     await this.database.query(
       `WITH added AS (
          INSERT INTO gateway.webhook_deliveries (id, endpoint_id, event_id, event_type, body, url, next_try_at)
          SELECT gen_random_uuid(), endpoint.id, $2, $3, $4, $6, now()
          FROM gateway.webhook_endpoints AS endpoint
          LEFT JOIN gateway.accounts AS account ON account.id = endpoint.account_id
-         WHERE (endpoint.account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND endpoint.account_id IS NULL)) AND endpoint.state = 'enabled'
+         WHERE ${OWNED} AND endpoint.state = 'enabled'
            AND CASE WHEN $6::text IS NULL THEN $3 = ANY(endpoint.events) ELSE endpoint.id = $7 END
            AND (account.suspended_at IS NULL OR account.suspended_at > $5 OR $3 = 'account.suspended')
          ON CONFLICT (endpoint_id, event_id) DO NOTHING RETURNING endpoint_id
        )
        UPDATE gateway.webhook_endpoints SET due_at = least(due_at, now())
        WHERE id IN (SELECT endpoint_id FROM added)`,
-      [
-        event.accountId,
-        event.id,
-        event.type,
-        bodyOf(event),
-        event.at,
-        callbackUrl,
-        callbackUrl === null ? null : await this.ofOrigin(event.accountId, callbackUrl),
-      ],
+      [accountId, event.id, event.type, bodyOf(event), event.at, callbackUrl ?? null, called ?? null],
     );
   }
 
@@ -106,15 +101,6 @@ export class WebhookDeliveryStore {
        WHERE id IN (SELECT endpoint_id FROM added)`,
       [event.id, event.type, bodyOf(event)],
     );
-  }
-
-  private async ofOrigin(accountId: string, url: string): Promise<string | null> {
-    const endpoints = await this.database.query<{ id: string; url: string }>(
-      `SELECT id, url FROM gateway.webhook_endpoints
-       WHERE account_id = $1 AND state = 'enabled' ORDER BY created_at, id`,
-      [accountId],
-    );
-    return endpoints.find((endpoint) => isSameOrigin(endpoint.url, url))?.id ?? null;
   }
 
   /** Adds a delivery to one endpoint, whatever it wants. */

@@ -39,7 +39,7 @@ export interface MadeEndpoint {
 const COLUMNS = 'id, url, events, state, created_at';
 
 /** SQL: whose endpoints they are. */
-const OWNED = `(account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND account_id IS NULL))`;
+export const OWNED = `(account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND account_id IS NULL))`;
 
 /** The URLs to which events are delivered. Those of other accounts, or of the operator, are never visible. */
 @Injectable()

@@ -8,20 +8,27 @@ export class CallbacksStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Whoever has a key for inference chooses the URL, and an ADMIN key its origin and the secret. Refuses:
+   * A key for inference may choose the URL, but its origin and its secret are up to an ADMIN key. Refuses:
    * INVALID_REQUEST.
    */
   async demandEndpoint(accountId: string, callbackUrl: string): Promise<void> {
-    const endpoints = await this.database.query<{ url: string }>(
-      `SELECT url FROM gateway.webhook_endpoints WHERE account_id = $1 AND state = 'enabled'`,
-      [accountId],
-    );
-    if (endpoints.some(({ url }) => isSameOrigin(url, callbackUrl))) return;
+    if ((await endpointOfOrigin(this.database, accountId, callbackUrl)) !== undefined) return;
     const message = `must have the origin of an enabled webhook endpoint of the account. Its secret signs the callback.`;
     throw invalidRequest([{ code: 'custom', path: ['callback_url'], message }]);
   }
 }
 
-/** Of two valid URLs. */
-export const isSameOrigin = (url: string, other: string): boolean =>
-  new URL(url).origin === new URL(other).origin;
+/** The id of the account's oldest enabled webhook endpoint with the origin of a URL. */
+export async function endpointOfOrigin(
+  database: Database,
+  accountId: string,
+  url: string,
+): Promise<string | undefined> {
+  const endpoints = await database.query<{ id: string; url: string }>(
+    `SELECT id, url FROM gateway.webhook_endpoints
+     WHERE account_id = $1 AND state = 'enabled' ORDER BY created_at, id`,
+    [accountId],
+  );
+  const { origin } = new URL(url);
+  return endpoints.find((endpoint) => new URL(endpoint.url).origin === origin)?.id;
+}
