@@ -55,6 +55,7 @@ export const rooms = {
     keys: ['text', 'api', 'ui', 'shell'],
     webhooks: ['text', 'api', 'ui', 'shell'],
     usage: ['text', 'api', 'ui', 'shell'],
+    'end-users': ['text', 'api', 'ui', 'shell'],
     requests: ['text', 'api', 'ui', 'shell'],
     playground: ['text', 'api', 'ui', 'shell'],
     limits: ['text', 'api', 'ui'],
@@ -68,6 +69,7 @@ export const rooms = {
     catalogue: ['api', 'ui', 'desk'],
     backends: ['text', 'api', 'ui', 'shell', 'desk'],
     books: ['text', 'api', 'ui', 'shell', 'desk'],
+    notices: ['desk', 'webhooks'],
     actions: ['api', 'ui', 'shell', 'desk'],
   },
   catalog: {

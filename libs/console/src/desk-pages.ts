@@ -33,6 +33,11 @@ export const DESK_PAGES: readonly PageEntry[] = [
     load: async () => (await import('./backends/jobs-page.js')).JobsPage,
   },
   {
+    name: 'webhooks',
+    title: 'Webhooks',
+    load: async () => (await import('./notices/notices-page.js')).NoticesPage,
+  },
+  {
     name: 'actions',
     title: 'Actions',
     load: async () => (await import('./actions/actions-page.js')).ActionsPage,

@@ -38,6 +38,12 @@ export const PAGES: readonly ConsolePage[] = [
     load: async () => (await import('./usage/usage-page.js')).UsagePage,
   },
   {
+    name: 'users',
+    title: 'Users',
+    isForAll: false,
+    load: async () => (await import('./end-users/end-users-page.js')).EndUsersPage,
+  },
+  {
     name: 'requests',
     title: 'Requests',
     isForAll: true,

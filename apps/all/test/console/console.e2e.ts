@@ -20,6 +20,7 @@ const PAGES = [
   'Keys',
   'Webhooks',
   'Usage',
+  'Users',
   'Requests',
   'Limits',
   'Models',

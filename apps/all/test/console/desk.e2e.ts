@@ -8,7 +8,7 @@ import { answer, closed, deskAt, giveToken, go, press } from './desk-window.js';
 
 const READER = 'operator-token-of-a-reader-in-a-test';
 const TOKENS = [{ name: 'reader', scopes: ['read'], sha256: hash('sha256', READER) }];
-const PAGES = ['Accounts', 'Requests', 'Catalogue', 'Backends', 'Books', 'Jobs', 'Actions', 'Links'];
+const PAGES = 'Accounts Requests Catalogue Backends Books Jobs Webhooks Actions Links'.split(' ');
 const SCHEMES = ['light', 'dark'] as const;
 const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'Hello' }] };
 

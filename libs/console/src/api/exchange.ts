@@ -13,9 +13,9 @@ export interface RequestInput {
 
 /** The path of a route with its parameters and its query. */
 export function filled(path: string, { params = {}, query = {} }: RequestInput): string {
-  const address = path
-    .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
-    .replace('*', () => params['*'] ?? '');
+  const address = path.replace(/:(\w+)|\*/g, (found, name?: string) =>
+    name === undefined ? (params[found] ?? '') : encodeURIComponent(params[name] ?? ''),
+  );
   const pairs = Object.entries(query as Record<string, unknown>).filter(
     ([, value]) => value !== undefined && value !== '',
   );

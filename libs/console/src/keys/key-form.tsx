@@ -1,6 +1,6 @@
 import type { ApiKeyView, NewApiKey } from '@svc/api/keys';
 import { useState } from 'preact/hooks';
-import { textIn } from '../text/form-text.js';
+import { numberIn, textIn } from '../text/form-text.js';
 import { utcDay } from '../text/format.js';
 import { PERIODS, PRIVACIES } from '../text/limits.js';
 import { useAction } from '../ui/action.js';
@@ -31,11 +31,6 @@ interface Choices {
   readonly period: ApiKeyView['limitPeriod'];
   readonly privacy: ApiKeyView['modelPrivacy'];
 }
-
-const numberIn = (data: FormData, name: string): number | null => {
-  const text = textIn(data, name);
-  return text === '' ? null : Number(text);
-};
 
 function expiresAtOf({ expiry }: Choices, data: FormData): Pick<KeyFormTerms, 'expiresAt'> {
   if (expiry === 'kept') return {};

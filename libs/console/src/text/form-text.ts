@@ -9,3 +9,9 @@ export function entriesIn(text: string): string[] | null {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
   return entries.length === 0 ? null : entries;
 }
+
+/** The number in a field; null for an empty one. */
+export const numberIn = (data: FormData, name: string): number | null => {
+  const text = textIn(data, name);
+  return text === '' ? null : Number(text);
+};

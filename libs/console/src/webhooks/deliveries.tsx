@@ -7,7 +7,7 @@ import { useFurther } from '../ui/further.js';
 import { useResource } from '../ui/resource.js';
 import { Empty, ErrorNote, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
-import { type SentDelivery, type Endpoint, listDeliveries, replay, sendTest } from './webhook-calls.js';
+import type { Endpoint, EndpointCalls, SentDelivery } from './endpoint-calls.js';
 
 /** How soon the outcome of a delivery that was never attempted is looked for. */
 const OUTCOME_MS = 1_000;
@@ -42,9 +42,13 @@ const Outcome = ({ state, status, fault, tries, nextTryAt }: SentDelivery) => (
   </span>
 );
 
-const columnsOf = (onReplay: (delivery: SentDelivery) => void): Column<SentDelivery>[] => [
+const COLUMNS: readonly Column<SentDelivery>[] = [
   { title: 'Event', cell: Sent },
   { title: 'Outcome', cell: Outcome },
+];
+
+const columnsOf = (onReplay: (delivery: SentDelivery) => void): Column<SentDelivery>[] => [
+  ...COLUMNS,
   {
     title: 'Action',
     cell: (delivery) => (
@@ -61,14 +65,17 @@ const columnsOf = (onReplay: (delivery: SentDelivery) => void): Column<SentDeliv
 ];
 
 interface DeliveriesProps {
+  readonly calls: EndpointCalls;
   readonly current: Endpoint;
+  /** Whether tests and repetitions are offered. */
+  readonly maySend: boolean;
   readonly onClose: () => void;
 }
 
 /** What was sent to an endpoint, and a test of it. */
-export function Deliveries({ current: { id, url }, onClose }: DeliveriesProps) {
-  const first = useResource((signal) => listDeliveries(id, undefined, signal), []);
-  const further = useFurther(first.value, (before) => listDeliveries(id, before));
+export function Deliveries({ calls, current: { id, url }, maySend, onClose }: DeliveriesProps) {
+  const first = useResource((signal) => calls.deliveries(id, undefined, signal), []);
+  const further = useFurther(first.value, (before) => calls.deliveries(id, before));
   const isAwaited = first.value?.data.some(({ state, tries }) => state === 'pending' && tries === 0);
   useEffect(() => {
     if (isAwaited !== true || first.isLoading) return undefined;
@@ -76,7 +83,7 @@ export function Deliveries({ current: { id, url }, onClose }: DeliveriesProps) {
     return () => clearTimeout(timer);
   }, [isAwaited, first.isLoading]);
   const { error, isBusy, run } = useAction(
-    async (work: () => Promise<void>) => {
+    async (work: () => Promise<unknown>) => {
       await work();
       announce('It is on its way');
       first.reload();
@@ -87,9 +94,11 @@ export function Deliveries({ current: { id, url }, onClose }: DeliveriesProps) {
     <Dialog title="Deliveries" atSide onClose={onClose}>
       <div class="row spread">
         <p class="muted words">To {url}, in the last 30 days</p>
-        <button type="button" disabled={isBusy} onClick={() => void run(() => sendTest(id))}>
-          Send a test
-        </button>
+        {maySend && (
+          <button type="button" disabled={isBusy} onClick={() => void run(() => calls.test(id))}>
+            Send a test
+          </button>
+        )}
       </div>
       {error && <ErrorNote error={error} />}
       <Loaded resource={first} rows={6}>
@@ -101,7 +110,9 @@ export function Deliveries({ current: { id, url }, onClose }: DeliveriesProps) {
               caption="Deliveries, newest first"
               rows={further.rows}
               keyOf={(delivery) => delivery.id}
-              columns={columnsOf((delivery) => void run(() => replay(id, delivery.id)))}
+              columns={
+                maySend ? columnsOf((delivery) => void run(() => calls.replay(id, delivery.id))) : COLUMNS
+              }
             />
           )
         }

@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.js';
 import { Segments } from '../ui/fields.js';
 import { SecretDialog } from '../ui/secret-dialog.js';
 import { ErrorNote } from '../ui/states.js';
-import { type Endpoint, deleteEndpoint, rotateSecret } from './webhook-calls.js';
+import type { Endpoint, EndpointCalls } from './endpoint-calls.js';
 
 type End = 'day' | 'now';
 
@@ -28,16 +28,17 @@ export const WebhookSecret = (props: SecretProps) => (
 );
 
 interface EndpointDialogProps {
+  readonly calls: EndpointCalls;
   readonly current: Endpoint;
   readonly onClose: () => void;
 }
 
 /** Gives an endpoint a new secret. */
-export function SecretRotation({ current, onClose }: EndpointDialogProps) {
+export function SecretRotation({ calls, current, onClose }: EndpointDialogProps) {
   const [end, setEnd] = useState<End>('day');
   const [secret, setSecret] = useState<string>();
   const { error, isBusy, run } = useAction(async () =>
-    setSecret(await rotateSecret(current.id, OVERLAP_SECONDS[end])),
+    setSecret(await calls.rotate(current.id, OVERLAP_SECONDS[end])),
   );
   if (secret !== undefined) return <WebhookSecret secret={secret} onClose={onClose} />;
   return (
@@ -66,9 +67,9 @@ export function SecretRotation({ current, onClose }: EndpointDialogProps) {
 }
 
 /** Asks before an endpoint is deleted. */
-export function Deletion({ current, onClose }: EndpointDialogProps) {
+export function Deletion({ calls, current, onClose }: EndpointDialogProps) {
   const { error, isBusy, run } = useAction(async () => {
-    await deleteEndpoint(current.id);
+    await calls.remove(current.id);
     announce('The endpoint is deleted');
     onClose();
   });

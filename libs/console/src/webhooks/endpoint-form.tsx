@@ -2,37 +2,16 @@ import { textIn } from '../text/form-text.js';
 import { useAction } from '../ui/action.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
-import type { Endpoint, EndpointTerms, EventType } from './webhook-calls.js';
+import type { Endpoint, EndpointCalls, EndpointTerms } from './endpoint-calls.js';
 
-const EVENTS: Readonly<Record<EventType, string>> = {
-  'balance.low': 'A balance falls below an amount',
-  'key.spend_threshold': 'A key has spent an amount',
-  'end_user.spend_threshold': 'One of your users has spent an amount',
-  'key.expiring': 'A key expires within three days',
-  'payment.settled': 'A payment is credited',
-  'payment.reversed': 'The credit of a payment is taken back',
-  'refund.created': 'A charge is refunded',
-  'account.suspended': 'The account is suspended',
-  'account.resumed': 'The suspension has ended',
-  'video.completed': 'A video is ready',
-  'video.failed': 'A video has failed',
-  'music.completed': 'Music is ready',
-  'music.failed': 'Music has failed',
-  'batch.completed': 'A batch is done',
-  'batch.expired': 'A batch has expired',
-  'batch.cancelled': 'A batch is cancelled',
-  'model.deprecated': 'A model is deprecated',
-  'webhook_endpoint.disabled': 'Another endpoint gets no more events',
-};
-const TYPES = Object.keys(EVENTS) as EventType[];
-
-const termsOf = (data: FormData, current: Endpoint | undefined): EndpointTerms => ({
+const termsIn = (data: FormData, current: Endpoint | undefined): EndpointTerms => ({
   url: textIn(data, 'url'),
-  events: TYPES.filter((type) => data.has(type)),
+  events: data.getAll('events').filter((type) => typeof type === 'string'),
   enabled: current === undefined || data.has('enabled'),
 });
 
 interface EndpointFormProps {
+  readonly events: EndpointCalls['events'];
   /** The endpoint that is changed; a new one without it. */
   readonly current?: Endpoint;
   readonly action: string;
@@ -40,9 +19,9 @@ interface EndpointFormProps {
 }
 
 /** Where events are sent, and which. */
-export function EndpointForm({ current, action, onSubmit }: EndpointFormProps) {
+export function EndpointForm({ events, current, action, onSubmit }: EndpointFormProps) {
   const { error, isBusy, run } = useAction(async (data: FormData) => {
-    const terms = termsOf(data, current);
+    const terms = termsIn(data, current);
     if (terms.events.length === 0) throw new Error('Choose at least one event.');
     await onSubmit(terms);
   });
@@ -59,11 +38,16 @@ export function EndpointForm({ current, action, onSubmit }: EndpointFormProps) {
       </Field>
       <fieldset>
         <legend>Events</legend>
-        {TYPES.map((type) => (
+        {Object.entries(events).map(([type, text]) => (
           <label key={type} class="check">
-            <input type="checkbox" name={type} defaultChecked={current?.events.includes(type) ?? false} />
+            <input
+              type="checkbox"
+              name="events"
+              value={type}
+              defaultChecked={current?.events.includes(type) ?? false}
+            />
             <span>
-              {EVENTS[type]} <code class="muted">{type}</code>
+              {text} <code class="muted">{type}</code>
             </span>
           </label>
         ))}

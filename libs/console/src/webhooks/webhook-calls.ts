@@ -1,69 +1,67 @@
 import type { Alerts, NewWebhookEndpoint } from '@svc/api/webhooks';
 import { call } from '../api/client.js';
-import type { ReplyAt } from '../api/routes.js';
 import { withProof } from '../shell/proof.js';
+import {
+  DELIVERIES_AT_ONCE,
+  type EndpointCalls,
+  changesOf,
+  chosenOf,
+  deliveryPage,
+} from './endpoint-calls.js';
 
 const ENDPOINTS = '/api/v1/webhook_endpoints';
 const ENDPOINT = '/api/v1/webhook_endpoints/:id';
 const ALERTS = '/api/v1/alerts';
-const DELIVERIES_AT_ONCE = 20;
 
-export type Endpoint = ReplyAt<'GET', typeof ENDPOINT>;
-export type SentDelivery = ReplyAt<'GET', '/api/v1/webhook_endpoints/:id/deliveries'>['data'][number];
-export type EventType = NewWebhookEndpoint['events'][number];
 export type AccountAlert = Alerts['alerts'][number];
 
-/** What the form of an endpoint has. */
-export interface EndpointTerms {
-  readonly url: string;
-  readonly events: EventType[];
-  readonly enabled: boolean;
-}
+const EVENTS: Readonly<Record<NewWebhookEndpoint['events'][number], string>> = {
+  'balance.low': 'A balance falls below an amount',
+  'key.spend_threshold': 'A key has spent an amount',
+  'end_user.spend_threshold': 'One of your users has spent an amount',
+  'key.expiring': 'A key expires within three days',
+  'payment.settled': 'A payment is credited',
+  'payment.reversed': 'The credit of a payment is taken back',
+  'refund.created': 'A charge is refunded',
+  'account.suspended': 'The account is suspended',
+  'account.resumed': 'The suspension has ended',
+  'video.completed': 'A video is ready',
+  'video.failed': 'A video has failed',
+  'music.completed': 'Music is ready',
+  'music.failed': 'Music has failed',
+  'batch.completed': 'A batch is done',
+  'batch.expired': 'A batch has expired',
+  'batch.cancelled': 'A batch is cancelled',
+  'model.deprecated': 'A model is deprecated',
+  'webhook_endpoint.disabled': 'Another endpoint gets no more events',
+};
 
-export const listEndpoints = async (signal: AbortSignal): Promise<Endpoint[]> =>
-  (await call('GET', ENDPOINTS, { signal })).data;
-
-/** Creates an endpoint and returns its secret. */
-export async function createEndpoint({ url, events }: EndpointTerms): Promise<string> {
-  return (await withProof(() => call('POST', ENDPOINTS, { body: { url, events } }))).secret;
-}
-
-/** What is as it was is left out: a new URL needs a proof, and enabling begins again. */
-export async function changeEndpoint(current: Endpoint, terms: EndpointTerms): Promise<void> {
-  const { url, events, enabled } = terms;
-  const body = {
-    events,
-    ...(url !== current.url && { url }),
-    ...(enabled !== (current.state === 'enabled') && { enabled }),
-  };
-  await withProof(() => call('PATCH', ENDPOINT, { params: { id: current.id }, body }));
-}
-
-/** Gives an endpoint a new secret and returns it. The earlier one signs for `overlapSeconds` more. */
-export async function rotateSecret(id: string, overlapSeconds: number): Promise<string> {
-  const input = { params: { id }, body: { overlapSeconds } };
-  return (await withProof(() => call('POST', `${ENDPOINT}/rotate`, input))).secret;
-}
-
-export async function deleteEndpoint(id: string): Promise<void> {
-  await call('DELETE', ENDPOINT, { params: { id } });
-}
-
-/** A page of deliveries, newest first, and where the next one begins. */
-export async function listDeliveries(id: string, before?: string, signal?: AbortSignal) {
-  const query = { limit: DELIVERIES_AT_ONCE, before };
-  const input = { params: { id }, query, ...(signal && { signal }) };
-  const { data } = await call('GET', `${ENDPOINT}/deliveries`, input);
-  return { data, nextBefore: data.length < DELIVERIES_AT_ONCE ? null : (data.at(-1)?.id ?? null) };
-}
-
-export async function sendTest(id: string): Promise<void> {
-  await call('POST', `${ENDPOINT}/test`, { params: { id } });
-}
-
-export async function replay(id: string, deliveryId: string): Promise<void> {
-  await call('POST', `${ENDPOINT}/deliveries/:deliveryId/replay`, { params: { id, deliveryId } });
-}
+/** The endpoints of the account that is signed in. */
+export const ACCOUNT_ENDPOINTS: EndpointCalls = {
+  events: EVENTS,
+  list: async (signal) => (await call('GET', ENDPOINTS, { signal })).data,
+  create: async ({ url, events }) => {
+    const body = { url, events: chosenOf(EVENTS, events) };
+    return (await withProof(() => call('POST', ENDPOINTS, { body }))).secret;
+  },
+  change: (current, terms) => {
+    const body = { events: chosenOf(EVENTS, terms.events), ...changesOf(current, terms) };
+    return withProof(() => call('PATCH', ENDPOINT, { params: { id: current.id }, body }));
+  },
+  rotate: async (id, overlapSeconds) => {
+    const input = { params: { id }, body: { overlapSeconds } };
+    return (await withProof(() => call('POST', `${ENDPOINT}/rotate`, input))).secret;
+  },
+  remove: (id) => call('DELETE', ENDPOINT, { params: { id } }),
+  deliveries: async (id, before, signal) => {
+    const query = { limit: DELIVERIES_AT_ONCE, before };
+    const input = { params: { id }, query, ...(signal && { signal }) };
+    return deliveryPage((await call('GET', `${ENDPOINT}/deliveries`, input)).data);
+  },
+  test: (id) => call('POST', `${ENDPOINT}/test`, { params: { id } }),
+  replay: (id, deliveryId) =>
+    call('POST', `${ENDPOINT}/deliveries/:deliveryId/replay`, { params: { id, deliveryId } }),
+};
 
 export const listAlerts = async (signal?: AbortSignal): Promise<AccountAlert[]> =>
   (await call('GET', ALERTS, signal && { signal })).alerts;

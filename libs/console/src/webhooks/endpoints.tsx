@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks';
+import { announce } from '../ui/announce.js';
+import { type Column, DataTable } from '../ui/data-table.js';
+import { Dialog } from '../ui/dialog.js';
+import { useResource } from '../ui/resource.js';
+import { Empty, Loaded } from '../ui/states.js';
+import { Time } from '../ui/time.js';
+import { Deliveries } from './deliveries.js';
+import { Deletion, SecretRotation, WebhookSecret } from './endpoint-dialogs.js';
+import type { Endpoint, EndpointCalls } from './endpoint-calls.js';
+import { EndpointForm } from './endpoint-form.js';
+
+type Open =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'created'; readonly secret: string }
+  | { readonly kind: Kind; readonly current: Endpoint };
+
+const ACTIONS = { deliveries: 'Deliveries', edit: 'Edit', rotate: 'Rotate', delete: 'Delete' } as const;
+type Kind = keyof typeof ACTIONS;
+const KINDS = Object.keys(ACTIONS) as Kind[];
+
+const STATES = {
+  enabled: ['badge good', 'enabled'],
+  disabled: ['badge', 'disabled'],
+  gone: ['badge danger', 'ended by a response with 410'],
+  failing: ['badge danger', 'ended after five days of failures'],
+} as const;
+
+function State({ state }: Endpoint) {
+  const [look, text] = STATES[state];
+  return <span class={look}>{text}</span>;
+}
+
+const columnsOf = (kinds: readonly Kind[], open: (next: Open) => void): Column<Endpoint>[] => [
+  { title: 'URL', cell: ({ url }) => <span class="words">{url}</span>, sortBy: ({ url }) => url },
+  { title: 'State', cell: State, sortBy: ({ state }) => state },
+  { title: 'Events', cell: ({ events }) => <small class="words">{events.join(', ')}</small> },
+  {
+    title: 'Created',
+    cell: ({ createdAt }) => <Time at={createdAt} form="relative" />,
+    sortBy: ({ createdAt }) => createdAt,
+  },
+  {
+    title: 'Actions',
+    cell: (current) => (
+      <span class="row end">
+        {kinds.map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            class="small"
+            aria-label={`${ACTIONS[kind]}: ${current.url}`}
+            onClick={() => open({ kind, current })}
+          >
+            {ACTIONS[kind]}
+          </button>
+        ))}
+      </span>
+    ),
+  },
+];
+
+interface EndpointsProps {
+  readonly calls: EndpointCalls;
+  /** Whether the reader may change something. */
+  readonly mayChange: boolean;
+}
+
+interface OpenDialogProps extends EndpointsProps {
+  readonly open: Open;
+  readonly onChange: (next: Open | undefined) => void;
+  readonly onDone: () => void;
+}
+
+function OpenDialog({ calls, mayChange, open, onChange, onDone }: OpenDialogProps) {
+  const close = () => {
+    onChange(undefined);
+    onDone();
+  };
+  if (open.kind === 'create')
+    return (
+      <Dialog title="Add an endpoint" atSide onClose={() => onChange(undefined)}>
+        <EndpointForm
+          events={calls.events}
+          action="Add"
+          onSubmit={async (terms) => onChange({ kind: 'created', secret: await calls.create(terms) })}
+        />
+      </Dialog>
+    );
+  if (open.kind === 'created') return <WebhookSecret secret={open.secret} onClose={close} />;
+  const { current } = open;
+  if (open.kind === 'deliveries')
+    return <Deliveries calls={calls} current={current} maySend={mayChange} onClose={close} />;
+  if (open.kind === 'rotate') return <SecretRotation calls={calls} current={current} onClose={close} />;
+  if (open.kind === 'delete') return <Deletion calls={calls} current={current} onClose={close} />;
+  return (
+    <Dialog title="Edit the endpoint" atSide onClose={() => onChange(undefined)}>
+      <EndpointForm
+        events={calls.events}
+        current={current}
+        action="Save"
+        onSubmit={async (terms) => {
+          await calls.change(current, terms);
+          announce('Saved');
+          close();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** Where somebody is notified, with the actions that the reader may take. */
+export function EndpointsSection({ calls, mayChange }: EndpointsProps) {
+  const [open, setOpen] = useState<Open>();
+  const endpoints = useResource(calls.list, []);
+  return (
+    <>
+      <div class="row spread">
+        <p class="muted">Servers of yours that are notified of events, newest first, at most 10.</p>
+        {mayChange && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
+            Add an endpoint
+          </button>
+        )}
+      </div>
+      <section class="card" aria-label="Endpoints">
+        <Loaded resource={endpoints} rows={3}>
+          {(data) =>
+            data.length === 0 ? (
+              <Empty title="No endpoints">
+                <span>Add the address of a server that should be notified.</span>
+              </Empty>
+            ) : (
+              <DataTable
+                caption="Endpoints"
+                columns={columnsOf(mayChange ? KINDS : ['deliveries'], setOpen)}
+                rows={data}
+                keyOf={({ id }) => id}
+              />
+            )
+          }
+        </Loaded>
+      </section>
+      {open && (
+        <OpenDialog
+          calls={calls}
+          mayChange={mayChange}
+          open={open}
+          onChange={setOpen}
+          onDone={endpoints.reload}
+        />
+      )}
+    </>
+  );
+}
