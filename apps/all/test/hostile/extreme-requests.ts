@@ -68,7 +68,7 @@ const LONGEST = 2_000_000;
 const BODY_CHARS = 8_000_000;
 /** Longer ones are refused for the length of the URL. */
 const QUERY_CHARS = 3_000;
-const PATH_CHARS = 300;
+const PATH_CHARS = 1_000;
 
 /** Used if the schema has no bound. */
 const LENGTHS = [0, 1, 2, 255, 256, 257, 4_096, 65_536];
@@ -123,19 +123,20 @@ export class ExtremeRequests {
     const query = new URLSearchParams();
     for (const { name, in: place, required, schema = {} } of parameters) {
       if (place === 'path') {
-        const text = String(this.value(schema, name, 0)).slice(0, PATH_CHARS);
+        const text = String(this.value(schema, name, 0));
         // An empty segment, or one of dots, is another path.
-        target = target.replace(
-          `{${name}}`,
-          encodeURIComponent(/^\.*$/.test(text) ? 'x' : text.toWellFormed()),
-        );
+        const sent = /^\.*$/.test(text) ? 'x' : text.slice(0, PATH_CHARS);
+        if (sent !== text) this.keepWithin(name);
+        target = target.replace(`{${name}}`, encodeURIComponent(sent.toWellFormed()));
       } else if (place === 'query' && (required || this.random.chance(OPTIONAL))) {
         const value = this.value(schema, name, 0);
+        const items = (Array.isArray(value) ? value : [value]).map(String);
         // Empty items are ignored.
-        const items = (Array.isArray(value) ? value : [value]).map((item) => String(item).trim() || 'x');
-        const text = Array.isArray(value) ? items.join() : String(value);
-        if (text.length <= QUERY_CHARS) query.set(name, text.toWellFormed());
-        else this.beyond = this.beyond.filter((at) => at !== name && !at.startsWith(`${name}.`));
+        const sent = items.map((item) => item.trim() || 'x');
+        const text = Array.isArray(value) ? sent.join() : String(value);
+        const isSent = text.length <= QUERY_CHARS;
+        if (isSent) query.set(name, text.toWellFormed());
+        if (!isSent || (Array.isArray(value) && items.includes(''))) this.keepWithin(name);
       }
     }
     const text = query.toString();
@@ -244,6 +245,11 @@ export class ExtremeRequests {
     if (this.beyond.length > 0 || !this.random.chance(BEYOND)) return false;
     this.beyond.push(path);
     return true;
+  }
+
+  /** A parameter that is not sent as it was generated is not beyond a bound. */
+  private keepWithin(name: string): void {
+    this.beyond = this.beyond.filter((at) => at !== name && !at.startsWith(`${name}.`));
   }
 
   private resolved(reference: string): Schema {
