@@ -6,7 +6,7 @@ import { Problem } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-/** The most endpoints of an account. */
+/** The most endpoints of an account, and of the operator. */
 const ENDPOINTS_MAX = 10;
 
 /** An endpoint as stored, without its secrets. */
@@ -65,13 +65,13 @@ export class WebhookEndpointStore {
     return known(rows);
   }
 
-  /** Refuses: INVALID_REQUEST if the account has the most; WEBHOOKS_NOT_CONFIGURED. */
+  /** Refuses: INVALID_REQUEST if the owner has the most; WEBHOOKS_NOT_CONFIGURED. */
   async create(accountId: string, { url, events }: NewEndpoint): Promise<MadeEndpoint> {
     const id = randomUUID();
     const { secret, sealed } = this.secrets.make(id);
     const endpoint = await this.database.transaction(async (client) => {
-      // Other requests of the account wait, so that it does not get more than the most.
-      await client.query('SELECT FROM gateway.accounts WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+      // Other requests of the account, or of the operator, wait, so that it does not get more than the most.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks ${accountId}`]);
       const { rows } = await client.query<StoredEndpoint>(
         `INSERT INTO gateway.webhook_endpoints (id, account_id, url, events, secret)
          SELECT $2, nullif($1::uuid, '${OPERATOR}'), $3, $4, $5
@@ -83,7 +83,7 @@ export class WebhookEndpointStore {
     });
     if (!endpoint)
       throw new Problem('INVALID_REQUEST', {
-        message: `An account may have ${ENDPOINTS_MAX} webhook endpoints. Delete one before you create another.`,
+        message: `${accountId === OPERATOR ? 'The operator' : 'An account'} may have ${ENDPOINTS_MAX} webhook endpoints. Delete one before you create another.`,
       });
     return { endpoint, secret };
   }

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type AccountEvent, newAccountEvent } from '@svc/contracts/messages';
+import { type AccountEvent, OPERATOR, newAccountEvent } from '@svc/contracts/messages';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
@@ -81,6 +81,21 @@ const listed = ({ id }: { id: string }) => store.list(id, { limit: 100 });
 const eventually = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000 });
 const stateOf = async (endpoint: { accountId: string; id: string }) =>
   (await endpoints.find(endpoint.accountId, endpoint.id)).state;
+
+it.each([
+  ['An account', async () => (await endpointOf()).accountId],
+  ['The operator', () => Promise.resolve(OPERATOR)],
+])('%s has 10 endpoints at most, however many are requested at once', async (owner, open) => {
+  const ownerId = await open();
+  const wanted = { url: 'https://example.com/', events: ['refund.created'] };
+  for (let count = 0; count < 7; count += 1) await endpoints.create(ownerId, wanted);
+  const made = await Promise.allSettled(Array.from({ length: 16 }, () => endpoints.create(ownerId, wanted)));
+  expect(await endpoints.list(ownerId)).toHaveLength(10);
+  const refused = made.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+  expect(new Set(refused)).toEqual(
+    new Set([expect.stringContaining(`${owner} may have 10 webhook endpoints. Delete one`)]),
+  );
+});
 
 it('records an event once for each endpoint that wants it, however often it arrives', async () => {
   const endpoint = await endpointOf();
