@@ -55,6 +55,8 @@ const REPEATS = {
   ABORTS: { short: 1_000, long: 10_000 },
   /** Responses of hosted providers with random usage. */
   HOSTED_USAGES: { short: 20, long: 10_000 },
+  /** Usages as each kind of backend reports them, without a platform. */
+  PRICED_USAGES: { short: 200, long: 10_000 },
   /** Rankings and moderations with random counts of tokens. */
   INPUT_USAGES: { short: 20, long: 1_000 },
   /** Random conversations to hosted providers. */

@@ -1,13 +1,10 @@
-import { Readable } from 'node:stream';
 import Anthropic from '@anthropic-ai/sdk';
 import type { ChatResponse, Fields, Piece } from '@svc/contracts/inference';
 import { TestServer } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { ReadResponse } from '../chat/read-chats.js';
 import { type Reply, TestBackend, replying, streaming } from '../../test/backend.js';
 import { RouterFixture } from '../../test/router-fixture.js';
 import { patientRouter } from '../../test/routing.js';
-import { chatReaderOf } from './dialects.js';
 
 const USAGE = {
   input_tokens: 3,
@@ -161,20 +158,6 @@ const CALL = {
 const { signal } = new AbortController();
 
 describe('a response of Anthropic', () => {
-  it('says the same wherever its bytes are split', async () => {
-    const bytes = Buffer.from(sse(EVENTS));
-    for (let at = 1; at < bytes.length; at += 1) {
-      const parts = [[bytes.subarray(0, at)], [bytes.subarray(at)]];
-      const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(
-        source,
-        chatReaderOf('anthropic', { isEncrypted: false, isOriginal: false }),
-      );
-      expect(together(await read(response))).toEqual(SAID);
-      expect(response.facts.reported).toEqual(COUNTS);
-    }
-  });
-
   it('is what the SDK of the provider reads from the same bytes', async () => {
     const server = await TestServer.start((request, response) => {
       response.setHeader('content-type', 'text/event-stream').end(sse(EVENTS));

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Catalog } from '@svc/catalog';
 import type { ChatResponse, Fields, Piece } from '@svc/contracts/inference';
 import { describe, expect, it } from 'vitest';
@@ -7,9 +6,6 @@ import { type BackendRequest, type Reply, TestBackend, replying } from '../../te
 import { bedrockEvent, bedrockException } from '../../test/event-frames.js';
 import { RouterFixture } from '../../test/router-fixture.js';
 import { catalogFile, patientRouter, quickRouter } from '../../test/routing.js';
-import { ConverseEvents } from '../bedrock/converse-events.js';
-import { ReadResponse } from '../chat/read-chats.js';
-import { chatReaderOf } from './dialects.js';
 
 const SIGN_KEYS = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -148,23 +144,6 @@ const CALL = {
 };
 const { signal } = new AbortController();
 const MODEL = 'eu.anthropic.claude-opus-4-6-v1:0';
-
-describe('a response of Bedrock', () => {
-  it('says the same wherever its bytes are split', async () => {
-    const bytes = Buffer.concat(EVENTS);
-    for (let at = 1; at < bytes.length; at += 1) {
-      const events = new ConverseEvents();
-      const parts = [bytes.subarray(0, at), bytes.subarray(at)].map((part) => events.read([part]));
-      const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(
-        source,
-        chatReaderOf('bedrock', { isEncrypted: false, isOriginal: false }),
-      );
-      expect(together(await read(response))).toEqual(ALL);
-      expect(response.facts.reported).toEqual(COUNTS);
-    }
-  });
-});
 
 describe('a backend of the kind bedrock', () => {
   const fixture = new RouterFixture((catalog) => patientRouter(catalog, { secret: (name) => SECRETS[name] }));

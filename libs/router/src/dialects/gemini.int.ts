@@ -1,11 +1,8 @@
-import { Readable } from 'node:stream';
 import type { ChatResponse, Fields, Piece } from '@svc/contracts/inference';
 import { describe, expect, it } from 'vitest';
-import { ReadResponse } from '../chat/read-chats.js';
 import { replying, streaming } from '../../test/backend.js';
 import { RouterFixture } from '../../test/router-fixture.js';
 import { patientRouter } from '../../test/routing.js';
-import { chatReaderOf } from './dialects.js';
 
 const event = (
   parts: readonly object[],
@@ -106,22 +103,6 @@ const CALL = {
   body: [Buffer.from('{"messages":[{"role":"user","content":"Hi"}],"max_tokens":5}')],
 };
 const { signal } = new AbortController();
-
-describe('a response of Gemini', () => {
-  it('says the same wherever its bytes are split', async () => {
-    const bytes = Buffer.from(sse(EVENTS));
-    for (let at = 1; at < bytes.length; at += 1) {
-      const parts = [[bytes.subarray(0, at)], [bytes.subarray(at)]];
-      const source = { backend: 'b', retries: 0, bytes: Readable.from(parts) };
-      const response = new ReadResponse(
-        source,
-        chatReaderOf('gemini', { isEncrypted: false, isOriginal: false }),
-      );
-      expect(together(await read(response))).toEqual(ALL);
-      expect(response.facts.reported).toEqual(COUNTS);
-    }
-  });
-});
 
 describe('a backend of the kind gemini', () => {
   const fixture = new RouterFixture(patientRouter);
