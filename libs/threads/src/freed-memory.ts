@@ -18,8 +18,20 @@ const EXEC_ARGV = ['--experimental-ffi', '--disable-warning=ExperimentalWarning'
 /** Far longer than any call takes. */
 const DEADLINE_MS = 10_000;
 
-/** The process's resident memory after the last call. */
-let residentBytes = 0;
+/** The process's resident memory without jobs: the lowest since it was last returned while none ran. */
+let restingBytes = 0;
+/** The jobs of all pools that run, and the number that have begun. */
+let running = 0;
+let begun = 0;
+
+/** Memory of running jobs is not free yet. Returns what ends this one. */
+export function beginJob(): () => void {
+  running += 1;
+  begun += 1;
+  return () => {
+    running -= 1;
+  };
+}
 
 /**
  * Returns freed memory to the system, if the process has grown. By itself glibc returns only what is free at
@@ -27,7 +39,10 @@ let residentBytes = 0;
  * threads that have ended.
  */
 export async function returnFreedMemory(): Promise<void> {
-  if (process.memoryUsage.rss() - residentBytes < WORTH_BYTES) return;
+  const residentBytes = process.memoryUsage.rss();
+  restingBytes = Math.min(restingBytes, residentBytes);
+  if (residentBytes - restingBytes < WORTH_BYTES) return;
+  const begunBefore = begun;
   try {
     const worker = new Worker(TRIM, { eval: true, env: {}, execArgv: EXEC_ARGV, stdout: true, stderr: true });
     worker.unref();
@@ -35,5 +50,6 @@ export async function returnFreedMemory(): Promise<void> {
   } catch {
     // There is no FFI or no glibc: the allocator keeps the memory.
   }
-  residentBytes = process.memoryUsage.rss();
+  // What jobs use meanwhile is freed later, and has to be returned then.
+  if (running === 0 && begun === begunBefore) restingBytes = process.memoryUsage.rss();
 }

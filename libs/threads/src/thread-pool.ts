@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { JobOutcome } from './serve-jobs.js';
 import { FairQueue } from './fair-queue.js';
-import { returnFreedMemory } from './freed-memory.js';
+import { beginJob, returnFreedMemory } from './freed-memory.js';
 import { JobFailed } from './job-failed.js';
 
 export interface ThreadBounds {
@@ -159,7 +159,9 @@ export class ThreadPool<Job extends object, Value> {
   }
 
   private start(task: Task<Job, Value>, worker: Worker): void {
+    const endJob = beginJob();
     const done = (): void => {
+      endJob();
       clearTimeout(deadline);
       clearInterval(memoryWatch);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
