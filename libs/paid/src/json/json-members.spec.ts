@@ -21,6 +21,16 @@ describe('jsonMembers', () => {
     expect(jsonMembers('{"a":"\\\\","b":"\\\\\\"","c":1}').get('c')).toBe('1');
   });
 
+  it.each([1, 15, 16, 17, 18, 100])('reads numbers of %d digits, and as many spaces', (length) => {
+    const [number, spaces] = ['1'.repeat(length), ' '.repeat(length)];
+    const list = `[${number},${spaces}${number}${spaces},{"b":${number}},"${number},"${spaces}]`;
+    const members = jsonMembers(`{"a":${list}${spaces},"c":${number}${spaces}}`);
+    expect([...members]).toEqual([
+      ['a', list],
+      ['c', number],
+    ]);
+  });
+
   it('restores any object, whatever its whitespace', () => {
     fc.assert(
       fc.property(

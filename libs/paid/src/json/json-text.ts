@@ -60,15 +60,33 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
+/** The characters that delimit values. */
+const STRUCTURE = /["{}[\],]/g;
+/** A native search is slower than checking this number of characters one by one. */
+const FEW = 16;
+
 /** The index of the comma or bracket after the value that begins at `start`. */
 export function valueEnd(text: string, start: number): number {
   let depth = 0;
+  // Characters before this index are checked one by one; a long number, or spaces, goes beyond it.
+  let searchFrom = start + FEW;
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(text, at) - 1;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
     else if ((code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) && depth === 0) return at;
     else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    else if (code !== COMMA) {
+      if (at >= searchFrom) at = structureFrom(text, at) - 1;
+      continue;
+    }
+    searchFrom = at + FEW;
   }
   return text.length;
+}
+
+/** The index of the next quote, bracket, brace or comma. */
+function structureFrom(text: string, start: number): number {
+  STRUCTURE.lastIndex = start;
+  return STRUCTURE.test(text) ? STRUCTURE.lastIndex - 1 : text.length;
 }
