@@ -181,6 +181,17 @@ const shared = z
         peers,
       })
       .partial(),
+    mail: z
+      .strictObject({
+        host: text,
+        port: tcpPort,
+        tls: z.enum(['starttls', 'tls', 'off']),
+        from: text,
+        username: text,
+        existingSecret: secretKey,
+        peers,
+      })
+      .partial(),
     migrations: z.strictObject({ deadlineSeconds: seconds.min(1), ...pod }).partial(),
     simulator: z.strictObject({ enabled: z.union([flag, z.literal('auto')]), ...pod }).partial(),
     firstAccount: z.strictObject({ enabled: flag, deadlineSeconds: seconds.min(1), ...pod }).partial(),

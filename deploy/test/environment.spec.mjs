@@ -157,3 +157,33 @@ it('a process can read the tokens of its own callers and of the services that it
   // The catalogue.
   expect(calls['retrieval-worker']).toEqual(['api-gateway']);
 });
+
+it('only gateways have the mail server, and its password from a Secret', async () => {
+  const mail = {
+    host: 'smtp.example.com',
+    port: 465,
+    tls: 'tls',
+    from: 'svc@example.com',
+    username: 'svc',
+    existingSecret: { name: 'smtp' },
+  };
+  const release = await Release.of({ ...EXTERNAL, mail });
+  const ofMail = (name) =>
+    release.pod(name).spec.containers[0].env.filter((each) => each.name.startsWith('GATEWAY_SMTP_'));
+  expect(ofMail('api-gateway').map(({ name, value, valueFrom }) => [name, value ?? valueFrom])).toEqual([
+    ['GATEWAY_SMTP_FROM', 'svc@example.com'],
+    ['GATEWAY_SMTP_HOST', 'smtp.example.com'],
+    ['GATEWAY_SMTP_PASSWORD', { secretKeyRef: { name: 'smtp', key: 'password' } }],
+    ['GATEWAY_SMTP_PORT', '465'],
+    ['GATEWAY_SMTP_TLS', 'tls'],
+    ['GATEWAY_SMTP_USER', 'svc'],
+  ]);
+  expect(ofMail('inference-router')).toEqual([]);
+  const ports = (name) =>
+    release
+      .get('NetworkPolicy', name)
+      .spec.egress.flatMap((rule) => rule.ports ?? [])
+      .map(({ port }) => port);
+  expect(ports('api-gateway')).toContain(465);
+  expect(ports('inference-router')).not.toContain(465);
+});

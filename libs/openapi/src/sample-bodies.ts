@@ -64,6 +64,7 @@ export const SAMPLE_BODIES: Readonly<Record<string, SampleBody>> = {
   rotateApiKey: json({ overlapSeconds: 3_600 }),
   rotateWebhookSecret: json({ overlapSeconds: 3_600 }),
   createWebhookEndpoint: json({ url: 'https://example.com/events', events: ['balance.low'] }),
+  confirmWebhookEndpoint: json({ code: '4f2a-91bc-07de-55a1-c3e8' }),
   changeWebhookEndpoint: json({ enabled: false }),
   setAlerts: json({ alerts: [{ type: 'balance.low', currency: 'USD', amount: 5 }] }),
   prepareSolanaTransfer: json({ payer: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', amount: '10' }),

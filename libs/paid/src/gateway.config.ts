@@ -1,3 +1,4 @@
+import { MailAddress } from '@svc/api/webhooks';
 import { SECRET_LENGTH, durationMs, secondSecret, whole } from '@svc/runtime';
 import { z } from 'zod';
 import { IdentitySettings, identityConfig } from '@svc/identity';
@@ -63,6 +64,27 @@ export const gatewayConfig = {
     .describe(
       'Exceptions to the ban on private addresses for webhooks: `host:port` entries, separated by commas. Anyone with an ADMIN key can then have events posted to them',
     ),
+  GATEWAY_SMTP_HOST: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The mail server that sends notices to e-mail addresses; if unset, there are none'),
+  GATEWAY_SMTP_PORT: whole(1, 65_535).default(587).describe('The port of the mail server'),
+  GATEWAY_SMTP_TLS: z
+    .enum(['starttls', 'tls', 'off'])
+    .default('starttls')
+    .describe(
+      'How the connection to the mail server is encrypted: `starttls`, usually on port 587, `tls` from its first byte, usually on port 465, or `off`',
+    ),
+  GATEWAY_SMTP_FROM: MailAddress.optional().describe(
+    'The address from which notices are sent; needed with GATEWAY_SMTP_HOST',
+  ),
+  GATEWAY_SMTP_USER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The user name at the mail server; if unset, mails are sent without authentication'),
+  GATEWAY_SMTP_PASSWORD: z.string().min(1).optional().describe('The password at the mail server'),
   GATEWAY_ATTACHMENT_URLS: z
     .enum(['on', 'off'])
     .default('on')

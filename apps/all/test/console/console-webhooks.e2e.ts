@@ -1,3 +1,4 @@
+import { Mailbox } from '@svc/testing';
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { BrowserWindow, CHROMIUM, closeAll, startChromium } from './browser-wind
 
 let browser: Browser;
 let receiver: WebhookReceiver;
+let mailbox: Mailbox;
 let platform: Platform;
 let keys: AccountKeys;
 const windows: BrowserWindow[] = [];
@@ -22,9 +24,19 @@ async function openPage(): Promise<BrowserWindow> {
 
 describe.runIf(CHROMIUM !== undefined)('webhooks in the console', () => {
   beforeAll(async () => {
-    [browser, receiver] = await Promise.all([startChromium(), WebhookReceiver.start()]);
+    [browser, receiver, mailbox] = await Promise.all([
+      startChromium(),
+      WebhookReceiver.start(),
+      Mailbox.start(),
+    ]);
     platform = await Platform.start({
-      env: { GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host },
+      env: {
+        GATEWAY_WEBHOOK_PRIVATE_HOSTS: receiver.host,
+        GATEWAY_SMTP_HOST: '127.0.0.1',
+        GATEWAY_SMTP_PORT: String(mailbox.port),
+        GATEWAY_SMTP_TLS: 'off',
+        GATEWAY_SMTP_FROM: 'notices@svc.example',
+      },
       hasOwnProcess: true,
     });
     keys = await AccountKeys.of(platform);
@@ -33,6 +45,7 @@ describe.runIf(CHROMIUM !== undefined)('webhooks in the console', () => {
     await browser?.close();
     await platform?.stop();
     receiver?.stop();
+    await mailbox?.stop();
   });
   afterEach(() => closeAll(windows));
 
@@ -94,6 +107,40 @@ describe.runIf(CHROMIUM !== undefined)('webhooks in the console', () => {
     await dialog.getByText('Events are delivered').click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('disabled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: `Delete: ${url}` }).click();
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No endpoints').waitFor();
+  });
+
+  it('may be e-mail addresses, which are confirmed with a code', async () => {
+    const opened = await openPage();
+    const { page } = opened;
+    const dialog = page.getByRole('dialog');
+    const url = 'mailto:ann@customer.example';
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByText('A charge is refunded').click();
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText('A code was sent to ann@customer.example').waitFor();
+    expect(await opened.findings()).toEqual([]);
+    await expect.poll(() => mailbox.mails.length).toBe(1);
+    await dialog.getByLabel('Code').fill('0000-0000');
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByText(/is wrong or has expired/).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('not confirmed', { exact: true }).waitFor();
+    await page.getByRole('button', { name: `Confirm: ${url}` }).click();
+    await dialog.getByRole('button', { name: 'Send another' }).click();
+    await expect.poll(() => mailbox.mails.length).toBe(2);
+    const [, code = ''] = /The code is: (\S+)/.exec(mailbox.texts()[1] ?? '') ?? [];
+    await dialog.getByLabel('Code').fill(code);
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByText('enabled', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: `Rotate: ${url}` }).count()).toBe(0);
+    for (const width of [320, 1_280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await opened.overflow()).toBe(0);
+    }
     await page.getByRole('button', { name: `Delete: ${url}` }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No endpoints').waitFor();

@@ -177,6 +177,19 @@ MEDIA_S3_SECRET_ACCESS_KEY: { {{ include "platform.secretValue" (dict "secret" $
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with $values.mail }}
+{{- if .host }}
+GATEWAY_SMTP_HOST: { value: {{ quote .host }} }
+GATEWAY_SMTP_PORT: { value: {{ quote .port }} }
+GATEWAY_SMTP_TLS: { value: {{ quote .tls }} }
+GATEWAY_SMTP_FROM: { value: {{ required "mail.host needs mail.from" .from | quote }} }
+{{- if .username }}
+GATEWAY_SMTP_USER: { value: {{ quote .username }} }
+{{- $password := required "mail.username needs mail.existingSecret.name" .existingSecret.name }}
+GATEWAY_SMTP_PASSWORD: { {{ include "platform.secretValue" (dict "secret" $password "key" .existingSecret.key) }} }
+{{- end }}
+{{- end }}
+{{- end }}
 {{- with $values.payments.existingSecret }}
 {{- $secret := . }}
 {{- range $variable, $key := $.root.Files.Get "files/payments.json" | fromJson }}

@@ -5,6 +5,7 @@ import {
   DeletedWebhookEndpoint,
   NewWebhookEndpoint,
   NewWebhookEndpointReply,
+  ServerUrl,
   WebhookDeliveryList,
   WebhookDeliveryParams,
   WebhookDeliveryQuery,
@@ -22,11 +23,14 @@ const Events = z
   .max(OPERATOR_EVENT_TYPES.length)
   .describe('The types of events that are delivered.');
 
-export const NewOperatorEndpoint = NewWebhookEndpoint.extend({ events: Events });
+export const NewOperatorEndpoint = NewWebhookEndpoint.extend({ url: ServerUrl, events: Events });
 export type NewOperatorEndpoint = z.infer<typeof NewOperatorEndpoint>;
 
 /** Absent fields stay unchanged. */
-export const OperatorEndpointChange = WebhookEndpointChange.extend({ events: Events.optional() });
+export const OperatorEndpointChange = WebhookEndpointChange.extend({
+  url: ServerUrl.optional(),
+  events: Events.optional(),
+});
 export type OperatorEndpointChange = z.infer<typeof OperatorEndpointChange>;
 
 const reads = { tag: 'Health', access: 'operator', status: 200 } as const;

@@ -1,8 +1,11 @@
 export {
   Alerts,
   DeletedWebhookEndpoint,
+  MailAddress,
+  MailConfirmation,
   NewWebhookEndpoint,
   NewWebhookEndpointReply,
+  ServerUrl,
   WebhookDeliveryList,
   WebhookDeliveryParams,
   WebhookDeliveryQuery,
@@ -12,4 +15,5 @@ export {
   WebhookEndpointParams,
   WebhookEndpointView,
   WebhookSecretRotation,
+  addressIn,
 } from './webhooks.js';

@@ -3,6 +3,7 @@ import {
   Alerts,
   AlertsReply,
   DeletedWebhookEndpoint,
+  MailConfirmation,
   NewWebhookEndpoint,
   NewWebhookEndpointReply,
   WebhookDeliveryList,
@@ -45,10 +46,13 @@ export const webhookRoutes = {
 
 An event is delivered at least once, in no promised order; \`webhook-id\` is the same in every attempt. A response other than 2xx
 within 10 s, a redirect, and a body of more than 64 KiB are failures. They are retried for three days, ten attempts in all. An account
-may have 10 endpoints.`,
+may have 10 endpoints.
+
+\`mailto:\` and an e-mail address is notified by e-mail, at most once a minute; events of the meantime share a mail. It is \`unconfirmed\` until
+\`POST /webhook_endpoints/{id}/confirm\` has the code that is sent to it.`,
     body: NewWebhookEndpoint,
     reply: NewWebhookEndpointReply,
-    refusals: ['INVALID_REQUEST', 'WEBHOOKS_NOT_CONFIGURED'],
+    refusals: ['INVALID_REQUEST', 'WEBHOOKS_NOT_CONFIGURED', 'TOO_MANY_CONFIRMATION_MAILS'],
   },
   getWebhookEndpoint: {
     ...terms,
@@ -69,10 +73,23 @@ may have 10 endpoints.`,
     operationId: 'changeWebhookEndpoint',
     summary: 'Changes a webhook endpoint',
     description:
-      'Absent fields keep their values. An endpoint that is enabled again gets what is still pending.',
+      'Absent fields keep their values. An endpoint that is enabled again gets what is still pending. A URL of a server cannot become an e-mail address, nor an e-mail address another URL.',
     body: WebhookEndpointChange,
     reply: WebhookEndpointView,
     refusals: REFUSALS,
+  },
+  confirmWebhookEndpoint: {
+    ...terms,
+    ...OF_ONE,
+    method: 'POST',
+    path: `${PATH}/:id/confirm`,
+    operationId: 'confirmWebhookEndpoint',
+    summary: 'Confirms an e-mail address with the code that was sent to it',
+    description:
+      'A code is valid until the end of the next day (UTC). `POST /webhook_endpoints/{id}/test` sends another one.',
+    body: MailConfirmation,
+    reply: WebhookEndpointView,
+    refusals: [...REFUSALS, 'WEBHOOKS_NOT_CONFIGURED'],
   },
   deleteWebhookEndpoint: {
     ...terms,
@@ -104,9 +121,10 @@ may have 10 endpoints.`,
     path: `${PATH}/:id/test`,
     operationId: 'testWebhookEndpoint',
     summary: 'Sends an event of the type `webhook.test`',
-    description: 'The delivery is listed with its outcome as soon as it was attempted.',
+    description:
+      'The delivery is listed with its outcome as soon as it was attempted. An e-mail address that is not confirmed gets a new code instead.',
     reply: WebhookDeliveryView,
-    refusals: REFUSALS,
+    refusals: [...REFUSALS, 'TOO_MANY_CONFIRMATION_MAILS'],
   },
   listWebhookDeliveries: {
     ...terms,
@@ -129,7 +147,7 @@ may have 10 endpoints.`,
     description: 'With the same `webhook-id`, at once, and with all its attempts.',
     params: WebhookDeliveryParams,
     reply: WebhookDeliveryView,
-    refusals: [...REFUSALS, 'WEBHOOK_DELIVERY_NOT_FOUND'],
+    refusals: [...REFUSALS, 'WEBHOOK_DELIVERY_NOT_FOUND', 'TOO_MANY_CONFIRMATION_MAILS'],
   },
   getAlerts: {
     ...terms,

@@ -4,10 +4,33 @@ import { numberToNano } from '@svc/contracts/money';
 import { ALERTS_MAX, LIMIT_PERIODS } from '@svc/contracts/ports';
 import { namedMembers } from '../chat/schema-names.js';
 
-const Url = z
+/** One address without a display name, in ASCII and without quotes, so that it is only ever one header. */
+export const MailAddress = z.email().max(254);
+
+const MAIL = 'mailto:';
+const URL_MAX = 2_048;
+
+/** The address of an endpoint that is notified by e-mail. */
+export const addressIn = (url: string): string | undefined =>
+  url.startsWith(MAIL) ? url.slice(MAIL.length) : undefined;
+
+export const ServerUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL that starts with https:// or http://' })
-  .max(2_048)
+  .max(URL_MAX)
   .meta({ example: 'https://example.com/hooks' });
+
+const Url = z
+  .string()
+  .trim()
+  .max(URL_MAX)
+  .refine(
+    (url) => MailAddress.safeParse(addressIn(url)).success || ServerUrl.safeParse(url).success,
+    'must be a URL that starts with https:// or http://, or mailto: and one e-mail address',
+  )
+  .meta({ format: 'uri', example: 'https://example.com/hooks' })
+  .describe(
+    'An address of your server, or `mailto:` and one e-mail address, which is notified once its code is confirmed.',
+  );
 
 const Events = z
   .array(z.enum(ACCOUNT_EVENT_TYPES))
@@ -38,6 +61,15 @@ export const WebhookSecretRotation = z.strictObject({
     .describe('How long deliveries are signed with the earlier secret too.'),
 });
 
+export const MailConfirmation = z.strictObject({
+  code: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('The code in the mail.')
+    .meta({ example: '4f2a-91bc-07de-55a1-c3e8' }),
+});
+
 export const WebhookEndpointParams = z.object({ id: z.uuid() });
 export const WebhookDeliveryParams = z.object({ id: z.uuid(), deliveryId: z.uuid() });
 
@@ -47,16 +79,17 @@ export const WebhookEndpointView = z.object({
   url: z.string(),
   events: z.array(z.string()),
   state: z
-    .enum(['enabled', 'disabled', 'gone', 'failing'])
+    .enum(['enabled', 'disabled', 'gone', 'failing', 'unconfirmed'])
     .describe(
-      'Only `enabled` gets events. `gone` after a response with 410, `failing` after five days without a success.',
+      'Only `enabled` gets events. `gone` after a response with 410, `failing` after five days without a success, `unconfirmed` while the code of an e-mail address is not confirmed.',
     ),
   createdAt: z.iso.datetime(),
 });
 
 const Secret = z
   .string()
-  .describe('The secret that verifies deliveries. It is shown only once.')
+  .nullable()
+  .describe('The secret that verifies deliveries. It is shown only once. An e-mail address has none.')
   .meta({ example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD' });
 
 export const NewWebhookEndpointReply = WebhookEndpointView.extend({ secret: Secret });
@@ -156,6 +189,7 @@ export const AlertsReply = z.object({
 
 export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>;
 export type WebhookEndpointChange = z.infer<typeof WebhookEndpointChange>;
+export type MailConfirmation = z.infer<typeof MailConfirmation>;
 export type WebhookSecretRotation = z.infer<typeof WebhookSecretRotation>;
 export type WebhookEndpointView = z.infer<typeof WebhookEndpointView>;
 export type NewWebhookEndpointReply = z.infer<typeof NewWebhookEndpointReply>;

@@ -26,8 +26,7 @@ const EVENTS: Readonly<Record<NewOperatorEndpoint['events'][number], string>> = 
 const OPERATOR_ENDPOINTS: EndpointCalls = {
   events: EVENTS,
   list: async (signal) => (await ask('GET', ENDPOINTS, { signal })).data,
-  create: async ({ url, events }) =>
-    (await ask('POST', ENDPOINTS, { body: { url, events: chosenOf(EVENTS, events) } })).secret,
+  create: ({ url, events }) => ask('POST', ENDPOINTS, { body: { url, events: chosenOf(EVENTS, events) } }),
   change: (current, terms) => {
     const body = { events: chosenOf(EVENTS, terms.events), ...changesOf(current, terms) };
     return ask('PATCH', ENDPOINT, { params: { id: current.id }, body });

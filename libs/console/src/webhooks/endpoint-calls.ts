@@ -22,16 +22,22 @@ export interface EndpointCalls {
   /** What each type of event reports. */
   readonly events: Readonly<Record<string, string>>;
   readonly list: (signal: AbortSignal) => Promise<Endpoint[]>;
-  /** Creates an endpoint and returns its secret. */
-  readonly create: (terms: EndpointTerms) => Promise<string>;
+  /** An e-mail address has no secret, and is unconfirmed. */
+  readonly create: (terms: EndpointTerms) => Promise<Endpoint & { readonly secret: string | null }>;
+  /** Confirms an e-mail address. Absent where only servers are notified. */
+  readonly confirm?: (id: string, code: string) => Promise<unknown>;
   readonly change: (current: Endpoint, terms: EndpointTerms) => Promise<unknown>;
   /** Gives an endpoint a new secret and returns it. The earlier one signs for `overlapSeconds` more. */
-  readonly rotate: (id: string, overlapSeconds: number) => Promise<string>;
+  readonly rotate: (id: string, overlapSeconds: number) => Promise<string | null>;
   readonly remove: (id: string) => Promise<unknown>;
   readonly deliveries: (id: string, before?: string, signal?: AbortSignal) => Promise<DeliveryPage>;
   readonly test: (id: string) => Promise<unknown>;
   readonly replay: (id: string, deliveryId: string) => Promise<unknown>;
 }
+
+/** The address of an endpoint that is notified by e-mail. */
+export const mailAddress = ({ url }: Endpoint): string | undefined =>
+  url.startsWith('mailto:') ? url.slice('mailto:'.length) : undefined;
 
 /** The deliveries of a page. */
 export const DELIVERIES_AT_ONCE = 20;

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
+import { textIn } from '../text/form-text.js';
 import { useAction } from '../ui/action.js';
 import { announce } from '../ui/announce.js';
 import { Dialog } from '../ui/dialog.js';
-import { Segments } from '../ui/fields.js';
+import { Field, Segments } from '../ui/fields.js';
 import { SecretDialog } from '../ui/secret-dialog.js';
 import { ErrorNote } from '../ui/states.js';
-import type { Endpoint, EndpointCalls } from './endpoint-calls.js';
+import { type Endpoint, type EndpointCalls, mailAddress } from './endpoint-calls.js';
 
 type End = 'day' | 'now';
 
@@ -38,7 +39,7 @@ export function SecretRotation({ calls, current, onClose }: EndpointDialogProps)
   const [end, setEnd] = useState<End>('day');
   const [secret, setSecret] = useState<string>();
   const { error, isBusy, run } = useAction(async () =>
-    setSecret(await calls.rotate(current.id, OVERLAP_SECONDS[end])),
+    setSecret((await calls.rotate(current.id, OVERLAP_SECONDS[end])) ?? undefined),
   );
   if (secret !== undefined) return <WebhookSecret secret={secret} onClose={onClose} />;
   return (
@@ -62,6 +63,47 @@ export function SecretRotation({ calls, current, onClose }: EndpointDialogProps)
           Rotate
         </button>
       </div>
+    </Dialog>
+  );
+}
+
+/** Asks for the code that was sent to an e-mail address. */
+export function Confirmation({ calls, current, onClose }: EndpointDialogProps) {
+  const { error, isBusy, run } = useAction(async (data: FormData) => {
+    await calls.confirm?.(current.id, textIn(data, 'code'));
+    announce('The address is confirmed');
+    onClose();
+  });
+  const again = useAction(async () => {
+    await calls.test(current.id);
+    announce('Another mail is on its way');
+  });
+  const fault = error ?? again.error;
+  return (
+    <Dialog title="Confirm the address" onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run(new FormData(event.currentTarget));
+        }}
+      >
+        <p class="words">
+          A code was sent to {mailAddress(current)}. Until you enter it here, no events are sent there.
+        </p>
+        <Field label="Code" hint="Valid until the end of the next day (UTC)">
+          <input name="code" maxLength={100} required autocomplete="off" autofocus />
+        </Field>
+        {fault && <ErrorNote error={fault} />}
+        <div class="row end">
+          <button type="button" disabled={again.isBusy} onClick={() => void again.run()}>
+            Send another
+          </button>
+          <button class="primary" disabled={isBusy}>
+            Confirm
+          </button>
+        </div>
+      </form>
     </Dialog>
   );
 }

@@ -2,7 +2,7 @@ import { textIn } from '../text/form-text.js';
 import { useAction } from '../ui/action.js';
 import { Field } from '../ui/fields.js';
 import { ErrorNote } from '../ui/states.js';
-import type { Endpoint, EndpointCalls, EndpointTerms } from './endpoint-calls.js';
+import { type Endpoint, type EndpointCalls, type EndpointTerms, mailAddress } from './endpoint-calls.js';
 
 const termsIn = (data: FormData, current: Endpoint | undefined): EndpointTerms => ({
   url: textIn(data, 'url'),
@@ -10,8 +10,10 @@ const termsIn = (data: FormData, current: Endpoint | undefined): EndpointTerms =
   enabled: current === undefined || data.has('enabled'),
 });
 
+const SERVERS = 'A public address of your server, by https or http';
+
 interface EndpointFormProps {
-  readonly events: EndpointCalls['events'];
+  readonly calls: EndpointCalls;
   /** The endpoint that is changed; a new one without it. */
   readonly current?: Endpoint;
   readonly action: string;
@@ -19,7 +21,7 @@ interface EndpointFormProps {
 }
 
 /** Where events are sent, and which. */
-export function EndpointForm({ events, current, action, onSubmit }: EndpointFormProps) {
+export function EndpointForm({ calls, current, action, onSubmit }: EndpointFormProps) {
   const { error, isBusy, run } = useAction(async (data: FormData) => {
     const terms = termsIn(data, current);
     if (terms.events.length === 0) throw new Error('Choose at least one event.');
@@ -33,12 +35,20 @@ export function EndpointForm({ events, current, action, onSubmit }: EndpointForm
         void run(new FormData(event.currentTarget));
       }}
     >
-      <Field label="URL" hint="A public address of your server, by https or http">
-        <input name="url" type="url" maxLength={2_048} required defaultValue={current?.url ?? ''} autofocus />
+      <Field label="URL" hint={calls.confirm ? `${SERVERS}, or mailto:you@example.com` : SERVERS}>
+        <input
+          name="url"
+          type="url"
+          maxLength={2_048}
+          required
+          readOnly={current !== undefined && mailAddress(current) !== undefined}
+          defaultValue={current?.url ?? ''}
+          autofocus
+        />
       </Field>
       <fieldset>
         <legend>Events</legend>
-        {Object.entries(events).map(([type, text]) => (
+        {Object.entries(calls.events).map(([type, text]) => (
           <label key={type} class="check">
             <input
               type="checkbox"
@@ -52,7 +62,7 @@ export function EndpointForm({ events, current, action, onSubmit }: EndpointForm
           </label>
         ))}
       </fieldset>
-      {current && (
+      {current && current.state !== 'unconfirmed' && (
         <label class="check">
           <input type="checkbox" name="enabled" defaultChecked={current.state === 'enabled'} />
           Events are delivered; those that happen while they are not are left out

@@ -6,8 +6,8 @@ import { useResource } from '../ui/resource.js';
 import { Empty, Loaded } from '../ui/states.js';
 import { Time } from '../ui/time.js';
 import { Deliveries } from './deliveries.js';
-import { Deletion, SecretRotation, WebhookSecret } from './endpoint-dialogs.js';
-import type { Endpoint, EndpointCalls } from './endpoint-calls.js';
+import { type Endpoint, type EndpointCalls, mailAddress } from './endpoint-calls.js';
+import { Confirmation, Deletion, SecretRotation, WebhookSecret } from './endpoint-dialogs.js';
 import { EndpointForm } from './endpoint-form.js';
 
 type Open =
@@ -15,15 +15,29 @@ type Open =
   | { readonly kind: 'created'; readonly secret: string }
   | { readonly kind: Kind; readonly current: Endpoint };
 
-const ACTIONS = { deliveries: 'Deliveries', edit: 'Edit', rotate: 'Rotate', delete: 'Delete' } as const;
+const ACTIONS = {
+  confirm: 'Confirm',
+  deliveries: 'Deliveries',
+  edit: 'Edit',
+  rotate: 'Rotate',
+  delete: 'Delete',
+} as const;
 type Kind = keyof typeof ACTIONS;
-const KINDS = Object.keys(ACTIONS) as Kind[];
+
+function kindsOf(endpoint: Endpoint, mayChange: boolean): Kind[] {
+  if (!mayChange) return ['deliveries'];
+  const kinds: Kind[] = endpoint.state === 'unconfirmed' ? ['confirm', 'deliveries'] : ['deliveries'];
+  return mailAddress(endpoint) === undefined
+    ? [...kinds, 'edit', 'rotate', 'delete']
+    : [...kinds, 'edit', 'delete'];
+}
 
 const STATES = {
   enabled: ['badge good', 'enabled'],
   disabled: ['badge', 'disabled'],
   gone: ['badge danger', 'ended by a response with 410'],
   failing: ['badge danger', 'ended after five days of failures'],
+  unconfirmed: ['badge', 'not confirmed'],
 } as const;
 
 function State({ state }: Endpoint) {
@@ -31,7 +45,7 @@ function State({ state }: Endpoint) {
   return <span class={look}>{text}</span>;
 }
 
-const columnsOf = (kinds: readonly Kind[], open: (next: Open) => void): Column<Endpoint>[] => [
+const columnsOf = (mayChange: boolean, open: (next: Open) => void): Column<Endpoint>[] => [
   { title: 'URL', cell: ({ url }) => <span class="words">{url}</span>, sortBy: ({ url }) => url },
   { title: 'State', cell: State, sortBy: ({ state }) => state },
   { title: 'Events', cell: ({ events }) => <small class="words">{events.join(', ')}</small> },
@@ -44,7 +58,7 @@ const columnsOf = (kinds: readonly Kind[], open: (next: Open) => void): Column<E
     title: 'Actions',
     cell: (current) => (
       <span class="row end">
-        {kinds.map((kind) => (
+        {kindsOf(current, mayChange).map((kind) => (
           <button
             key={kind}
             type="button"
@@ -81,9 +95,12 @@ function OpenDialog({ calls, mayChange, open, onChange, onDone }: OpenDialogProp
     return (
       <Dialog title="Add an endpoint" atSide onClose={() => onChange(undefined)}>
         <EndpointForm
-          events={calls.events}
+          calls={calls}
           action="Add"
-          onSubmit={async (terms) => onChange({ kind: 'created', secret: await calls.create(terms) })}
+          onSubmit={async (terms) => {
+            const { secret, ...current } = await calls.create(terms);
+            onChange(secret === null ? { kind: 'confirm', current } : { kind: 'created', secret });
+          }}
         />
       </Dialog>
     );
@@ -91,12 +108,13 @@ function OpenDialog({ calls, mayChange, open, onChange, onDone }: OpenDialogProp
   const { current } = open;
   if (open.kind === 'deliveries')
     return <Deliveries calls={calls} current={current} maySend={mayChange} onClose={close} />;
+  if (open.kind === 'confirm') return <Confirmation calls={calls} current={current} onClose={close} />;
   if (open.kind === 'rotate') return <SecretRotation calls={calls} current={current} onClose={close} />;
   if (open.kind === 'delete') return <Deletion calls={calls} current={current} onClose={close} />;
   return (
     <Dialog title="Edit the endpoint" atSide onClose={() => onChange(undefined)}>
       <EndpointForm
-        events={calls.events}
+        calls={calls}
         current={current}
         action="Save"
         onSubmit={async (terms) => {
@@ -116,7 +134,10 @@ export function EndpointsSection({ calls, mayChange }: EndpointsProps) {
   return (
     <>
       <div class="row spread">
-        <p class="muted">Servers of yours that are notified of events, newest first, at most 10.</p>
+        <p class="muted">
+          {calls.confirm ? 'Servers and e-mail addresses' : 'Servers'} of yours that are notified of events,
+          newest first, at most 10.
+        </p>
         {mayChange && (
           <button type="button" class="primary" onClick={() => setOpen({ kind: 'create' })}>
             Add an endpoint
@@ -133,7 +154,7 @@ export function EndpointsSection({ calls, mayChange }: EndpointsProps) {
             ) : (
               <DataTable
                 caption="Endpoints"
-                columns={columnsOf(mayChange ? KINDS : ['deliveries'], setOpen)}
+                columns={columnsOf(mayChange, setOpen)}
                 rows={data}
                 keyOf={({ id }) => id}
               />

@@ -40,10 +40,11 @@ const EVENTS: Readonly<Record<NewWebhookEndpoint['events'][number], string>> = {
 export const ACCOUNT_ENDPOINTS: EndpointCalls = {
   events: EVENTS,
   list: async (signal) => (await call('GET', ENDPOINTS, { signal })).data,
-  create: async ({ url, events }) => {
+  create: ({ url, events }) => {
     const body = { url, events: chosenOf(EVENTS, events) };
-    return (await withProof(() => call('POST', ENDPOINTS, { body }))).secret;
+    return withProof(() => call('POST', ENDPOINTS, { body }));
   },
+  confirm: (id, code) => call('POST', `${ENDPOINT}/confirm`, { params: { id }, body: { code } }),
   change: (current, terms) => {
     const body = { events: chosenOf(EVENTS, terms.events), ...changesOf(current, terms) };
     return withProof(() => call('PATCH', ENDPOINT, { params: { id: current.id }, body }));

@@ -67,7 +67,7 @@ export const accountEvent = defineEvent<AccountEvent>({
 
 export function newAccountEvent(
   accountId: string,
-  type: AccountEventType | OperatorEventType | 'webhook.test',
+  type: AccountEventType | OperatorEventType | 'webhook.test' | 'webhook_endpoint.confirmation',
   data: AccountEvent['data'],
 ): AccountEvent {
   const id = `evt_${crypto.randomUUID().replaceAll('-', '')}`;

@@ -296,6 +296,14 @@ export const PROBLEMS = {
     ),
     retryAfterSeconds: 60,
   },
+  TOO_MANY_CONFIRMATION_MAILS: {
+    ...row(
+      429,
+      'rate_limit_error',
+      'Too many codes were sent to this e-mail address, or for this account, within a day. Please use the latest one, or wait.',
+    ),
+    retryAfterSeconds: 3_600,
+  },
   HEADERS_TOO_LARGE: row(431, 'invalid_request_error', 'The headers of the request are too large.'),
   RATE_LIMIT_EXCEEDED: row(429, 'rate_limit_error', 'Rate limit exceeded'),
   INFERENCE_FAILED: row(500, 'api_error', 'Inference processing failed'),

@@ -15,7 +15,12 @@ export interface LeasedEndpoint {
   readonly secret: Buffer;
   readonly earlier_secret: Buffer | null;
   readonly lease_until: Date;
+  /** Its mails have codes. */
+  readonly unconfirmed: boolean;
 }
+
+/** A server of the customer, or a mailbox. */
+export type Channel = 'server' | 'mail';
 
 /** A delivery that is due. */
 export interface DueDelivery {
@@ -52,6 +57,12 @@ export interface StoredDelivery extends Pick<
 }
 
 const COLUMNS = 'id, event_id, event_type, state, tries, status, fault, created_at, tried_at, next_try_at';
+
+/** SQL: those to which something may be sent. An unconfirmed address gets its code. */
+const BY_CHANNEL: Readonly<Record<Channel, string>> = {
+  server: `state = 'enabled' AND NOT starts_with(url, 'mailto:')`,
+  mail: `(state = 'enabled' OR unconfirmed) AND starts_with(url, 'mailto:')`,
+};
 
 /** An endpoint is disabled after this time without a success. */
 const FAILING_DAYS = 5;
@@ -141,26 +152,26 @@ export class WebhookDeliveryStore {
   }
 
   /** Takes endpoints with due deliveries that no other process has. */
-  claim(most: number, leaseMs: number): Promise<LeasedEndpoint[]> {
+  claim(channel: Channel, most: number, leaseMs: number): Promise<LeasedEndpoint[]> {
     return this.database.query(
       `UPDATE gateway.webhook_endpoints AS endpoint SET lease_until = now() + make_interval(secs => $2 / 1000.0)
        FROM (
          SELECT id FROM gateway.webhook_endpoints
-         WHERE state = 'enabled' AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
+         WHERE ${BY_CHANNEL[channel]} AND due_at <= now() AND (lease_until IS NULL OR lease_until < now())
          ORDER BY due_at LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
        ) AS due
        WHERE endpoint.id = due.id
-       RETURNING endpoint.id, url, secret, lease_until,
+       RETURNING endpoint.id, url, secret, lease_until, unconfirmed,
          CASE WHEN earlier_secret_until > now() THEN earlier_secret END AS earlier_secret`,
       [most, leaseMs],
     );
   }
 
   /** The time until the next endpoint can be claimed; undefined if nothing is due at any. */
-  async idleMs(): Promise<number | undefined> {
+  async idleMs(channel: Channel): Promise<number | undefined> {
     const [row] = await this.database.query<{ ms: number | null }>(
       `SELECT (extract(epoch FROM min(greatest(due_at, lease_until)) - now()) * 1000)::float8 AS ms
-       FROM gateway.webhook_endpoints WHERE state = 'enabled' AND due_at IS NOT NULL`,
+       FROM gateway.webhook_endpoints WHERE ${BY_CHANNEL[channel]} AND due_at IS NOT NULL`,
     );
     return row?.ms ?? undefined;
   }
@@ -173,8 +184,15 @@ export class WebhookDeliveryStore {
     );
   }
 
-  /** Stores outcomes and ends the lease, unless another process has the endpoint by now. */
-  async finish({ id, lease_until }: LeasedEndpoint, attempted: readonly Attempted[]): Promise<void> {
+  /**
+   * Stores outcomes and ends the lease after a pause, unless another process has the endpoint by now. Until
+   * then nobody delivers to it.
+   */
+  async finish(
+    { id, lease_until }: LeasedEndpoint,
+    attempted: readonly Attempted[],
+    pauseMs = 0,
+  ): Promise<void> {
     await this.database.transaction(async (client) => {
       // Locked first, so that the next statements see every delivery that was added before.
       const { rowCount } = await client.query(
@@ -195,6 +213,7 @@ export class WebhookDeliveryStore {
         hasSucceeded,
         attempted.length > 0,
         attempted.some(({ isGone }) => isGone),
+        pauseMs,
       ]);
       const [ended] = rows;
       if (ended?.state === 'gone' || ended?.state === 'failing') await addDisabled(client, ended);
@@ -218,7 +237,7 @@ const STORE_ATTEMPTS = `
 
 const END_LEASE = `
   UPDATE gateway.webhook_endpoints
-  SET lease_until = NULL,
+  SET lease_until = CASE WHEN $5 > 0 THEN now() + make_interval(secs => $5 / 1000.0) END,
     due_at = (SELECT min(next_try_at) FROM gateway.webhook_deliveries WHERE endpoint_id = $1),
     failing_since = CASE WHEN $2 THEN NULL WHEN $3 THEN coalesce(failing_since, now()) ELSE failing_since END,
     state = CASE WHEN state <> 'enabled' THEN state WHEN $4 THEN 'gone'

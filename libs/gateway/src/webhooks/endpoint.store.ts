@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { WebhookEndpointView } from '@svc/api/webhooks';
+import { type WebhookEndpointView, addressIn } from '@svc/api/webhooks';
 import { OPERATOR } from '@svc/contracts/messages';
-import { Problem } from '@svc/contracts/problems';
+import { Problem, invalidRequest } from '@svc/contracts/problems';
 import { Database } from '@svc/storage';
+import { isMailCode } from './mail-codes.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** The most endpoints of an account, and of the operator. */
@@ -36,7 +37,7 @@ export interface MadeEndpoint {
   readonly secret: Buffer;
 }
 
-const COLUMNS = 'id, url, events, state, created_at';
+const COLUMNS = `id, url, events, created_at, CASE WHEN unconfirmed THEN 'unconfirmed' ELSE state END AS state`;
 
 /** SQL: whose endpoints they are. */
 export const OWNED = `(account_id = $1 OR ($1 = '${OPERATOR}'::uuid AND account_id IS NULL))`;
@@ -73,11 +74,11 @@ export class WebhookEndpointStore {
       // Other requests of the account, or of the operator, wait, so that it does not get more than the most.
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks ${accountId}`]);
       const { rows } = await client.query<StoredEndpoint>(
-        `INSERT INTO gateway.webhook_endpoints (id, account_id, url, events, secret)
-         SELECT $2, nullif($1::uuid, '${OPERATOR}'), $3, $4, $5
+        `INSERT INTO gateway.webhook_endpoints (id, account_id, url, events, secret, unconfirmed, state)
+         SELECT $2, nullif($1::uuid, '${OPERATOR}'), $3, $4, $5, $6, CASE WHEN $6 THEN 'disabled' ELSE 'enabled' END
          WHERE (SELECT count(*) FROM gateway.webhook_endpoints WHERE ${OWNED}) < ${ENDPOINTS_MAX}
          RETURNING ${COLUMNS}`,
-        [accountId, id, url, [...new Set(events)], sealed],
+        [accountId, id, url, [...new Set(events)], sealed, addressIn(url) !== undefined],
       );
       return rows[0];
     });
@@ -88,9 +89,10 @@ export class WebhookEndpointStore {
     return { endpoint, secret };
   }
 
-  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND. */
+  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND; INVALID_REQUEST if an e-mail address would not be confirmed. */
   async change(accountId: string, id: string, change: EndpointChange): Promise<StoredEndpoint> {
     const { url, events, enabled } = change;
+    demandSafe(await this.find(accountId, id), change);
     const rows = await this.database.query<StoredEndpoint>(
       `UPDATE gateway.webhook_endpoints SET url = coalesce($3, url), events = coalesce($4, events),
          state = CASE $5::boolean WHEN true THEN 'enabled' WHEN false THEN 'disabled' ELSE state END,
@@ -98,6 +100,25 @@ export class WebhookEndpointStore {
          due_at = CASE WHEN $5 THEN now() ELSE due_at END
        WHERE ${OWNED} AND id = $2 RETURNING ${COLUMNS}`,
       [accountId, id, url, events && [...new Set(events)], enabled],
+    );
+    return known(rows);
+  }
+
+  /** Refuses: WEBHOOK_ENDPOINT_NOT_FOUND; INVALID_REQUEST for a wrong code. */
+  async confirm(accountId: string, id: string, code: string): Promise<StoredEndpoint> {
+    const [row] = await this.database.query<SealedEndpoint>(
+      `SELECT ${COLUMNS}, secret FROM gateway.webhook_endpoints WHERE ${OWNED} AND id = $2`,
+      [accountId, id],
+    );
+    if (!row) throw new Problem('WEBHOOK_ENDPOINT_NOT_FOUND', { param: 'id' });
+    const { secret, ...endpoint } = row;
+    if (endpoint.state !== 'unconfirmed') return endpoint;
+    if (!isMailCode(this.secrets.open(secret, id), endpoint.url, code))
+      throw refused('code', 'is wrong or has expired');
+    const rows = await this.database.query<StoredEndpoint>(
+      `UPDATE gateway.webhook_endpoints SET unconfirmed = false, state = 'enabled'
+       WHERE ${OWNED} AND id = $2 RETURNING ${COLUMNS}`,
+      [accountId, id],
     );
     return known(rows);
   }
@@ -113,9 +134,11 @@ export class WebhookEndpointStore {
 
   /**
    * The secret until now signs for some seconds more. Refuses: WEBHOOK_ENDPOINT_NOT_FOUND,
-   * WEBHOOKS_NOT_CONFIGURED.
+   * WEBHOOKS_NOT_CONFIGURED, INVALID_REQUEST for an e-mail address.
    */
   async rotate(accountId: string, id: string, overlapSeconds: number): Promise<MadeEndpoint> {
+    const { url } = await this.find(accountId, id);
+    if (addressIn(url) !== undefined) throw refused('id', 'is an e-mail address, which has no secret');
     const { secret, sealed } = this.secrets.make(id);
     const rows = await this.database.query<StoredEndpoint>(
       `UPDATE gateway.webhook_endpoints SET secret = $3, earlier_secret = secret,
@@ -145,6 +168,10 @@ export class WebhookEndpointStore {
   }
 }
 
+interface SealedEndpoint extends StoredEndpoint {
+  readonly secret: Buffer;
+}
+
 interface SealedRow {
   readonly id: string;
   readonly secret: Buffer;
@@ -158,3 +185,15 @@ function known([endpoint]: readonly StoredEndpoint[]): StoredEndpoint {
   if (!endpoint) throw new Problem('WEBHOOK_ENDPOINT_NOT_FOUND', { param: 'id' });
   return endpoint;
 }
+
+/** The secret of a server's URL was shown, so whoever has it could make codes for an address. */
+function demandSafe(current: StoredEndpoint, { url, enabled }: EndpointChange): void {
+  const isMail = addressIn(current.url) !== undefined;
+  if (url !== undefined && url !== current.url && (isMail || addressIn(url) !== undefined))
+    throw refused('url', 'of an e-mail address cannot be changed: create another endpoint');
+  if (enabled === true && current.state === 'unconfirmed')
+    throw refused('enabled', 'needs a confirmed e-mail address: send the code to `/confirm`');
+}
+
+const refused = (name: string, message: string): Problem =>
+  invalidRequest([{ code: 'custom', path: [name], message }]);

@@ -10,6 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { WebhookDeliveryStore } from './delivery.store.js';
 import { WebhookEndpointStore } from './endpoint.store.js';
 import { ExpiringKeysStore } from './expiring-keys.store.js';
+import { MailNotices } from './mail-notices.js';
+import { MailServer } from './mail-server.js';
 import { WebhookDeliveries, WebhookFetcher } from './webhook-deliveries.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
@@ -54,9 +56,9 @@ afterAll(async () => {
 function deliver(): WebhookDeliveries {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const fetcher = new WebhookFetcher({ allowPrivateHosts: [host] });
-  const deliveries = new WebhookDeliveries(store, endpoints, secrets, fetcher, {
-    log: createLogger('silent'),
-  });
+  const logger = { log: createLogger('silent') };
+  const mails = new MailNotices(new MailServer(undefined), secrets, logger);
+  const deliveries = new WebhookDeliveries(store, endpoints, secrets, fetcher, mails, logger);
   running.push(deliveries);
   deliveries.onApplicationBootstrap();
   return deliveries;
@@ -144,7 +146,7 @@ it('continues after a process died with its lease', async () => {
   const endpoint = await endpointOf();
   const event = eventFor(endpoint);
   await store.record(event);
-  const [taken] = (await store.claim(100, 500)).filter(({ id }) => id === endpoint.id);
+  const [taken] = (await store.claim('server', 100, 500)).filter(({ id }) => id === endpoint.id);
   expect(taken).toBeDefined();
   deliver();
   await eventually(async () =>

@@ -1,19 +1,26 @@
 import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { addressIn } from '@svc/api/webhooks';
 import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
 import { type Pause, RootLogger, StepLoop, within } from '@svc/runtime';
 import {
   type Attempted,
+  type Channel,
   type DueDelivery,
   type LeasedEndpoint,
   WebhookDeliveryStore,
 } from './delivery.store.js';
 import { WebhookEndpointStore } from './endpoint.store.js';
+import { MailNotices } from './mail-notices.js';
 import { WebhookSecrets, signatures } from './webhook-secrets.js';
 
-/** The most endpoints to which a process delivers at the same time. */
-const ENDPOINTS_AT_ONCE = 32;
+/** The most endpoints to which a process delivers at the same time. A slow mail server delays no webhooks. */
+const AT_ONCE: Readonly<Record<Channel, number>> = { server: 32, mail: 4 };
 /** The most deliveries to one endpoint at the same time. */
 const DELIVERIES_AT_ONCE = 4;
+/** The most events in a mail. */
+const EVENTS_OF_MAIL = 50;
+/** The wait after a mail before the next one to the same endpoint. */
+const MAIL_PAUSE_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 /** A response's body is not used. */
 const RESPONSE_BYTES = 65_536;
@@ -53,7 +60,7 @@ export class WebhookFetcher extends GuardedFetcher {}
 @Injectable()
 export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
-  private readonly running = new Set<Promise<void>>();
+  private readonly running = { server: new Set<Promise<void>>(), mail: new Set<Promise<void>>() };
   private readonly loop = new StepLoop({ step: () => this.step(), recover: (error) => this.recover(error) });
   private sealAtMs = 0;
 
@@ -62,6 +69,7 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
     private readonly endpoints: WebhookEndpointStore,
     private readonly secrets: WebhookSecrets,
     private readonly fetcher: WebhookFetcher,
+    private readonly mails: MailNotices,
     private readonly logger: RootLogger,
   ) {}
 
@@ -81,7 +89,7 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
 
   private async stopped(): Promise<void> {
     await this.loop.stop();
-    await Promise.all(this.running);
+    await Promise.all([...this.running.server, ...this.running.mail]);
   }
 
   private async step(): Promise<Pause> {
@@ -108,14 +116,19 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
 
   /** Begins to deliver, and returns when to look again. */
   private async sweep(): Promise<number> {
-    const room = ENDPOINTS_AT_ONCE - this.running.size;
-    if (room === 0) return IDLE_MS;
-    for (const endpoint of await this.store.claim(room, LEASE_MS)) this.begin(endpoint);
-    const idleMs = await this.store.idleMs();
-    return Math.min(IDLE_MS, Math.max(SOON_MS, idleMs ?? IDLE_MS));
+    const channels: readonly Channel[] = this.mails.areConfigured ? ['server', 'mail'] : ['server'];
+    const idle = await Promise.all(channels.map((channel) => this.sweepChannel(channel)));
+    return Math.max(SOON_MS, Math.min(IDLE_MS, ...idle));
   }
 
-  private begin(endpoint: LeasedEndpoint): void {
+  private async sweepChannel(channel: Channel): Promise<number> {
+    const room = AT_ONCE[channel] - this.running[channel].size;
+    if (room === 0) return IDLE_MS;
+    for (const endpoint of await this.store.claim(channel, room, LEASE_MS)) this.begin(channel, endpoint);
+    return (await this.store.idleMs(channel)) ?? IDLE_MS;
+  }
+
+  private begin(channel: Channel, endpoint: LeasedEndpoint): void {
     const work = this.deliver(endpoint)
       .catch((error: unknown) => {
         this.logger.log.warn(
@@ -124,19 +137,33 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
         );
       })
       .finally(() => {
-        this.running.delete(work);
+        this.running[channel].delete(work);
         this.wake();
       });
-    this.running.add(work);
+    this.running[channel].add(work);
   }
 
   private async deliver(endpoint: LeasedEndpoint): Promise<void> {
+    const address = addressIn(endpoint.url);
+    if (address !== undefined) return this.mail(endpoint, address);
     const due = await this.store.due(endpoint.id, DELIVERIES_AT_ONCE);
     const attempted = await Promise.all(due.map((delivery) => this.attempt(endpoint, delivery)));
-    await this.store.finish(
+    return this.store.finish(
       endpoint,
       attempted.flatMap((each) => each ?? []),
     );
+  }
+
+  private async mail(endpoint: LeasedEndpoint, address: string): Promise<void> {
+    const due = await this.store.due(endpoint.id, EVENTS_OF_MAIL);
+    if (due.length === 0) return this.store.finish(endpoint, []);
+    const { status, fault } = await this.mails.send(endpoint, { address, due }, this.stopping.signal);
+    const attempted = due.map(({ id, tries }): Attempted => {
+      if (fault === null) return { id, state: 'delivered', status, fault, retryMs: null, isGone: false };
+      return { id, status, fault, ...nextTry(WAITS_MS[tries]), isGone: false };
+    });
+    // Codes are bounded otherwise, and what follows them is awaited.
+    return this.store.finish(endpoint, attempted, endpoint.unconfirmed ? 0 : MAIL_PAUSE_MS);
   }
 
   /** Undefined if the process stops. */
@@ -150,12 +177,9 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
       const { status = null } = error instanceof FetchRefused ? error : {};
       const fault = error instanceof FetchRefused ? error.message : 'The delivery could not be signed.';
       const isGone = status === GONE;
-      const waitMs = isGone ? undefined : WAITS_MS[tries];
-      // So that endpoints that failed together are not all retried together.
-      const retryMs = waitMs === undefined ? null : waitMs * (1 + Math.random() / 10);
-      const state = retryMs === null ? 'failed' : 'pending';
+      const next = nextTry(isGone ? undefined : WAITS_MS[tries]);
       // A place for one job ends nothing else.
-      return { id, state, status, fault, retryMs, isGone: isGone && url === null };
+      return { id, status, fault, ...next, isGone: isGone && url === null };
     }
   }
 
@@ -182,4 +206,10 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
       },
     });
   }
+}
+
+/** Varied, so that endpoints that failed together are not all retried together. */
+function nextTry(waitMs: number | undefined): Pick<Attempted, 'state' | 'retryMs'> {
+  if (waitMs === undefined) return { state: 'failed', retryMs: null };
+  return { state: 'pending', retryMs: waitMs * (1 + Math.random() / 10) };
 }

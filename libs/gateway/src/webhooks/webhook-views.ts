@@ -1,4 +1,9 @@
-import type { NewWebhookEndpointReply, WebhookDeliveryView, WebhookEndpointView } from '@svc/api/webhooks';
+import {
+  type NewWebhookEndpointReply,
+  type WebhookDeliveryView,
+  type WebhookEndpointView,
+  addressIn,
+} from '@svc/api/webhooks';
 import type { StoredDelivery } from './delivery.store.js';
 import type { MadeEndpoint, StoredEndpoint } from './endpoint.store.js';
 import { secretText } from './webhook-secrets.js';
@@ -12,7 +17,8 @@ export const endpointView = ({ created_at, events, ...endpoint }: StoredEndpoint
 
 export const madeView = ({ endpoint, secret }: MadeEndpoint): NewWebhookEndpointReply => ({
   ...endpointView(endpoint),
-  secret: secretText(secret),
+  // That of an e-mail address makes its codes, so it is shown to nobody.
+  secret: addressIn(endpoint.url) === undefined ? secretText(secret) : null,
 });
 
 export const deliveryView = (stored: StoredDelivery): WebhookDeliveryView => ({

@@ -2,6 +2,7 @@ import { Body, Controller, Param, Query, Req } from '@nestjs/common';
 import { routes } from '@svc/api';
 import {
   type DeletedWebhookEndpoint,
+  MailConfirmation,
   NewWebhookEndpoint,
   type NewWebhookEndpointReply,
   type WebhookDeliveryList,
@@ -11,15 +12,20 @@ import {
   type WebhookEndpointList,
   type WebhookEndpointView,
   WebhookSecretRotation,
+  addressIn,
 } from '@svc/api/webhooks';
 import { newAccountEvent } from '@svc/contracts/messages';
+import { invalidRequest } from '@svc/contracts/problems';
 import type { Caller } from '@svc/contracts/ports';
 import { CallerOf } from '@svc/identity/auth';
 import { Serves } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { demandFreshProof } from '../keys/fresh-proof.js';
+import { ConfirmationsStore } from './confirmations.store.js';
 import { WebhookDeliveryStore } from './delivery.store.js';
-import { WebhookEndpointStore } from './endpoint.store.js';
+import { type StoredEndpoint, WebhookEndpointStore } from './endpoint.store.js';
+import { MailServer } from './mail-server.js';
+import { CONFIRMATION } from './mail-texts.js';
 import { WebhookDeliveries } from './webhook-deliveries.js';
 import { deliveryView, endpointView, madeView } from './webhook-views.js';
 
@@ -34,6 +40,8 @@ export class WebhooksController {
     private readonly endpoints: WebhookEndpointStore,
     private readonly store: WebhookDeliveryStore,
     private readonly deliveries: WebhookDeliveries,
+    private readonly confirmations: ConfirmationsStore,
+    private readonly mailServer: MailServer,
   ) {}
 
   @Serves(routes.listWebhookEndpoints)
@@ -48,7 +56,22 @@ export class WebhooksController {
     @Body() request: NewWebhookEndpoint,
   ): Promise<NewWebhookEndpointReply> {
     demandFreshProof(session);
-    return madeView(await this.endpoints.create(accountId, request));
+    const address = addressIn(request.url);
+    if (address === undefined) return madeView(await this.endpoints.create(accountId, request));
+    if (!this.mailServer.isConfigured) throw sendsNoMail();
+    await this.confirmations.take(accountId, address);
+    const made = await this.endpoints.create(accountId, request);
+    await this.send(accountId, made.endpoint);
+    return madeView(made);
+  }
+
+  @Serves(routes.confirmWebhookEndpoint)
+  async confirm(
+    @CallerOf() { accountId }: Caller,
+    @Param() { id }: Named,
+    @Body() { code }: MailConfirmation,
+  ): Promise<WebhookEndpointView> {
+    return endpointView(await this.endpoints.confirm(accountId, id, code));
   }
 
   @Serves(routes.getWebhookEndpoint)
@@ -86,11 +109,9 @@ export class WebhooksController {
 
   @Serves(routes.testWebhookEndpoint)
   async test(@CallerOf() { accountId }: Caller, @Param() { id }: Named): Promise<WebhookDeliveryView> {
-    await this.endpoints.find(accountId, id);
-    const event = newAccountEvent(accountId, 'webhook.test', { endpoint_id: id });
-    const delivery = await this.store.add(id, event);
-    this.deliveries.wake();
-    return deliveryView(delivery);
+    const endpoint = await this.endpoints.find(accountId, id);
+    await this.demandRoom(accountId, endpoint);
+    return this.send(accountId, endpoint);
   }
 
   @Serves(routes.listWebhookDeliveries)
@@ -108,9 +129,28 @@ export class WebhooksController {
     @CallerOf() { accountId }: Caller,
     @Param() { id, deliveryId }: Named & { deliveryId: string },
   ): Promise<WebhookDeliveryView> {
-    await this.endpoints.find(accountId, id);
+    await this.demandRoom(accountId, await this.endpoints.find(accountId, id));
     const delivery = await this.store.replay(id, deliveryId);
     this.deliveries.wake();
     return deliveryView(delivery);
   }
+
+  /** Whatever is sent to an address that is not confirmed has a code, and is bounded. */
+  private async demandRoom(accountId: string, { url, state }: StoredEndpoint): Promise<void> {
+    const address = addressIn(url);
+    if (address !== undefined && state === 'unconfirmed') await this.confirmations.take(accountId, address);
+  }
+
+  /** A test, or the code of an address that is not confirmed. */
+  private async send(accountId: string, { id, state }: StoredEndpoint): Promise<WebhookDeliveryView> {
+    const type = state === 'unconfirmed' ? CONFIRMATION : 'webhook.test';
+    const delivery = await this.store.add(id, newAccountEvent(accountId, type, { endpoint_id: id }));
+    this.deliveries.wake();
+    return deliveryView(delivery);
+  }
 }
+
+const sendsNoMail = () =>
+  invalidRequest([
+    { code: 'custom', path: ['url'], message: 'must be that of a server: this service sends no e-mail' },
+  ]);
