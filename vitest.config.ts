@@ -204,7 +204,7 @@ const more = [
   'libs/runtime/src/{process/run-process,process/proxied-server,http/bodies,calls/internal-client}.int.ts',
   'libs/{jobs/src/jobs,gateway/src/keys/key-changes,catalog/src/operator-file}.int.ts',
   'libs/payments/test/{endless-responses,solana-facilitator}.int.ts',
-  'apps/all/test/fault/{database-outage,redis-stopped,redis-three-limiters,repeated-killed}.fault.ts',
+  'apps/all/test/fault/{database-outage,redis-stopped,redis-three-limiters,repeated-killed,webhooks-killed}.fault.ts',
   'apps/all/test/fault/batches-charged.fault.ts',
   'apps/all/test/fault/{killed-under-load,crypto-rpc-killed,payments,payments-late-node}.fault.ts',
   'apps/all/test/e2e/{refused-start,stop,idle-process,catalog-changes,backend-health,operator-drains}.e2e.ts',

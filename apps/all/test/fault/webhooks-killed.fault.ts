@@ -53,6 +53,25 @@ it(
   60_000 + KILLS * 60_000,
 );
 
+it('an event is sent again under its id if the process is killed after it was sent, before its outcome is stored', async () => {
+  const { receiver, platform } = await started();
+  const { adminKey } = await AccountKeys.of(platform);
+  const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
+  const endpoints = `${platform.apiUrl}/webhook_endpoints`;
+  const body = JSON.stringify({ url: `${receiver.url}/hang`, events: [] });
+  const made = await fetch(endpoints, { method: 'POST', headers, body });
+  const { id } = (await made.json()) as { id: string };
+  expect((await fetch(`${endpoints}/${id}/test`, { method: 'POST', headers })).status).toBe(200);
+  // Its server does not respond, so the process waits for the outcome when it is killed.
+  await eventually('it is sent', () => receiver.at('/hang').length === 1);
+  await platform.kill();
+  await platform.restart();
+  // Once the lease of the killed process has ended.
+  await eventually('it is sent again', () => receiver.at('/hang').length === 2);
+  const ids = receiver.at('/hang').map((each) => each.headers['webhook-id']);
+  expect(new Set(ids).size).toBe(1);
+}, 180_000);
+
 const THRESHOLDS = 100;
 
 it(
