@@ -32,6 +32,9 @@ async function startTarget(): Promise<SharedTarget> {
     // Tests have their own model servers.
     ROUTER_SIMULATOR_URL: 'http://127.0.0.1:9/v1',
     SVC_CATALOG_PRICE_FACTOR: '0',
+    // Limits are exact only where they are counted together, which takes as long as the machine is busy.
+    LIMITER_WAIT_MS: '30000',
+    LIMITER_REDIS_WAIT_MS: '20000',
     // Shows when each process has reloaded its catalogue.
     SVC_LOG_LEVEL: 'info',
   };
