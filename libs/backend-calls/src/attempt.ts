@@ -149,9 +149,11 @@ export class Attempt implements WaitingCall {
   }
 }
 
-/** The kinds for which the semantic convention has no name: jobs, nodes and enclaves. */
-const isUnnamed = (kind: CallKind): kind is Extract<CallKind, `${'job' | 'rpc' | 'tee'}${string}`> =>
-  /^(?:job|rpc|tee)/.test(kind);
+/** The kinds for which the semantic convention has no name: counts, jobs, nodes and enclaves. */
+const isUnnamed = (
+  kind: CallKind,
+): kind is Extract<CallKind, `${'prompt' | 'job' | 'rpc' | 'tee'}${string}`> =>
+  /^(?:prompt|job|rpc|tee)/.test(kind);
 
 function operationOf(kind: CallKind) {
   if (isUnnamed(kind)) return undefined;

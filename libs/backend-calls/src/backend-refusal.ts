@@ -110,7 +110,7 @@ function overflow({ message = '' }: UpstreamError, sent: SentRequest): { message
 
 /** The field of a request that the model reads. */
 function contentField(kind: CallKind = 'chat'): string {
-  if (kind === 'chat') return 'messages';
+  if (kind === 'chat' || kind === 'prompt-count') return 'messages';
   if (kind === 'rerank') return 'documents';
   return kind === 'embeddings' || kind === 'speech' || kind === 'moderation' ? 'input' : 'prompt';
 }

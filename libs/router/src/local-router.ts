@@ -14,7 +14,9 @@ import type {
   ImageOrders,
   ChatCall,
   Nodes,
+  PromptCount,
   Scores,
+  Served,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
@@ -29,6 +31,7 @@ import { LocalBackendStates } from './nodes/local-backend-states.js';
 import { LocalBackendJobs } from './models/local-backend-jobs.js';
 import { LocalEmbeddings } from './models/local-embeddings.js';
 import { LocalImageOrders } from './models/local-image-orders.js';
+import { countedPrompt } from './models/prompt-counts.js';
 import { LocalScores } from './models/local-scores.js';
 import { LocalSpeech } from './models/local-speech.js';
 import { LocalTranscriptions } from './models/local-transcriptions.js';
@@ -103,6 +106,10 @@ export class LocalRouter extends RouterPorts {
           },
         },
     });
+  }
+
+  override count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>> {
+    return countedPrompt(this.calls, call, signal);
   }
 
   override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {

@@ -7,7 +7,9 @@ import {
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  PromptCount,
   type Scores,
+  type Served,
   type Speech,
   type Transcriptions,
   type WireCall,
@@ -19,7 +21,7 @@ import {
   encodeInferenceCall,
   encodeProblemTrailer,
 } from '@svc/contracts/inference';
-import { remotePorts } from '../src/api/remote-ports.js';
+import { readServed, remotePorts } from '../src/api/remote-ports.js';
 import { RouterPorts } from '../src/api/router-ports.js';
 import { completeFor, streamFor } from '../src/api/serve-call.js';
 import { Problem, type ProblemOnWire, decodeProblem, encodeProblem } from '@svc/contracts/problems';
@@ -74,6 +76,10 @@ export class SerialisedRouter extends RouterPorts {
     const parts: Buffer[] = [];
     for (let next = await body.next(); next.done !== true; next = await body.next()) parts.push(next.value);
     return { ...decodeServedBy(thawed(headers)), body: Buffer.concat(parts).toString() };
+  }
+
+  override async count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>> {
+    return readServed(await this.completed({ ...call, kind: 'prompt-count' }, signal), PromptCount);
   }
 
   override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {

@@ -23,6 +23,8 @@ interface Received {
 }
 
 let parts: readonly object[] = [{ text: 'Hello.' }];
+/** The answer to counts of tokens; without one, the server never answers them. */
+let count: { readonly status: number; readonly body: object } | undefined;
 let usageMetadata: object = { promptTokenCount: 5, candidatesTokenCount: 2 };
 const received: Received[] = [];
 let server: TestServer;
@@ -34,6 +36,10 @@ beforeAll(async () => {
     void json(request).then((body) => {
       const url = request.url ?? '';
       received.push({ url, key: request.headers['x-goog-api-key'], body: body as Received['body'] });
+      if (url.endsWith(':countTokens')) {
+        if (count) response.writeHead(count.status).end(JSON.stringify(count.body));
+        return;
+      }
       const content = { role: 'model', parts };
       const whole = { candidates: [{ index: 0, content, finishReason: 'STOP' }], usageMetadata };
       if (!url.includes(':stream')) {
@@ -121,6 +127,29 @@ describe('a backend of the kind gemini', () => {
       max_tokens: 500,
     });
     expect(lastModelParts()).toEqual([{ text: 'I look.' }, SIGNED]);
+  });
+
+  it('counts the tokens of a prompt, and an estimate is returned if it does not, free of charge', async () => {
+    const content = 'How many tokens has this?';
+    const before = await platform.balances(account.id);
+    const counts = async (): Promise<unknown[]> => [
+      (await ask('/messages/count_tokens', { messages: [{ role: 'user', content }] }))['input_tokens'],
+      (await ask('/responses/input_tokens', { input: content }))['input_tokens'],
+    ];
+    count = { status: 200, body: { totalTokens: 4_321 } };
+    expect(await counts()).toEqual([4_321, 4_321]);
+    expect(received.at(-1)).toMatchObject({
+      url: '/v1beta/models/gemini-3-pro:countTokens',
+      key: KEY,
+      body: { generateContentRequest: { contents: [{ role: 'user', parts: [{ text: content }] }] } },
+    });
+    count = { status: 500, body: {} };
+    const estimates = await counts();
+    expect(estimates[0]).toBeLessThan(100);
+    expect(estimates[0]).toBe(estimates[1]);
+    count = undefined;
+    expect(await counts()).toEqual(estimates);
+    expect(await platform.balances(account.id)).toEqual(before);
   });
 
   it(

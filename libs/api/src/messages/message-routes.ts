@@ -39,8 +39,9 @@ Anthropic runs or defines are refused. Members that are not listed have no effec
     operationId: 'countMessageTokens',
     tag: 'Chat',
     summary: 'Counts the tokens of the prompt of a message',
-    description: `The number that the hold for this message begins with: an estimate that is rather too high, with this service's own prompts
-and the texts of files. It costs nothing and counts against the requests per minute of the model.`,
+    description: `The tokens of the prompt, with this service's own prompts and the texts of files: as the provider of a hosted model counts them, or the
+number that the hold for this message begins with, an estimate that is rather too high. It costs nothing and counts against the requests
+per minute of the model.`,
     access: 'key-or-wallet',
     status: 200,
     admitted: 'once',

@@ -32,3 +32,11 @@ export const BACKEND_KINDS = [
   'tei',
   'cohere',
 ] as const;
+
+/** The kinds with an endpoint that counts the tokens of a prompt. */
+export const COUNTING_KINDS: ReadonlySet<(typeof BACKEND_KINDS)[number]> = new Set([
+  'anthropic',
+  'gemini',
+  'bedrock',
+  'vertex',
+]);

@@ -7,6 +7,7 @@ export {
   VOICE_CHARACTERS,
 } from './audio-models.js';
 export { Backend, haveChoice } from './backend.js';
+export { COUNTING_KINDS } from './backend-kinds.js';
 export {
   Capabilities,
   CatalogEditModel,

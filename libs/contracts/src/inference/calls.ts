@@ -3,6 +3,7 @@ import type { Band } from '../catalog/price-tiers.js';
 /** The kinds of model calls. */
 export const CALL_KINDS = [
   'chat',
+  'prompt-count',
   'embeddings',
   'rerank',
   'moderation',

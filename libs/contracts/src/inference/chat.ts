@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import type { EncryptionKeys } from '../messages/enclaves.js';
-import type { CallOrigin, CallShare, ServedBy } from './calls.js';
+import type { CallOrigin, CallShare, Served, ServedBy } from './calls.js';
 import type { Piece, Repetition, Repetitions, ResponseFacts } from './pieces.js';
 
 /** A request as its client wrote it, in the form of the API of one kind of backend. */
@@ -59,6 +60,10 @@ export interface ChatResponse extends ServedBy {
   read(event: string): readonly Piece[];
 }
 
+/** What a backend says of a prompt. */
+export const PromptCount = z.object({ tokens: z.int().positive() });
+export type PromptCount = z.infer<typeof PromptCount>;
+
 /**
  * Chooses a backend and calls it. Rejects with MODEL_OFFLINE if none can be reached, MODEL_AT_CAPACITY if all
  * are full, INVALID_REQUEST if the backend rejects the request, INFERENCE_FAILED, REQUEST_TIMEOUT, and
@@ -74,4 +79,7 @@ export abstract class Chat {
    * has its HTTP status.
    */
   abstract stream(call: ChatCall, signal: AbortSignal): Promise<ChatResponse>;
+
+  /** The tokens of the prompt of a chat, as a backend counts them that can. */
+  abstract count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>>;
 }

@@ -16,7 +16,7 @@ export {
   type Served,
   type ServedBy,
 } from './calls.js';
-export { Chat, type ChatCall, type ChatResponse, type OriginalChat } from './chat.js';
+export { Chat, type ChatCall, type ChatResponse, type OriginalChat, PromptCount } from './chat.js';
 export { Drain, type DrainListener, Drains } from './drains.js';
 export { Embeddings, type EmbeddingsCall, EmbeddingTexts, EmbeddingVectors } from './embeddings.js';
 export { EnclaveReports, type ReportCall, type SignedCall } from './enclave-reports.js';

@@ -8,8 +8,9 @@ export interface WireCall extends CallOrigin {
   readonly kind?: CallKind;
   /**
    * The JSON text of an object for the backend, in pieces of its bytes; it begins with `{` and has a member.
-   * It has no `model`: the router inserts the backend's own name. For all kinds but chats and calls of
-   * blockchain nodes, which are passed on as they are, it is the JSON of what the kind's port takes.
+   * It has no `model`: the router inserts the backend's own name. For all kinds but chats, counts of their
+   * prompts and calls of blockchain nodes, which are passed on as they are, it is the JSON of what the kind's
+   * port takes.
    */
   readonly body: readonly Uint8Array[];
   readonly files?: readonly CallFile[];

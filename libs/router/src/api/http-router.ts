@@ -8,7 +8,9 @@ import {
   type EnclaveReports,
   type ImageOrders,
   type Nodes,
+  PromptCount,
   type Scores,
+  type Served,
   type Speech,
   type Transcriptions,
   type WireCall,
@@ -23,7 +25,7 @@ import {
 import { Problem, ProblemOnWire, decodeProblem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { type Exchange, InternalClient, NeighbourUnavailable, type NeighbourAddress } from '@svc/runtime';
-import { remotePorts } from './remote-ports.js';
+import { readServed, remotePorts } from './remote-ports.js';
 import { RemoteBackendStates } from './remote-backend-states.js';
 import { RouterPorts } from './router-ports.js';
 import type { RouterClientConfig } from '../router.config.js';
@@ -93,6 +95,10 @@ export class HttpRouter extends RouterPorts {
     }));
   }
 
+  override async count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>> {
+    return readServed(await this.completed({ ...call, kind: 'prompt-count' }, signal), PromptCount);
+  }
+
   override stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream> {
     return this.streamed(call, signal);
   }
@@ -121,6 +127,7 @@ export class HttpRouter extends RouterPorts {
     const limitMs = settings.ROUTER_COMPLETE_TIMEOUT_MS;
     switch (kind) {
       case 'chat':
+      case 'prompt-count':
       case 'rerank':
       case 'moderation':
       case 'speech':

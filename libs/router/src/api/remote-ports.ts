@@ -42,7 +42,11 @@ type RemoteCalls = (call: WireCall, signal: AbortSignal) => Promise<Completion>;
 /** Makes a call in another process whose response is streamed. */
 type RemoteStreams = (call: WireCall, signal: AbortSignal) => Promise<ChunkStream>;
 
-function read<Result>({ body, ...servedBy }: Completion, schema: z.ZodType<Result>): Served<Result> {
+/** What a port returns, from the response of another process. */
+export function readServed<Result>(
+  { body, ...servedBy }: Completion,
+  schema: z.ZodType<Result>,
+): Served<Result> {
   return { ...servedBy, result: schema.parse(JSON.parse(body)) };
 }
 
@@ -53,7 +57,7 @@ class RemoteEmbeddings extends Embeddings {
 
   override async vectors({ texts, ...origin }: EmbeddingsCall, signal: AbortSignal) {
     const call = { ...origin, kind: 'embeddings' as const, body: bytesOf(texts) };
-    return read(await this.calls(call, signal), EmbeddingVectors);
+    return readServed(await this.calls(call, signal), EmbeddingVectors);
   }
 }
 
@@ -63,7 +67,7 @@ class RemoteImageOrders extends ImageOrders {
   }
 
   override async make({ order, ...others }: ImageCall, signal: AbortSignal) {
-    return read(await this.calls({ ...others, body: bytesOf(order) }, signal), MadeImages);
+    return readServed(await this.calls({ ...others, body: bytesOf(order) }, signal), MadeImages);
   }
 }
 
@@ -74,12 +78,12 @@ class RemoteEnclaveReports extends EnclaveReports {
 
   override async report({ nonce, ...others }: ReportCall, signal: AbortSignal) {
     const call = { ...others, kind: 'tee-attestation' as const, body: bytesOf({ nonce }) };
-    return read(await this.calls(call, signal), EnclaveReport);
+    return readServed(await this.calls(call, signal), EnclaveReport);
   }
 
   override async signature({ signed, ...origin }: SignedCall, signal: AbortSignal) {
     const call = { ...origin, kind: 'tee-signature' as const, body: bytesOf(signed) };
-    return read(await this.calls(call, signal), EnclaveSignature);
+    return readServed(await this.calls(call, signal), EnclaveSignature);
   }
 }
 
@@ -101,7 +105,10 @@ class RemoteTranscriptions extends Transcriptions {
   }
 
   override async transcribe({ audio, file, ...others }: TranscriptionCall, signal: AbortSignal) {
-    return read(await this.calls({ ...others, body: bytesOf(audio), files: [file] }, signal), Transcript);
+    return readServed(
+      await this.calls({ ...others, body: bytesOf(audio), files: [file] }, signal),
+      Transcript,
+    );
   }
 }
 
@@ -111,12 +118,12 @@ class RemoteScores extends Scores {
   }
 
   override async rank({ order, ...origin }: RankCall, signal: AbortSignal) {
-    return read(await this.calls({ ...origin, kind: 'rerank', body: bytesOf(order) }, signal), Ranks);
+    return readServed(await this.calls({ ...origin, kind: 'rerank', body: bytesOf(order) }, signal), Ranks);
   }
 
   override async moderate({ order, ...origin }: ModerationCall, signal: AbortSignal) {
     const call = { ...origin, kind: 'moderation' as const, body: bytesOf(order) };
-    return read(await this.calls(call, signal), Verdicts);
+    return readServed(await this.calls(call, signal), Verdicts);
   }
 }
 
@@ -140,12 +147,12 @@ class RemoteBackendJobs extends BackendJobs {
 
   override async submit({ order, ...origin }: JobOrderCall, signal: AbortSignal) {
     const call = { ...origin, kind: 'job-submit' as const, body: bytesOf(order) };
-    return read(await this.calls(call, signal), BackendJob);
+    return readServed(await this.calls(call, signal), BackendJob);
   }
 
   override async status({ job, ...others }: JobCall, signal: AbortSignal) {
     const call = { ...others, kind: 'job-status' as const, body: bytesOf({ job }) };
-    return read(await this.calls(call, signal), BackendJobStatus);
+    return readServed(await this.calls(call, signal), BackendJobStatus);
   }
 
   override content({ job, ...others }: JobCall, signal: AbortSignal): Promise<ChunkStream> {

@@ -9,7 +9,9 @@ import type {
   EnclaveReports,
   ImageOrders,
   Nodes,
+  PromptCount,
   Scores,
+  Served,
   Speech,
   Transcriptions,
 } from '@svc/contracts/inference';
@@ -34,4 +36,7 @@ export abstract class RouterPorts {
 
   /** A streamed chat, as its backend writes it, from its first event that says something. */
   abstract stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream>;
+
+  /** The tokens of the prompt of a chat. */
+  abstract count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>>;
 }

@@ -65,6 +65,7 @@ const SERVINGS: Readonly<Record<CallKind, Serving>> = {
     complete: (router, call, signal) => router.complete(call, signal),
     stream: (router, call, signal) => router.stream(call, signal),
   },
+  'prompt-count': json((router, call, signal) => router.count(call, signal)),
   embeddings: json(({ embeddings }, call, signal) =>
     embeddings.vectors({ ...originOf(call), texts: readCallBody(EmbeddingTexts, call.body) }, signal),
   ),

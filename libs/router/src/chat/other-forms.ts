@@ -25,6 +25,10 @@ export function functionIn({ type, function: called }: Fields): Fields {
   return called;
 }
 
+/** These members of a request. */
+export const membersOf = (request: Fields, names: ReadonlySet<string>): Fields =>
+  Object.fromEntries(Object.entries(request).filter(([name]) => names.has(name)));
+
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)[^,]*;base64,/i;
 
 /** A URL may be long, and the pattern takes the square of the length of a head without end. */

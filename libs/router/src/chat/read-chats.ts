@@ -6,8 +6,10 @@ import {
   type ChunkStream,
   type Completion,
   type Piece,
+  type PromptCount,
   type Repetitions,
   type ResponseFacts,
+  type Served,
 } from '@svc/contracts/inference';
 import { eventsOf, isDocument } from './backend-events.js';
 import type { PieceReader } from './piece-reader.js';
@@ -22,6 +24,7 @@ type ReaderOf = (
 interface WrittenChats {
   complete(call: ChatCall, signal: AbortSignal): Promise<Completion>;
   stream(call: ChatCall, signal: AbortSignal): Promise<ChunkStream>;
+  count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>>;
 }
 
 /**
@@ -42,6 +45,10 @@ export class ReadChats extends Chat {
 
   override stream(call: ChatCall, signal: AbortSignal): Promise<ChatResponse> {
     return this.written.stream(call, signal).then((source) => this.read(call, source));
+  }
+
+  override count(call: ChatCall, signal: AbortSignal): Promise<Served<PromptCount>> {
+    return this.written.count(call, signal);
   }
 
   private read({ encryption, original }: ChatCall, source: Completion | ChunkStream): ChatResponse {

@@ -2,7 +2,7 @@ import { type CallHead, BackendError } from '@svc/backend-calls';
 import { isFields } from '@svc/contracts/inference';
 import { jsonOrUndefined } from '@svc/runtime';
 import { parseBackendJson } from '../chat/backend-json.js';
-import { requestIn } from '../chat/other-forms.js';
+import { membersOf, requestIn } from '../chat/other-forms.js';
 import type { Dialect } from './dialect.js';
 import { MessageReader } from '../anthropic/message-reader.js';
 import { messagesRequest } from '../anthropic/messages-request.js';
@@ -35,6 +35,9 @@ function failureIn(text: string): number | undefined {
 /** Events that only say that a response is being made. */
 const SAYS_NOTHING = /^\{\s*"type"\s*:\s*"(?:message_start|ping|content_block_start)"/;
 
+/** The members of a request whose tokens are to be counted. Source: the SDK of the provider. */
+const COUNTED = new Set(['model', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config']);
+
 /** Anthropic's Messages API. */
 export const anthropic: Dialect = {
   headers: ({ key }: CallHead) => ({
@@ -57,6 +60,14 @@ export const anthropic: Dialect = {
         ...(names.length > 0 && { headers: { 'anthropic-beta': names.join(',') } }),
         body: [Buffer.from(`${own.slice(0, -1)},`), first.subarray(1), ...others],
       };
+    },
+    counting: {
+      request({ model, thinking = 'adaptive' }, body) {
+        const messages = messagesRequest(requestIn(body), { model, form: thinking, isStream: false });
+        const counted = JSON.stringify(membersOf(messages, COUNTED));
+        return { path: '/messages/count_tokens', body: [Buffer.from(counted)] };
+      },
+      tokens: 'input_tokens',
     },
     checkCompletion(body) {
       const status = failureIn(body);

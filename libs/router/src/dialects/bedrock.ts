@@ -1,13 +1,13 @@
 import { BackendError } from '@svc/backend-calls';
-import { isFields } from '@svc/contracts/inference';
+import { type Fields, isFields } from '@svc/contracts/inference';
 import { messagesRequest } from '../anthropic/messages-request.js';
 import { ConverseEvents } from '../bedrock/converse-events.js';
 import { ConverseReader } from '../bedrock/converse-reader.js';
 import { converseRequest } from '../bedrock/converse-request.js';
 import { parseBackendJson } from '../chat/backend-json.js';
-import { requestIn } from '../chat/other-forms.js';
+import { membersOf, requestIn } from '../chat/other-forms.js';
 import { jsonOrUndefined } from '@svc/runtime';
-import type { Dialect } from './dialect.js';
+import type { Dialect, OwnChatMembers } from './dialect.js';
 
 /** HTTP statuses by the type of an exception in a stream. Source: the provider's reference of the API. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -31,6 +31,24 @@ function failureIn(data: string): number | undefined {
   return STATUSES[String(error['type'])] ?? 500;
 }
 
+function converseOf(
+  { model, thinking }: OwnChatMembers,
+  body: readonly Uint8Array[],
+  isStream: boolean,
+): Fields {
+  // An inference profile of one's own does not say which model it is for.
+  const isClaude = thinking !== undefined || /claude/i.test(model);
+  const form = thinking ?? 'adaptive';
+  const messages = messagesRequest(requestIn(body), { model, form, isStream });
+  return converseRequest(messages, isClaude);
+}
+
+/** The members of a request whose tokens are counted. Source: the provider's reference of the API. */
+const COUNTED = new Set(['system', 'messages', 'toolConfig', 'additionalModelRequestFields']);
+
+/** Before the id of a model, in that of an inference profile. */
+const PROFILE_REGION = /^[a-z-]+\.(?=[a-z]+\.)/;
+
 /** The Converse API of Amazon Bedrock. */
 export const bedrock: Dialect = {
   headers: () => ({ 'content-type': 'application/json' }),
@@ -39,16 +57,21 @@ export const bedrock: Dialect = {
   chat: {
     reader: () => new ConverseReader(),
     events: () => new ConverseEvents(),
-    request({ model, thinking }, body, isStream) {
-      // An inference profile of one's own does not say which model it is for.
-      const isClaude = thinking !== undefined || /claude/i.test(model);
-      const form = thinking ?? 'adaptive';
-      const messages = messagesRequest(requestIn(body), { model, form, isStream });
-      const converse = converseRequest(messages, isClaude);
-      return {
-        path: `/model/${encodeURIComponent(model)}/${isStream ? 'converse-stream' : 'converse'}`,
-        body: [Buffer.from(JSON.stringify(converse))],
-      };
+    request: (own, body, isStream) => ({
+      path: `/model/${encodeURIComponent(own.model)}/${isStream ? 'converse-stream' : 'converse'}`,
+      body: [Buffer.from(JSON.stringify(converseOf(own, body, isStream)))],
+    }),
+    counting: {
+      request(own, body) {
+        const converse = membersOf(converseOf(own, body, false), COUNTED);
+        // It does not know inference profiles, only the models that they are for.
+        const model = own.model.replace(PROFILE_REGION, '');
+        return {
+          path: `/model/${encodeURIComponent(model)}/count-tokens`,
+          body: [Buffer.from(JSON.stringify({ input: { converse } }))],
+        };
+      },
+      tokens: 'inputTokens',
     },
     checkCompletion(body) {
       const { output, message } = parseBackendJson(body);

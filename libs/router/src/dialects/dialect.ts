@@ -86,6 +86,15 @@ export interface ChatDialect extends EventMeaning {
   readonly request: (own: OwnChatMembers, body: readonly Uint8Array[], isStream: boolean) => PlannedRequest;
   /** The request from one that a client wrote in the form of this dialect. */
   readonly passed?: (own: OwnChatMembers, original: OriginalChat, isStream: boolean) => PlannedRequest;
+  /** Counts the tokens of a prompt, for `COUNTING_KINDS`. */
+  readonly counting?: CountingDialect;
+}
+
+interface CountingDialect {
+  /** The request, from one in the form of chat completions. */
+  readonly request: (own: OwnChatMembers, body: readonly Uint8Array[]) => PlannedRequest;
+  /** The member of the response that has the tokens. */
+  readonly tokens: string;
 }
 
 export interface EmbeddingsDialect {

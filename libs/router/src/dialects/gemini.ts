@@ -1,11 +1,11 @@
 import { BackendError, errorStatus } from '@svc/backend-calls';
 import { isFields } from '@svc/contracts/inference';
 import { parseBackendJson } from '../chat/backend-json.js';
-import { requestIn } from '../chat/other-forms.js';
+import { membersOf, requestIn } from '../chat/other-forms.js';
 import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
 import { embedBody, embeddedIn, predictBody } from '../gemini/embeddings.js';
-import type { Dialect, EmbeddingsDialect } from './dialect.js';
+import type { ChatDialect, Dialect, EmbeddingsDialect } from './dialect.js';
 import { vectorsOf, withoutVectors } from './openai-embeddings.js';
 
 /** Whether a response, or an event of one, has something from the model. */
@@ -22,6 +22,32 @@ const readVectors: EmbeddingsDialect['read'] = (body, texts) => {
   return { vectors: vectorsOf(rows, texts), ...(promptTokens !== undefined && { promptTokens }) };
 };
 
+const chat: ChatDialect = {
+  reader: () => new ContentReader(),
+  request({ model, thinking = 'adaptive' }, body, isStream) {
+    const content = contentRequest(requestIn(body), thinking);
+    const call = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
+    return { path: pathOf(model) + call, body: [Buffer.from(JSON.stringify(content))] };
+  },
+  counting: {
+    request({ model, thinking = 'adaptive' }, body) {
+      const path = pathOf(model);
+      const generateContentRequest = { model: path.slice(1), ...contentRequest(requestIn(body), thinking) };
+      return { path: `${path}:countTokens`, body: [Buffer.from(JSON.stringify({ generateContentRequest }))] };
+    },
+    tokens: 'totalTokens',
+  },
+  checkCompletion(body) {
+    const status = errorStatus(body);
+    if (status !== undefined) throw new BackendError(status, body);
+    const { candidates, promptFeedback } = parseBackendJson(body);
+    if (!Array.isArray(candidates) && !isFields(promptFeedback))
+      throw new Error('the response has no candidates');
+  },
+  failureIn: (data) => errorStatus(data, true),
+  begins: (event) => SAYS_SOMETHING.test(event),
+};
+
 /** Google's Gemini API, with an API key. */
 export const gemini: Dialect = {
   headers: ({ key }) => ({
@@ -29,23 +55,7 @@ export const gemini: Dialect = {
     ...(key !== undefined && { 'x-goog-api-key': key }),
   }),
   isHosted: true,
-  chat: {
-    reader: () => new ContentReader(),
-    request({ model, thinking = 'adaptive' }, body, isStream) {
-      const content = contentRequest(requestIn(body), thinking);
-      const call = isStream ? ':streamGenerateContent?alt=sse' : ':generateContent';
-      return { path: pathOf(model) + call, body: [Buffer.from(JSON.stringify(content))] };
-    },
-    checkCompletion(body) {
-      const status = errorStatus(body);
-      if (status !== undefined) throw new BackendError(status, body);
-      const { candidates, promptFeedback } = parseBackendJson(body);
-      if (!Array.isArray(candidates) && !isFields(promptFeedback))
-        throw new Error('the response has no candidates');
-    },
-    failureIn: (data) => errorStatus(data, true),
-    begins: (event) => SAYS_SOMETHING.test(event),
-  },
+  chat,
   embeddings: {
     request(model, texts) {
       const path = pathOf(model);
@@ -56,9 +66,22 @@ export const gemini: Dialect = {
   },
 };
 
+/** The members of a request whose tokens Vertex AI counts. Source: the provider's reference of the API. */
+const COUNTED = new Set(['contents', 'systemInstruction', 'tools', 'generationConfig']);
+
 /** The same on Vertex AI, with a token. */
 export const vertex: Dialect = {
   ...gemini,
+  chat: {
+    ...chat,
+    counting: {
+      request({ model, thinking = 'adaptive' }, body) {
+        const counted = membersOf(contentRequest(requestIn(body), thinking), COUNTED);
+        return { path: `${pathOf(model)}:countTokens`, body: [Buffer.from(JSON.stringify(counted))] };
+      },
+      tokens: 'totalTokens',
+    },
+  },
   headers: () => ({ 'content-type': 'application/json' }),
   authorization: 'google',
   embeddings: {

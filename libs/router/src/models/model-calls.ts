@@ -14,7 +14,7 @@ import { Authorizations } from '../authorization/authorizations.js';
 import { type EventMaker, MadeEvents } from '../chat/made-events.js';
 import type { Dialect } from '../dialects/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
-import type { RouterConfig } from '../router.config.js';
+import type { RouterSettings } from '../router.config.js';
 
 /** A call of a model. */
 export type ModelCall = Omit<RoutedCall, 'backends'>;
@@ -43,7 +43,7 @@ export class ModelCalls {
   constructor(
     readonly catalog: Catalog,
     readonly backends: BackendCalls,
-    readonly settings: RouterConfig & { readonly log: Logger },
+    readonly settings: RouterSettings & { readonly log: Logger },
   ) {
     this.authorizations = new Authorizations(settings, backends.pool.connections.fresh);
   }

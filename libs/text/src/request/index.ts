@@ -1,4 +1,4 @@
-export { type ChatPlan, planChat } from './chat-plan.js';
+export { type ChatPlan, chatBody, chatCall, planChat } from './chat-plan.js';
 export { joinedContents, textPart } from './message-contents.js';
 export { originalChat, type OriginalParts, type OriginalRequest } from './original-request.js';
 export { allEmpty, Preparation } from './preparation.js';
