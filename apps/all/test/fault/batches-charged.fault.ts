@@ -154,15 +154,20 @@ const ENDINGS: readonly [string, (batch: ChargedBatch) => unknown, EndedBatch][]
   ],
   ['its backend refuses them', () => backend.refuse(1_000, { status: 400 }), NONE],
   ['its backend fails', () => backend.refuse(1_000, { status: 500 }), { ...NONE, state: 'expired' }],
-  ['its backend is busy', () => backend.refuse(1_000), { ...NONE, state: 'cancelled' }],
+  ['its backend is busy', () => backend.refuse(1_000), { state: 'cancelled', completed: 0, failed: 0 }],
+  [
+    'its backend is busy for a while',
+    () => backend.refuse(4 * LINES),
+    { state: 'completed', completed: LINES, failed: 0 },
+  ],
   [
     'a restore has lost their claims',
     ({ accountId }) => pool.query('DELETE FROM gateway.repeated_requests WHERE account_id = $1', [accountId]),
     { state: 'completed', completed: LINES, failed: 0 },
   ],
   ['nothing else happens', () => undefined, { state: 'completed', completed: LINES, failed: 0 }],
-  ['it is cancelled', () => undefined, { state: 'cancelled', completed: LINES, failed: 0 }],
-  ['it has expired', () => undefined, { state: 'expired', completed: LINES, failed: 0 }],
+  ['it is cancelled', () => undefined, { state: 'cancelled', completed: 0, failed: 0 }],
+  ['it has expired', () => undefined, { state: 'expired', completed: 0, failed: LINES }],
 ];
 
 it.each(ENDINGS)(
@@ -216,24 +221,71 @@ it(
   'lines whose charge nothing accepts are made and charged once something does',
   { timeout: TIMEOUT_MS },
   async () => {
-    const { id: accountId, apiKey } = await platform.account('1.00');
-    const client = new BatchClient(platform, apiKey);
-    const journal = join(platform.dataDir, 'ledger');
-    const sent = backend.requests.length;
-    for (const table of ['events.log', 'ledger.charges'])
-      await pool.query(
-        `CREATE TRIGGER refused BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION gateway.no_result()`,
-      );
-    await rm(journal, { recursive: true });
-    await writeFile(journal, 'no folder');
-    const lines = Array.from({ length: LINES }, (_, at) => chatLine(String(at), BODY));
-    const batch = await client.begin(linesText(...lines));
-    await eventually('all are sent again', () =>
-      Promise.resolve(backend.requests.length >= sent + 2 * LINES),
-    );
-    for (const table of ['events.log', 'ledger.charges'])
-      await pool.query(`DROP TRIGGER refused ON ${table}`);
-    await rm(journal);
-    expect(await ended({ ...batch, accountId })).toEqual({ state: 'completed', completed: LINES, failed: 0 });
+    const batch = await refused();
+    expect(await ended(batch)).toEqual({ state: 'completed', completed: LINES, failed: 0 });
   },
 );
+
+/** What the process could do next with the claim of a line whose charge was refused. */
+const NEXT_STEPS: readonly [string, string][] = [
+  [
+    'ends its claim',
+    'UPDATE ON gateway.repeated_requests FOR EACH ROW WHEN (new.charge IS NOT NULL AND new.version > old.version)',
+  ],
+  [
+    'changes its claim',
+    'UPDATE ON gateway.repeated_requests FOR EACH ROW WHEN (old.charge IS NOT NULL AND new.charge IS NULL)',
+  ],
+  ['claims it again', 'INSERT ON gateway.repeated_requests FOR EACH ROW'],
+];
+
+it.each(NEXT_STEPS)(
+  'lines whose charge was refused are charged once if their process is killed before it %s',
+  { timeout: TIMEOUT_MS },
+  async (_what, event) => {
+    const batch = await refused(() =>
+      pool.query(`CREATE TRIGGER stopped BEFORE ${event} EXECUTE FUNCTION gateway.no_result()`),
+    );
+    await eventually('the books have blocked their charges', async () => {
+      const { rowCount } = await pool.query(
+        'SELECT FROM ledger.charges WHERE account_id = $1 AND usd_nano = 0',
+        [batch.accountId],
+      );
+      return (rowCount ?? 0) >= LINES;
+    });
+    await platform.kill();
+    await pool.query('DROP TRIGGER stopped ON gateway.repeated_requests');
+    await platform.restart();
+    await free(batch);
+    expect(await ended(batch)).toEqual({ state: 'completed', completed: LINES, failed: 0 });
+  },
+);
+
+/** A batch whose lines were sent while nothing accepted their charges, which is over. */
+async function refused(whenCharged: () => Promise<unknown> = () => Promise.resolve()): Promise<ChargedBatch> {
+  const { id: accountId, apiKey } = await platform.account('1.00');
+  const client = new BatchClient(platform, apiKey);
+  const journal = join(platform.dataDir, 'ledger');
+  const tables = ['events.log', 'ledger.charges'];
+  for (const table of tables)
+    await pool.query(
+      `CREATE TRIGGER refused BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION gateway.no_result()`,
+    );
+  await rm(journal, { recursive: true });
+  await writeFile(journal, 'no folder');
+  const lines = Array.from({ length: LINES }, (_, at) => chatLine(String(at), BODY));
+  const { id } = await client.begin(linesText(...lines));
+  await eventually('all charges are stored', async () => (await owedBy(accountId)) === LINES);
+  await whenCharged();
+  await eventually('the ledger gives all of them back', async () => {
+    const { rows } = await pool.query<{ requests: number }>(
+      `SELECT count(DISTINCT payload::jsonb ->> 'requestId')::int AS requests FROM events.outbox
+       WHERE payload::jsonb ->> 'accountId' = $1`,
+      [accountId],
+    );
+    return (rows[0]?.requests ?? 0) >= LINES;
+  });
+  for (const table of tables) await pool.query(`DROP TRIGGER refused ON ${table}`);
+  await rm(journal);
+  return { id, accountId };
+}

@@ -7,7 +7,7 @@ import { type Caller, Charges } from '@svc/contracts/ports';
 import type { Charge } from '@svc/contracts/messages';
 import { Problem, errorBody } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
-import { type ClaimedRequest, RepeatedRequests, digestOf } from '@svc/paid/repeats';
+import { type ClaimedRequest, RepeatedRequests, type RequestLease, digestOf } from '@svc/paid/repeats';
 import { InnerCalls, RootLogger, uuidOf } from '@svc/runtime';
 import type { LineResponse } from './result-lines.js';
 import type { SharedTurns } from './shared-turns.js';
@@ -30,8 +30,6 @@ export interface SentLine {
   readonly endpoint: BatchEndpoint;
   readonly number: number;
   readonly body: Buffer;
-  /** Whether it has been charged and has no response yet. */
-  readonly isOwed: boolean;
 }
 
 /** The run that a line belongs to. */
@@ -40,8 +38,6 @@ export interface LineRun {
   readonly stop: AbortSignal;
   /** Aborted when lines under way are given up, unless they are charged. */
   readonly cancelled: AbortSignal;
-  /** Whether another process has the batch. */
-  readonly isLost: boolean;
   readonly turns: SharedTurns;
   /** As whom lines are sent now. Rejects: AUTHENTICATION_FAILED, UNAVAILABLE. */
   caller(): Promise<Caller>;
@@ -58,6 +54,8 @@ export interface FinalResponse {
   readonly response: LineResponse;
   /** Undefined if it costs nothing. */
   readonly charge: Charge | undefined;
+  /** What this process must still have when the response is stored. Undefined if the line was never claimed. */
+  readonly lease: RequestLease | undefined;
   /** Called once it is known what became of the response. What is charged without one is given back. */
   readonly ended: (outcome: LineOutcome) => Promise<void>;
 }
@@ -70,60 +68,58 @@ export interface FinalResponse {
 export class LineCalls {
   constructor(
     private readonly inner: InnerCalls,
-    private readonly repeats: RepeatedRequests,
+    readonly repeats: RepeatedRequests,
     private readonly charges: Charges,
     private readonly settings: GatewaySettings,
     private readonly logger: RootLogger,
   ) {}
 
-  /** What ended processes have charged for lines without ending them, by the numbers of these lines. */
-  async owed({
-    batchId,
-    accountId,
-  }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<ReadonlyMap<number, Charge>> {
-    const beginning = keyOf({ batchId, number: '' });
-    const owed = await this.repeats.owed(accountId, beginning);
-    return new Map([...owed].map(([key, charge]) => [Number(key.slice(beginning.length)), charge]));
+  /**
+   * Gives back what the lines of a batch have cost that have no response, and takes them from the processes that
+   * send them. May be repeated. Rejects: UNAVAILABLE.
+   */
+  async giveBackAll({ batchId, accountId }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<void> {
+    const charges = await this.repeats.releaseAll(accountId, keyOf({ batchId, number: '' }));
+    for (const charge of charges) await this.giveBack(charge);
   }
 
   /** Gives back what a line has cost that has no response. May be repeated. Rejects: UNAVAILABLE. */
-  giveBack(charge: Charge): Promise<void> {
-    return this.charges.giveBack(charge);
+  async giveBack(charge: Charge): Promise<void> {
+    try {
+      await this.charges.giveBack(charge);
+    } catch (error) {
+      throw new Problem('UNAVAILABLE', { cause: error });
+    }
   }
 
-  /** Tries until the response is final; undefined if the run stops before. */
+  /** Tries until the response is final; undefined if the run stops before. Rejects: UNAVAILABLE. */
   async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
-    const sending = new Sending(line, run, this.repeats);
-    for (let failures = 0, tries = 0; !sending.isStopped(); tries += 1) {
+    let owed: Charge | undefined;
+    for (let failures = 0, tries = 0; !run.stop.aborted; tries += 1) {
+      const sending = new Sending(line, run, this);
       const { isBusy, ...tried } = await this.tried(sending);
       const { status } = tried;
-      // A batch that is over does not wait for as long as all is busy.
-      if (isUnserved(status) && (!isBusy || sending.isLate)) failures += 1;
+      if (isUnserved(status) && !isBusy) failures += 1;
       if (!isUnserved(status) || failures >= FAILURES) {
-        const charge = status < 300 ? sending.charge : undefined;
-        return { response: tried, charge, ended: (outcome) => this.ended(sending, outcome) };
+        const { claimed } = sending;
+        const charge = status < 300 ? claimed?.charge : undefined;
+        const { lease } = claimed ?? {};
+        return { response: tried, charge, lease, ended: (outcome) => this.ended(claimed, outcome) };
       }
-      if (!sending.isCharged) await sending.ended(false);
+      owed = await sending.claimed?.released();
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LAST_WAIT_MS);
-      // A line that must end although the run has stopped waits all the same.
-      const signal = run.stop.aborted ? undefined : run.stop;
+      const { stop: signal } = run;
       await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
-    await sending.ended(false);
+    if (owed) await this.giveBack(owed);
     return undefined;
   }
 
-  private async ended(sending: Sending, outcome: LineOutcome): Promise<void> {
-    let owed: Charge | undefined;
-    try {
-      owed = outcome === 'undelivered' ? await sending.owedCharge() : undefined;
-      if (owed) await this.giveBack(owed);
-    } catch (error) {
-      await sending.left();
-      throw error;
-    }
-    if (outcome === 'unknown') await sending.left();
-    else await sending.ended(outcome === 'delivered' || owed !== undefined);
+  /** What is not given back because this rejects, the process that continues the batch gives back. */
+  private async ended(claimed: ClaimedRequest | undefined, outcome: LineOutcome): Promise<void> {
+    if (outcome !== 'undelivered') return claimed?.left();
+    const owed = await claimed?.released();
+    if (owed) await this.giveBack(owed);
   }
 
   /** Sends a line once. Without a response, the result is what a client would get for the problem. */
@@ -169,67 +165,53 @@ interface TriedLine extends LineResponse {
   readonly isBusy: boolean;
 }
 
-/** A line on its way. */
+/** An attempt to send a line. */
 class Sending {
-  private claimed: ClaimedRequest | undefined;
-  private isOwed: boolean;
-  /** How many of its charges were refused, each of which blocks its id. */
-  private refusals = 0;
+  /** Its request, once it is claimed. */
+  claimed: ClaimedRequest | undefined;
   knownId = '';
 
   constructor(
     readonly line: SentLine,
     readonly run: LineRun,
-    private readonly repeats: RepeatedRequests,
-  ) {
-    this.isOwed = line.isOwed;
-  }
+    private readonly calls: Pick<LineCalls, 'repeats' | 'giveBack'>,
+  ) {}
 
-  /** What is charged must be delivered, or given back. If it has stopped, it is never charged. */
-  isStopped(): boolean {
-    const { isOwed, run } = this;
-    if (!run.stop.aborted || (isOwed && !run.isLost)) return false;
-    return this.claimed?.withdraw() ?? true;
-  }
-
-  /** Whether it is under way only because it is charged. */
-  get isLate(): boolean {
-    const { stop, isLost } = this.run;
-    return stop.aborted && !isLost && this.isCharged;
-  }
-
-  get charge(): Charge | undefined {
-    return this.claimed?.charge;
-  }
-
-  get isCharged(): boolean {
-    return this.claimed?.hasCharge === true;
-  }
-
-  /** The id under which it is charged. Rejects: REQUEST_IN_PROGRESS, UNAVAILABLE. */
+  /**
+   * The id under which it is charged. Nobody can say what became of the charge of an earlier attempt, which the
+   * ledger may have refused, and then blocks. So that costs nothing, and this one has another id. Rejects:
+   * REQUEST_IN_PROGRESS, UNAVAILABLE.
+   */
   async requestId(): Promise<string> {
-    const { accountId, batchId, number, body, endpoint } = this.line;
-    if (!this.claimed) {
-      const claim = await this.repeats.claim({
-        accountId,
-        key: keyOf({ batchId, number }),
-        digest: digestOf([endpoint, '\n', body]),
-        requestId: `${routeTo(endpoint)?.idPrefix ?? 'req-'}${this.idDigits}`,
-        mayStore: false,
-      });
-      // A line that has ended has its result, unless that was lost with its process.
-      if (!('requestId' in claim)) throw new Problem('REQUEST_ALREADY_MADE');
-      this.claimed = claim;
+    const claim = await this.claim();
+    const { earlierCharge, requestId } = claim;
+    this.claimed = claim;
+    if (earlierCharge) {
+      await this.calls.giveBack(earlierCharge);
+      this.claimed = await this.calls.repeats.renamed(claim, this.idOf(`after ${requestId}.`));
     }
     this.knownId = this.claimed.requestId;
     return this.knownId;
   }
 
-  /** The same in every process, so that a line whose claim is lost in a restore is charged once. */
-  private get idDigits(): string {
-    const { batchId, number } = this.line;
-    const name = keyOf({ batchId, number });
-    return uuidOf(this.refusals === 0 ? name : `${name} ${this.refusals}`).replaceAll('-', '');
+  private async claim(): Promise<ClaimedRequest> {
+    const { accountId, batchId, number, body, endpoint } = this.line;
+    const key = keyOf({ batchId, number });
+    const claim = await this.calls.repeats.claim({
+      accountId,
+      key,
+      digest: digestOf([endpoint, '\n', body]),
+      // The same in every process, so that a line whose claim is lost in a restore is charged once.
+      requestId: this.idOf(key),
+      mayStore: false,
+    });
+    // A line that has ended has its result, unless that was lost with its process.
+    if (!('requestId' in claim)) throw new Problem('REQUEST_ALREADY_MADE');
+    return claim;
+  }
+
+  private idOf(name: string): string {
+    return `${routeTo(this.line.endpoint)?.idPrefix ?? 'req-'}${uuidOf(name).replaceAll('-', '')}`;
   }
 
   /** Does work that is aborted when the run is cancelled, as long as it is not charged. */
@@ -246,24 +228,6 @@ class Sending {
     } finally {
       cancelled.removeEventListener('abort', leave);
     }
-  }
-
-  async owedCharge(): Promise<Charge | undefined> {
-    return this.claimed?.owedCharge();
-  }
-
-  async ended(isMade: boolean): Promise<void> {
-    if (this.claimed?.wasRefused === true) {
-      this.isOwed = false;
-      this.refusals += 1;
-    }
-    await this.claimed?.ended(isMade);
-    this.claimed = undefined;
-  }
-
-  async left(): Promise<void> {
-    await this.claimed?.left();
-    this.claimed = undefined;
   }
 }
 

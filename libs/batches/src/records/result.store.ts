@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RequestLease } from '@svc/paid/repeats';
 import { Database } from '@svc/storage';
 import type { LineSpending, LineUsage } from './batch-record.js';
 
@@ -31,16 +32,28 @@ export class ResultStore {
 
   /**
    * Durable once this resolves. The first result of a line counts; returns whether that is a failure.
-   * Undefined if the batch has ended.
+   * Undefined if the batch has ended, or another process has the line by now. A success ends the request of its
+   * line, so that its charge is not given back.
    */
   async insert(
     batchId: string,
     { line, customId, isFailed, content, spending }: LineResult,
+    lease?: RequestLease,
   ): Promise<{ readonly isFailed: boolean } | undefined> {
     const [row] = await this.database.query<{ is_failed: boolean }>(
-      `INSERT INTO gateway.batch_results AS known (batch_id, line, custom_id, is_failed, content, cost_nano, usage)
-       SELECT $1, $2, $3, $4, $5, $6, $7 WHERE EXISTS (SELECT FROM gateway.batches WHERE id = $1 AND ended_at IS NULL)
-       ON CONFLICT (batch_id, line) DO UPDATE SET line = known.line RETURNING is_failed`,
+      `WITH claim AS (
+         SELECT FROM gateway.repeated_requests WHERE account_id = $8 AND key = $9 AND version = $10 FOR UPDATE
+       ), stored AS (
+         INSERT INTO gateway.batch_results AS known (batch_id, line, custom_id, is_failed, content, cost_nano, usage)
+         SELECT $1, $2, $3, $4, $5, $6, $7
+         WHERE EXISTS (SELECT FROM gateway.batches WHERE id = $1 AND ended_at IS NULL)
+           AND ($9::text IS NULL OR EXISTS (SELECT FROM claim))
+         ON CONFLICT (batch_id, line) DO UPDATE SET line = known.line RETURNING is_failed
+       ), made AS (
+         UPDATE gateway.repeated_requests SET is_made = true FROM stored
+         WHERE account_id = $8 AND key = $9 AND version = $10 AND NOT stored.is_failed
+       )
+       SELECT is_failed FROM stored`,
       [
         batchId,
         line,
@@ -49,6 +62,9 @@ export class ResultStore {
         content,
         spending?.costNano ?? 0n,
         spending ? JSON.stringify(spending.usage) : null,
+        lease?.accountId ?? null,
+        lease?.key ?? null,
+        lease?.version ?? null,
       ],
     );
     return row && { isFailed: row.is_failed };

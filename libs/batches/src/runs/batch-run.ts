@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller, FileBlocks } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { KeyStore } from '@svc/identity/accounts';
+import type { RequestLease } from '@svc/paid/repeats';
 import { type Logger, type Pause, StepLoop } from '@svc/runtime';
 import { batches as metrics } from '@svc/telemetry';
 import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
@@ -71,8 +72,6 @@ export class BatchRun implements LineRun {
   /** The lines that have results, and the first line of each id. */
   private readonly done = new Set<number>();
   private readonly firsts = new Map<string, number>();
-  /** The lines that are charged and have no results. */
-  private owed: ReadonlySet<number> = new Set();
   private known: { readonly caller: Promise<Caller>; readonly untilMs: number } | undefined;
 
   constructor(
@@ -88,7 +87,7 @@ export class BatchRun implements LineRun {
     return this.cancelling.signal;
   }
 
-  get isLost(): boolean {
+  private get isLost(): boolean {
     return this.stopped === 'lost';
   }
 
@@ -181,17 +180,11 @@ export class BatchRun implements LineRun {
     return { completed, failed, costNano, usage };
   }
 
-  /** What earlier processes have done. Of lines that have failed, what is charged is given back. */
+  /** What earlier processes have done. They can charge and deliver no line from then on. */
   private async resume(): Promise<void> {
     const { batch, parts } = this;
-    const owed = new Map(await parts.calls.owed({ batchId: batch.id, accountId: batch.accountId }));
-    for (const result of await parts.results.done(batch.id)) {
-      this.note(result);
-      const charge = owed.get(result.line);
-      if (charge && result.isFailed) await parts.calls.giveBack(charge);
-      owed.delete(result.line);
-    }
-    this.owed = new Set(owed.keys());
+    await parts.calls.giveBackAll({ batchId: batch.id, accountId: batch.accountId });
+    for (const result of await parts.results.done(batch.id)) this.note(result);
   }
 
   private note({ line, customId, isFailed, spending }: Omit<LineResult, 'content'>): void {
@@ -212,7 +205,7 @@ export class BatchRun implements LineRun {
     if (this.batch.state === 'cancelling') this.stopFor('cancelled');
     for await (const lines of this.inputLines()) {
       for (const line of lines) await this.begin(line);
-      if (this.isOver && this.owed.size === 0) break;
+      if (this.isOver) break;
     }
     await Promise.all(this.underWay);
   }
@@ -233,7 +226,7 @@ export class BatchRun implements LineRun {
 
   private async begin(line: FileLine): Promise<void> {
     const { batch, parts } = this;
-    if (this.done.has(line.number) || (this.isOver && !this.owed.has(line.number))) return;
+    if (this.done.has(line.number) || this.isOver) return;
     const read = this.unique(readLine(line, batch.endpoint));
     while (this.underWay.size >= parts.linesInFlight) await Promise.race(this.underWay);
     const work: Promise<void> = this.made(read)
@@ -242,7 +235,7 @@ export class BatchRun implements LineRun {
     this.underWay.add(work);
   }
 
-  /** Whether no further line gets a result, except those that are charged. */
+  /** Whether no further line gets a result. */
   private get isOver(): boolean {
     // Those of a message batch are not counted as failed.
     const isExpired = this.stopped === 'expired' && this.batch.form === 'anthropic';
@@ -273,21 +266,21 @@ export class BatchRun implements LineRun {
     const { batch, parts } = this;
     const { number, customId, body, fault } = read;
     const of = { batchId: batch.id, number, customId };
-    const isOwed = this.owed.has(number);
-    const refusal = fault ?? (isOwed || !this.isSpent ? undefined : SPENT);
+    const refusal = fault ?? (this.isSpent ? SPENT : undefined);
     if (!body || refusal) {
       const content = RESULT_LINES[batch.form].faulty(of, refusal ?? EXPIRED);
       await this.store({ line: number, customId, isFailed: true, content, spending: undefined });
       return;
     }
     const { accountId, endpoint } = batch;
-    const line = { batchId: batch.id, accountId, endpoint, number, body, isOwed };
+    const line = { batchId: batch.id, accountId, endpoint, number, body };
     const final = await parts.calls.final(line, this);
     if (final) {
       const isFailed = final.response.status >= 300;
       const content = RESULT_LINES[batch.form].responded(of, final.response);
       const spending = final.charge && spendingOf(final.charge);
-      await final.ended(await this.store({ line: number, customId, isFailed, content, spending }));
+      const result = { line: number, customId, isFailed, content, spending };
+      await final.ended(await this.store(result, final.lease));
     } else if (this.stopped === 'expired' && !this.isOver) {
       const content = RESULT_LINES[batch.form].faulty(of, EXPIRED);
       await this.store({ line: number, customId, isFailed: true, content, spending: undefined });
@@ -301,11 +294,11 @@ export class BatchRun implements LineRun {
   }
 
   /** The first result of a line counts, and none of a batch that has ended. */
-  private async store(result: LineResult): Promise<LineOutcome> {
+  private async store(result: LineResult, lease?: RequestLease): Promise<LineOutcome> {
     const { batch, parts } = this;
     for (;;) {
       try {
-        const stored = await parts.results.insert(batch.id, result);
+        const stored = await parts.results.insert(batch.id, result, lease);
         if (stored) {
           this.note({ ...result, ...stored });
           metrics.lines.add(1, stored.isFailed ? 'failed' : 'completed');

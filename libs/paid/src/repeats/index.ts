@@ -1,2 +1,3 @@
+export type { RequestLease } from './repeated-request.store.js';
 export { type ClaimedRequest, RepeatedRequests } from './repeated-requests.js';
 export { digestOf } from './sealed-answer.js';

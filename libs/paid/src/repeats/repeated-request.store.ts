@@ -23,12 +23,6 @@ export interface RepeatedRow {
   readonly answer: Buffer | null;
 }
 
-/** A request that is charged and has no response yet. */
-interface OwedRow {
-  readonly key: string;
-  readonly charge: UsageRecorded;
-}
-
 const KEPT_SECONDS = 86_400;
 
 /** What is stored of an account's responses at once; of more requests only the fact is kept. */
@@ -69,21 +63,50 @@ export class RepeatedRequestStore {
     return row;
   }
 
-  async owed(accountId: string, beginning: string): Promise<OwedRow[]> {
-    return this.database.query<OwedRow>(
-      `SELECT key, charge FROM gateway.repeated_requests
-       WHERE account_id = $1 AND starts_with(key, $2) AND charge IS NOT NULL AND NOT is_made`,
+  /**
+   * Ends the leases of all requests without a response whose keys have this beginning. Returns the charges that
+   * are stored for them.
+   */
+  async releaseAll(accountId: string, beginning: string): Promise<UsageRecorded[]> {
+    const rows = await this.database.query<{ charge: UsageRecorded | null }>(
+      `UPDATE gateway.repeated_requests SET version = version + 1, lease_until = now()
+       WHERE account_id = $1 AND starts_with(key, $2) AND NOT is_made RETURNING charge`,
       [accountId, beginning],
     );
+    return rows.flatMap(({ charge }) => charge ?? []);
   }
 
-  /** Whether the lease is the newest one, although it may have ended. */
-  async isNewest({ accountId, key, version }: RequestLease): Promise<boolean> {
-    const rows = await this.database.query(
-      'SELECT FROM gateway.repeated_requests WHERE account_id = $1 AND key = $2 AND version = $3',
+  /**
+   * Ends a lease, so that the request can be made again. Returns the charge that is stored for it, if any;
+   * none is stored from then on. Its row stays if its id must not be used for another attempt.
+   */
+  async release({ accountId, key, version }: RequestLease): Promise<UsageRecorded | undefined> {
+    const [row] = await this.database.query<{ charge: UsageRecorded | null }>(
+      `WITH forgotten AS (
+         DELETE FROM gateway.repeated_requests
+         WHERE account_id = $1 AND key = $2 AND version = $3 AND NOT is_made AND version = 0 AND charge IS NULL
+       )
+       UPDATE gateway.repeated_requests SET version = version + 1, lease_until = now()
+       WHERE account_id = $1 AND key = $2 AND version = $3 AND NOT is_made AND (version > 0 OR charge IS NOT NULL)
+       RETURNING charge`,
       [accountId, key, version],
     );
-    return rows.length > 0;
+    return row?.charge ?? undefined;
+  }
+
+  /** Gives a request another id, without a charge. Undefined if another process has it. */
+  async rename(
+    { accountId, key, version }: RequestLease,
+    requestId: string,
+    leaseMs: number,
+  ): Promise<RepeatedRow | undefined> {
+    const [row] = await this.database.query<RepeatedRow>(
+      `UPDATE gateway.repeated_requests
+       SET request_id = $4, charge = NULL, version = version + 1, lease_until = now() + $5 * interval '1 millisecond'
+       WHERE account_id = $1 AND key = $2 AND version = $3 AND NOT is_made RETURNING ${COLUMNS}`,
+      [accountId, key, version, requestId, leaseMs],
+    );
+    return row;
   }
 
   async renew({ accountId, key, version }: RequestLease, leaseMs: number): Promise<void> {

@@ -176,7 +176,6 @@ it('frees the key of a request whose charge was refused, also if another process
       await kill(request);
       await claimed(request);
     }
-    expect(await refused.owedCharge()).toBeUndefined();
     await refused.ended(true);
   }
   const again = await claimed({ ...request, requestId: 'r-2' });
@@ -211,14 +210,50 @@ it('never charges a request that was withdrawn, and withdraws none whose charge 
   expect(charged.withdraw()).toBe(false);
 });
 
-it('finds the requests that are charged and have no response', async () => {
+it('releases a request with the charge that is stored for it, and charges nothing from then on', async () => {
+  const request = sent();
+  const free = await claimed(request);
+  expect(await free.released()).toBeUndefined();
+  const first = await claimed({ ...request, requestId: 'r-1' });
+  expect([first.isTakenOver, first.requestId]).toEqual([false, 'r-1']);
+  await expect(free.charged(chargeOf(request, 1))).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  const charge = await first.charged(chargeOf(request, 5));
+  expect(await first.released()).toEqual(charge);
+  await expect(first.charged(charge)).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  const second = await claimed({ ...request, requestId: 'r-2' });
+  expect([second.requestId, second.earlierCharge]).toEqual(['r-1', charge]);
+});
+
+it('makes a request under another id without its charge, which its next attempts keep', async () => {
+  const request = sent();
+  const first = await claimed(request);
+  await first.charged(chargeOf(request, 5));
+  await first.released();
+  const second = await claimed(request);
+  const renamed = await requests.renamed(second, 'r-2');
+  expect([renamed.requestId, renamed.earlierCharge]).toEqual(['r-2', undefined]);
+  await expect(requests.renamed(second, 'r-3')).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  await expect(second.charged(chargeOf(request, 5))).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  await renamed.released();
+  const last = await claimed(request);
+  expect([last.requestId, last.earlierCharge]).toEqual(['r-2', undefined]);
+  const charge = await last.charged({ ...chargeOf(request, 9), requestId: 'r-2' });
+  last.refused();
+  expect(await last.released()).toEqual(charge);
+});
+
+it('releases all requests of a beginning that have no response, also from processes that make them', async () => {
   const { accountId } = sent();
   const keys = ['batch 1', 'batch 2', 'batch 3', 'batch% 4'];
   const all = keys.map((key) => ({ ...sent({ accountId, requestId: key }), key }));
   const [first, second, third, fourth] = await Promise.all(all.map(claimed));
   for (const claim of [first, second, fourth]) await claim?.charged(chargeOf(sent({ accountId }), 1));
   await second?.ended(true);
-  expect(third?.hasCharge).toBe(false);
-  const owed = await requests.owed(accountId, 'batch ');
-  expect([...owed].map(([key, { cost }]) => [key, cost.usdNano])).toEqual([['batch 1', 1n]]);
+  const released = await requests.releaseAll(accountId, 'batch ');
+  expect(released.map(({ cost }) => cost.usdNano)).toEqual([1n]);
+  await expect(third?.charged(chargeOf(sent({ accountId }), 1))).rejects.toMatchObject({
+    code: 'REQUEST_IN_PROGRESS',
+  });
+  const again = await Promise.all([0, 2].map((at) => claimed(all[at] ?? sent())));
+  expect(again.map(({ earlierCharge }) => earlierCharge !== undefined)).toEqual([true, false]);
 });

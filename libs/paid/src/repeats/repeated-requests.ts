@@ -3,7 +3,12 @@ import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages
 import { Problem } from '@svc/contracts/problems';
 import { type Logger, RootLogger, retrying } from '@svc/runtime';
 import type { StoredResponse, Repeat } from '../http/repeat.js';
-import { type NamedRequest, RepeatedRequestStore, type RepeatedRow } from './repeated-request.store.js';
+import {
+  type NamedRequest,
+  RepeatedRequestStore,
+  type RepeatedRow,
+  type RequestLease,
+} from './repeated-request.store.js';
 import { type RequestDigest, seal, unseal } from './sealed-answer.js';
 
 /** A process that works on a request renews its lease; another one may take over after it has ended. */
@@ -28,21 +33,21 @@ export interface KeyedRequest extends Omit<NamedRequest, 'bodySha256'> {
 export class ClaimedRequest implements Repeat {
   readonly requestId: string;
   readonly isTakenOver: boolean;
+  /** What an earlier attempt has stored, which may or may not have made that charge. */
+  readonly earlierCharge: Charge | undefined;
   private readonly renewing: NodeJS.Timeout;
-  private readonly lease: { readonly accountId: string; readonly key: string; readonly version: number };
+  readonly lease: RequestLease;
   private isCharged: boolean;
   /** Whether its charge may be stored. */
   private isCharging = false;
   private isWithdrawn = false;
   private isRefused = false;
   private made: Charge | undefined;
-  /** The charge that is stored, or may be. */
-  private owed: Charge | undefined;
   private isEnded = false;
   private readonly ending = Promise.withResolvers<void>();
 
   constructor(
-    private readonly request: KeyedRequest,
+    readonly request: KeyedRequest,
     { version, request_id: requestId, charge }: RepeatedRow,
     private readonly neighbours: {
       readonly store: RepeatedRequestStore;
@@ -55,7 +60,7 @@ export class ClaimedRequest implements Repeat {
     this.requestId = requestId;
     this.isTakenOver = version > 0;
     this.isCharged = charge !== null;
-    if (charge) this.owed = decodeCharge(charge);
+    this.earlierCharge = charge ? decodeCharge(charge) : undefined;
     // It never rejects, and a renewal that fails is repeated.
     const renew = (): Promise<void> => neighbours.store.renew(this.lease, LEASE_MS).catch(() => undefined);
     this.renewing = setInterval(() => void renew(), RENEW_MS).unref();
@@ -66,19 +71,9 @@ export class ClaimedRequest implements Repeat {
     return this.ending.promise;
   }
 
-  /** Whether its charge is stored, so that it must have its response. */
-  get hasCharge(): boolean {
-    return this.isCharged;
-  }
-
   /** Its charge, once this process has made it. */
   get charge(): Charge | undefined {
     return this.made;
-  }
-
-  /** Whether its charge was refused: it is never made, and the same request is another one from then on. */
-  get wasRefused(): boolean {
-    return this.isRefused;
   }
 
   /** Gives the request up, unless its charge may be stored. If so returns true, and it is never charged. */
@@ -90,12 +85,10 @@ export class ClaimedRequest implements Repeat {
   async charged(charge: Charge): Promise<Charge> {
     if (this.isWithdrawn || this.isRefused) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharging = true;
-    this.owed ??= charge;
     const stored = await reached(this.neighbours.store.charge(this.lease, encodeCharge(charge)));
     if (!stored) throw new Problem('REQUEST_IN_PROGRESS');
     this.isCharged = true;
     this.made = decodeCharge(stored);
-    this.owed = this.made;
     return this.made;
   }
 
@@ -104,16 +97,19 @@ export class ClaimedRequest implements Repeat {
     this.isCharging = false;
     this.isCharged = false;
     this.made = undefined;
-    this.owed = undefined;
   }
 
   /**
-   * What must be given back if it has no response. It is never charged from then on, unless it is already; a
-   * process that has taken it over has its charge to answer for.
+   * It ends without a response, and is never charged from then on. Resolves to the charge that is stored for
+   * it, which is to be given back. Rejects with UNAVAILABLE if that cannot be known.
    */
-  async owedCharge(): Promise<Charge | undefined> {
-    if (this.withdraw() || !(await reached(this.neighbours.store.isNewest(this.lease)))) return undefined;
-    return this.owed;
+  async released(): Promise<Charge | undefined> {
+    const isFree = this.withdraw() && !this.isRefused;
+    const releasing = this.neighbours.store.release(this.lease);
+    await this.end(releasing);
+    if (isFree) return undefined;
+    const charge = await reached(releasing);
+    return charge && decodeCharge(charge);
   }
 
   /** Leaves it as it is to the process that takes over. */
@@ -143,7 +139,7 @@ export class ClaimedRequest implements Repeat {
   }
 
   /** What fails here is done by the process that takes over. */
-  private async end(change: Promise<void>): Promise<void> {
+  private async end(change: Promise<unknown>): Promise<void> {
     this.isEnded = true;
     clearInterval(this.renewing);
     try {
@@ -197,10 +193,24 @@ export class RepeatedRequests {
     return this.underWay.get(requestId);
   }
 
-  /** The charges of requests that have no response yet, by their keys, which have this beginning. */
-  async owed(accountId: string, beginning: string): Promise<ReadonlyMap<string, Charge>> {
-    const rows = await reached(this.store.owed(accountId, beginning));
-    return new Map(rows.map(({ key, charge }) => [key, decodeCharge(charge)]));
+  /**
+   * Makes a claimed request under another id, once its earlier charge is given back. The claim before ends.
+   * Refuses: REQUEST_IN_PROGRESS if another process has it, UNAVAILABLE.
+   */
+  async renamed(claimed: ClaimedRequest, requestId: string): Promise<ClaimedRequest> {
+    await claimed.left();
+    const row = await reached(this.store.rename(claimed.lease, requestId, LEASE_MS));
+    if (!row) throw new Problem('REQUEST_IN_PROGRESS');
+    return this.begun(claimed.request, row);
+  }
+
+  /**
+   * Takes the requests without a response whose keys have this beginning from the processes that make them:
+   * those are not charged from then on. Returns the charges that are stored, which are to be given back.
+   */
+  async releaseAll(accountId: string, beginning: string): Promise<readonly Charge[]> {
+    const charges = await reached(this.store.releaseAll(accountId, beginning));
+    return charges.map(decodeCharge);
   }
 
   private begun(request: KeyedRequest, row: RepeatedRow): ClaimedRequest {
