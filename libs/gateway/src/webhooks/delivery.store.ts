@@ -42,6 +42,8 @@ export interface Attempted {
   readonly retryMs: number | null;
   /** The endpoint wants no more events. */
   readonly isGone: boolean;
+  /** The fault is in this deployment, so it does not count against the endpoint. */
+  readonly isOurs?: boolean;
 }
 
 /** A delivery as it is listed. */
@@ -211,7 +213,7 @@ export class WebhookDeliveryStore {
       const { rows } = await client.query<DisabledRow>(END_LEASE, [
         id,
         hasSucceeded,
-        attempted.length > 0,
+        attempted.some(({ isOurs = false }) => !isOurs),
         attempted.some(({ isGone }) => isGone),
         pauseMs,
       ]);
@@ -241,7 +243,7 @@ const END_LEASE = `
     due_at = (SELECT min(next_try_at) FROM gateway.webhook_deliveries WHERE endpoint_id = $1),
     failing_since = CASE WHEN $2 THEN NULL WHEN $3 THEN coalesce(failing_since, now()) ELSE failing_since END,
     state = CASE WHEN state <> 'enabled' THEN state WHEN $4 THEN 'gone'
-      WHEN NOT $2 AND failing_since < now() - interval '${FAILING_DAYS} days' THEN 'failing' ELSE state END
+      WHEN NOT $2 AND $3 AND failing_since < now() - interval '${FAILING_DAYS} days' THEN 'failing' ELSE state END
   WHERE id = $1 RETURNING id, coalesce(account_id, '${OPERATOR}') AS account_id, url, state`;
 
 /** Notifies the other endpoints of the account. */

@@ -209,6 +209,29 @@ it('sends what it could not send once the mail server works again', async () => 
   expect(mailbox.texts()).toEqual([expect.stringContaining('usd: 7')]);
 });
 
+it('disables an address after five days of refusals, and not for what is wrong with the mail server', async () => {
+  const endpoint = await confirmed();
+  const { port } = mailbox;
+  await mailbox.stop();
+  const failed = async (tries: number): Promise<void> => {
+    await database.query(`UPDATE gateway.webhook_endpoints SET failing_since = now() - interval '6 days'`);
+    await database.query('UPDATE gateway.webhook_deliveries SET next_try_at = now()');
+    await database.query('UPDATE gateway.webhook_endpoints SET due_at = now(), lease_until = NULL');
+    deliveries.wake();
+    await eventually(async () => expect(await listed(endpoint)).toMatchObject([{ state: 'pending', tries }]));
+  };
+  await record(endpoint);
+  await failed(1);
+  expect((await endpoints.find(endpoint.accountId, endpoint.id)).state).toBe('enabled');
+  const unknown = Object.assign(new Error('no such user'), { responseCode: 550 });
+  mailbox = await Mailbox.start({ onRcptTo: (_, __, done) => done(unknown) }, port);
+  await failed(2);
+  expect(await listed(endpoint)).toMatchObject([{ status: 550, fault: 'The mail server replied with 550.' }]);
+  await eventually(async () =>
+    expect((await endpoints.find(endpoint.accountId, endpoint.id)).state).toBe('failing'),
+  );
+});
+
 it('sends a mailbox 3 codes a day and an account 10, also in parallel', async () => {
   const take = (accountId: string, address: string) =>
     confirmations.take(accountId, address).then(

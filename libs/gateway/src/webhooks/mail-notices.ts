@@ -25,7 +25,7 @@ export class MailNotices {
     endpoint: LeasedEndpoint,
     { address, due }: { readonly address: string; readonly due: readonly DueDelivery[] },
     stopping: AbortSignal,
-  ): Promise<Pick<Attempted, 'status' | 'fault'>> {
+  ): Promise<Pick<Attempted, 'status' | 'fault' | 'isOurs'>> {
     const { id, url, secret } = endpoint;
     const code = mailCode(this.secrets.open(secret, id), url, Date.now());
     const sent = createHash('sha256').update([id, ...due.map(({ event_id }) => event_id)].join(' '));
@@ -44,7 +44,8 @@ export class MailNotices {
         { endpoint: id, status: error.status, cause, command },
         'a mail could not be sent',
       );
-      return { status: error.status, fault: error.message };
+      // Only the address itself is the customer's.
+      return { status: error.status, fault: error.message, isOurs: command !== 'RCPT TO' };
     }
   }
 }

@@ -157,10 +157,10 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
   private async mail(endpoint: LeasedEndpoint, address: string): Promise<void> {
     const due = await this.store.due(endpoint.id, EVENTS_OF_MAIL);
     if (due.length === 0) return this.store.finish(endpoint, []);
-    const { status, fault } = await this.mails.send(endpoint, { address, due }, this.stopping.signal);
+    const { fault, ...outcome } = await this.mails.send(endpoint, { address, due }, this.stopping.signal);
     const attempted = due.map(({ id, tries }): Attempted => {
-      if (fault === null) return { id, state: 'delivered', status, fault, retryMs: null, isGone: false };
-      return { id, status, fault, ...nextTry(WAITS_MS[tries]), isGone: false };
+      if (fault === null) return { id, state: 'delivered', fault, retryMs: null, isGone: false, ...outcome };
+      return { id, fault, ...nextTry(WAITS_MS[tries]), isGone: false, ...outcome };
     });
     // Codes are bounded otherwise, and what follows them is awaited.
     return this.store.finish(endpoint, attempted, endpoint.unconfirmed ? 0 : MAIL_PAUSE_MS);
