@@ -44,6 +44,20 @@ describe('a request for Gemini', () => {
     expect(made(request, 'budget')).toMatchObject({ generationConfig: { thinkingConfig: expected } });
   });
 
+  it.each([[''], [null], [undefined]])('keeps the signature of a message with the content %j', (content) => {
+    const tool_calls = [call('c1', 'look', '{}')];
+    const message = { role: 'assistant', content, thought_signature: 's0' };
+    const messages = [message, { role: 'user', content: 'Go on.' }, { ...message, tool_calls }];
+    const sealed = { text: '', thoughtSignature: 's0' };
+    expect(made({ messages })).toMatchObject({
+      contents: [
+        { role: 'model', parts: [sealed] },
+        { role: 'user', parts: [{ text: 'Go on.' }] },
+        { role: 'model', parts: [sealed, { functionCall: { name: 'look', args: {} } }] },
+      ],
+    });
+  });
+
   it('has the conversation with its calls, their results and their signatures', () => {
     const messages = [
       { role: 'system', content: 'A' },

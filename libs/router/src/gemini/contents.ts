@@ -74,9 +74,11 @@ function callsOf(message: Fields, { names, reader }: Reading): Fields[] {
 function modelParts(message: Fields, reading: Reading): Fields[] {
   const texts = partsOf(message['content']);
   const { thought_signature: signature } = message;
-  const last = texts.at(-1);
-  if (typeof signature === 'string' && last) last['thoughtSignature'] = signature;
-  return [...texts, ...callsOf(message, reading)];
+  const calls = callsOf(message, reading);
+  if (typeof signature !== 'string' || signature === '') return [...texts, ...calls];
+  // It comes with an empty text if the model has said nothing.
+  const last = texts.pop() ?? { text: '' };
+  return [...texts, { ...last, thoughtSignature: signature }, ...calls];
 }
 
 /** What a tool has returned: its texts, and files beside it. */
