@@ -54,7 +54,7 @@ export interface FinalResponse {
   readonly response: LineResponse;
   /** Undefined if it costs nothing. */
   readonly charge: Charge | undefined;
-  /** What this process must still have when the response is stored. Undefined if the line was never claimed. */
+  /** What this process must still have when the response is stored. Undefined if it was never claimed. */
   readonly lease: RequestLease | undefined;
   /** Called once it is known what became of the response. What is charged without one is given back. */
   readonly ended: (outcome: LineOutcome) => Promise<void>;
@@ -75,8 +75,8 @@ export class LineCalls {
   ) {}
 
   /**
-   * Gives back what the lines of a batch have cost that have no response, and takes them from the processes that
-   * send them. May be repeated. Rejects: UNAVAILABLE.
+   * Gives back what the lines of a batch have cost that have no response, and takes them from the processes
+   * that send them. May be repeated. Rejects: UNAVAILABLE.
    */
   async giveBackAll({ batchId, accountId }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<void> {
     const charges = await this.repeats.releaseAll(accountId, keyOf({ batchId, number: '' }));
@@ -178,9 +178,9 @@ class Sending {
   ) {}
 
   /**
-   * The id under which it is charged. Nobody can say what became of the charge of an earlier attempt, which the
-   * ledger may have refused, and then blocks. So that costs nothing, and this one has another id. Rejects:
-   * REQUEST_IN_PROGRESS, UNAVAILABLE.
+   * The id under which it is charged. Nobody can say what became of the charge of an earlier attempt, which
+   * the ledger may have refused, and then blocks. So that costs nothing, and this one has another id.
+   * Rejects: REQUEST_IN_PROGRESS, UNAVAILABLE.
    */
   async requestId(): Promise<string> {
     const claim = await this.claim();

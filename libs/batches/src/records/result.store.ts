@@ -32,8 +32,8 @@ export class ResultStore {
 
   /**
    * Durable once this resolves. The first result of a line counts; returns whether that is a failure.
-   * Undefined if the batch has ended, or another process has the line by now. A success ends the request of its
-   * line, so that its charge is not given back.
+   * Undefined if the batch has ended, or another process has the line by now. A success ends the request of
+   * its line, so that its charge is not given back.
    */
   async insert(
     batchId: string,

@@ -64,8 +64,8 @@ export class RepeatedRequestStore {
   }
 
   /**
-   * Ends the leases of all requests without a response whose keys have this beginning. Returns the charges that
-   * are stored for them.
+   * Ends the leases of all requests without a response whose keys have this beginning. Returns the charges
+   * that are stored for them.
    */
   async releaseAll(accountId: string, beginning: string): Promise<UsageRecorded[]> {
     const rows = await this.database.query<{ charge: UsageRecorded | null }>(
