@@ -85,13 +85,12 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
     status: 402,
     why: 'A caller without credentials learns how to pay: x402 requires 402, and it is described.',
   })),
+  {
+    check: 'negative_data_rejection',
+    status: 413,
+    why: 'A body that is too large for its route is refused before it is read, and 413 is described.',
+  },
   ...COMPLETIONS.flatMap((operation) => [
-    {
-      check: 'negative_data_rejection',
-      operation,
-      status: 413,
-      why: 'A body of more than 35 MB is refused before it is read, and 413 is described.',
-    },
     refused(
       operation,
       /stream_options is only allowed when stream is true/,
@@ -138,6 +137,13 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   ...['POST /responses', 'POST /responses/input_tokens'].map((operation) =>
     refused(operation, /must have file_data or file_url|send either allowed_x_handles/, TOGETHER),
+  ),
+  ...['POST /responses', 'POST /responses/input_tokens'].map((operation) =>
+    refused(
+      operation,
+      /must be the encrypted_content of a response of this service/,
+      'Only the service makes them, and a made-up one does not look different.',
+    ),
   ),
   refused(
     'DELETE /api_keys',
@@ -242,8 +248,8 @@ export const KNOWN_FAILURES: readonly KnownFailure[] = [
   ),
   refused(
     'POST /api_keys/generate_web3_key',
-    /token must be one from GET|at most nine decimals/,
-    'Only the service makes tokens, and a made-up one does not look different; nor are steps of 1e-9 steps of binary numbers.',
+    /token must be one from GET|must be the address of a wallet|at most nine decimals/,
+    'A schema does not decode addresses. Only the service makes tokens, and a made-up one does not look different; nor are steps of 1e-9 steps of binary numbers.',
   ),
   ...['POST /api_keys', 'PATCH /api_keys', 'POST /operator/v1/accounts/{id}/api_keys'].flatMap(
     (operation) => [
