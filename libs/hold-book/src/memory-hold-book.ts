@@ -117,6 +117,10 @@ export class MemoryHoldBook extends HoldBook {
 
   override async available(accountId: string): Promise<Balances> {
     if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
+    return this.availableNow(accountId);
+  }
+
+  protected availableNow(accountId: string): Balances {
     this.sweep();
     return this.accounts.get(accountId).available;
   }
@@ -135,6 +139,10 @@ export class MemoryHoldBook extends HoldBook {
 
   override async holdRest(accountId: string, requestId: string): Promise<bigint> {
     if (!this.accounts.has(accountId)) await this.accounts.ensure(accountId);
+    return this.holdRestNow(accountId, requestId);
+  }
+
+  protected holdRestNow(accountId: string, requestId: string): bigint {
     const account = this.accounts.get(accountId);
     const now = this.sweep();
     const known = this.placed.get(requestId);
@@ -188,7 +196,7 @@ export class MemoryHoldBook extends HoldBook {
     return undefined;
   }
 
-  private settleNow(hold: Hold, cost: Balances): void {
+  protected settleNow(hold: Hold, cost: Balances): void {
     const placedHold = this.placed.get(hold.requestId);
     if (!placedHold) {
       this.settleLapsed(hold, cost);

@@ -111,12 +111,9 @@ class WatchedBook extends MemoryHoldBook {
     );
   }
 
-  override settle(hold: Hold, cost: Balances): Promise<void> | undefined {
-    const tell = (): void => this.watched.model.settle(hold, cost, this['placed'].has(hold.requestId));
-    const settled = super.settle(hold, cost);
-    if (settled) return this.after(settled, tell);
-    this.compare(tell);
-    return undefined;
+  protected override settleNow(hold: Hold, cost: Balances): void {
+    super.settleNow(hold, cost);
+    this.compare(() => this.watched.model.settle(hold, cost, this['placed'].has(hold.requestId)));
   }
 
   override release(hold: Hold): undefined {
@@ -129,7 +126,9 @@ class WatchedBook extends MemoryHoldBook {
     const known = new Set(all.filter((hold) => this.isKnown(hold)));
     const isTaken = (hold: Hold): boolean | undefined =>
       known.has(hold) ? this['placed'].has(hold.requestId) : undefined;
-    return this.after(super.renew(all), () => this.watched.model.renew(all, isTaken));
+    const renewed = super.renew(all);
+    this.compare(() => this.watched.model.renew(all, isTaken));
+    return renewed;
   }
 
   override post(postings: readonly AccountPosting[]): Promise<void> {
@@ -138,16 +137,16 @@ class WatchedBook extends MemoryHoldBook {
     return posted;
   }
 
-  override available(accountId: string): Promise<Balances> {
-    return this.after(super.available(accountId), (available) =>
-      this.watched.model.look(accountId, available),
-    );
+  protected override availableNow(accountId: string): Balances {
+    const available = super.availableNow(accountId);
+    this.compare(() => this.watched.model.look(accountId, available));
+    return available;
   }
 
-  override holdRest(accountId: string, requestId: string): Promise<bigint> {
-    return this.after(super.holdRest(accountId, requestId), (diemNano) =>
-      this.watched.model.holdRest(accountId, requestId, diemNano),
-    );
+  protected override holdRestNow(accountId: string, requestId: string): bigint {
+    const diemNano = super.holdRestNow(accountId, requestId);
+    this.compare(() => this.watched.model.holdRest(accountId, requestId, diemNano));
+    return diemNano;
   }
 
   /** Whether the account and key of a hold are in memory, so that it can be taken again. */
@@ -177,19 +176,6 @@ class WatchedBook extends MemoryHoldBook {
     if (!(error instanceof Problem)) this.watched.fail(error);
     else if (!this.seenErrors.has(error)) this.compare(() => tell({ refused: error.code }));
     if (error instanceof Problem) this.seenErrors.add(error);
-  }
-
-  private after<Result>(operation: Promise<Result>, tell: (result: Result) => void): Promise<Result> {
-    return operation.then(
-      (result) => {
-        this.compare(() => tell(result));
-        return result;
-      },
-      (error: unknown) => {
-        if (!(error instanceof Problem)) this.watched.fail(error);
-        throw error;
-      },
-    );
   }
 
   private compare(work: () => void): void {
