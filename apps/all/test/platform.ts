@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { layServerData } from '@svc/storage/testing';
 import { RunningProcess } from '@svc/testing';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import { stringify } from 'yaml';
 import { Deployment } from './deployment.js';
 import { BASE_ENV, MAIN, ownEnv } from './own-env.js';
@@ -131,6 +132,7 @@ export class Platform extends Deployment {
   }
 
   static async start(options: PlatformOptions = {}): Promise<Platform> {
+    leaveConnections();
     const simulator = await startSimulator({ port: 0 });
     const dir = await mkdtemp(join(options.folder ?? tmpdir(), 'svc-e2e-'));
     const catalog = options.catalogText ?? catalogText(simulator, options);
@@ -245,6 +247,17 @@ export class Platform extends Deployment {
     await this.simulator.close();
     await rm(this.home.dir, { recursive: true, force: true });
   }
+}
+
+/**
+ * A process may close a connection that nobody has used for long, at the moment when the next file sends a
+ * request on it.
+ */
+function leaveConnections(): void {
+  const dispatcher = getGlobalDispatcher();
+  setGlobalDispatcher(new Agent());
+  // Requests under way end first, whenever that is.
+  dispatcher.close().catch(() => undefined);
 }
 
 /** Whether the process of the worker can be configured so without a restart. */
