@@ -16,7 +16,7 @@ beforeAll(async () => {
   const backend = { url: scripted.url, model: 'scripted' };
   platform = await Platform.start({
     models: [{ id: 'scripted', pricing: PRICING, backends: [backend] }],
-    env: { GATEWAY_FIRST_TOKEN_WAIT_MS: '200', ROUTER_COOL_DOWN_MS: '1' },
+    env: { ROUTER_COOL_DOWN_MS: '1' },
   });
   account = await platform.account('100.00');
 });
@@ -39,13 +39,6 @@ const WHOLE = {
 
 const ask = (script: Script, stream: boolean, apiKey = account.apiKey): Promise<Response> =>
   platform.chat(apiKey, { model: 'scripted', messages: [scriptMessage(script)], stream, max_tokens: 20 });
-
-const post = (path: string, body: object): Promise<Response> =>
-  fetch(platform.apiUrl + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
 
 /** The script of a response with this text, and this end. */
 const ended = (end: object, stream: boolean): Script =>
@@ -240,63 +233,5 @@ describe('a response in another form than was asked for', () => {
       reasons: ['stop'],
     });
     expect((await seen(await ask({ answer: { ...WHOLE, error } }, false), false)).text).toBe('some text');
-  });
-});
-
-describe('an error of a stream that has sent nothing but keep-alives', () => {
-  const LATE = {
-    waitMs: 600,
-    status: 400,
-    body: {
-      error: {
-        message: "This model's maximum context length is 1024 tokens. However, you requested 1025.",
-      },
-    },
-  };
-  const OVERFLOW = /maximum context length is 1024 tokens/;
-
-  it('is a response that was created and failed, with its code', async () => {
-    scripted.refuse(1, LATE);
-    const response = await post('/responses', { model: 'scripted', input: 'hi', stream: true });
-    expect(response.status).toBe(200);
-    const text = await response.text();
-    const events = [...text.matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(([, name, data = '']) => {
-      const event = JSON.parse(data) as { type: string };
-      expect(event.type).toBe(name);
-      return event;
-    });
-    expect(events).toMatchObject([
-      { type: 'response.created', sequence_number: 0, response: { status: 'in_progress', error: null } },
-      {
-        type: 'response.failed',
-        sequence_number: 1,
-        response: {
-          id: response.headers.get('x-request-id'),
-          model: 'scripted',
-          status: 'failed',
-          output: [],
-          error: { code: 'context_length_exceeded', message: expect.stringMatching(OVERFLOW) },
-        },
-      },
-    ]);
-    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
-  });
-
-  it('is the same error in the dialect of every endpoint', async () => {
-    const messages = [{ role: 'user', content: 'hi' }];
-    const requests: [string, object][] = [
-      ['/chat/completions', { messages }],
-      ['/completions', { prompt: 'hi' }],
-      ['/messages', { messages, max_tokens: 20 }],
-      ['/responses', { input: 'hi' }],
-    ];
-    for (const [path, body] of requests) {
-      scripted.refuse(1, LATE);
-      const response = await post(path, { model: 'scripted', ...body, stream: true });
-      const text = await response.text();
-      expect(text).toMatch(/^(: keep-alive|event: ping)/);
-      expect(text).toMatch(OVERFLOW);
-      expect(text).toMatch(/context_length_exceeded|TOO_MANY_TOKENS/);
-    }
   });
 });

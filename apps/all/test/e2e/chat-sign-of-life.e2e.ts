@@ -113,3 +113,60 @@ describe('a response that is not streamed', () => {
     expect((await response).status).toBeGreaterThanOrEqual(500);
   });
 });
+
+describe('an error of a stream that has sent nothing but keep-alives', () => {
+  const OVERFLOW = /maximum context length is 1024 tokens/;
+  const MESSAGE = "This model's maximum context length is 1024 tokens. However, you requested 1025.";
+
+  /** The response to a request whose backend refuses it after the response has begun. */
+  async function refusedLate(path: string, body: object): Promise<{ response: Response; text: string }> {
+    const { apiKey } = await platform.account();
+    const response = await fetch(platform.apiUrl + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'silent', ...body, stream: true }),
+    });
+    await silent.answer((answer) =>
+      answer.writeHead(400).end(JSON.stringify({ error: { message: MESSAGE } })),
+    );
+    return { response, text: await response.text() };
+  }
+
+  it('is a response that was created and failed, with its code', async () => {
+    const { response, text } = await refusedLate('/responses', { input: 'hi' });
+    expect(response.status).toBe(200);
+    const events = [...text.matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(([, name, data = '']) => {
+      const event = JSON.parse(data) as { type: string };
+      expect(event.type).toBe(name);
+      return event;
+    });
+    expect(events).toMatchObject([
+      { type: 'response.created', sequence_number: 0, response: { status: 'in_progress', error: null } },
+      {
+        type: 'response.failed',
+        sequence_number: 1,
+        response: {
+          id: response.headers.get('x-request-id'),
+          model: 'silent',
+          status: 'failed',
+          output: [],
+          error: { code: 'context_length_exceeded', message: expect.stringMatching(OVERFLOW) },
+        },
+      },
+    ]);
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  const messages = [{ role: 'user', content: 'hi' }];
+  it.each([
+    ['/chat/completions', { messages }],
+    ['/completions', { prompt: 'hi' }],
+    ['/messages', { messages, max_tokens: 20 }],
+    ['/responses', { input: 'hi' }],
+  ])('is the same error in the dialect of %s', async (path, body) => {
+    const { text } = await refusedLate(path, body);
+    expect(text).toMatch(/^(: keep-alive|event: ping)/);
+    expect(text).toMatch(OVERFLOW);
+    expect(text).toMatch(/context_length_exceeded|TOO_MANY_TOKENS/);
+  });
+});
