@@ -186,7 +186,10 @@ function known([endpoint]: readonly StoredEndpoint[]): StoredEndpoint {
   return endpoint;
 }
 
-/** The secret of a server's URL was shown, so whoever has it could make codes for an address. */
+/**
+ * Whoever knows the secret of an endpoint can make the codes of its address. That of a server was shown, so
+ * its endpoint cannot become one for an address.
+ */
 function demandSafe(current: StoredEndpoint, { url, enabled }: EndpointChange): void {
   const isMail = addressIn(current.url) !== undefined;
   if (url !== undefined && url !== current.url && (isMail || addressIn(url) !== undefined))
