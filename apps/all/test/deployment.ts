@@ -1,6 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-tests-of-the-platform';
+
+/** No machine needs as long for a call of the operator's API. */
+const ANSWERED_WITHIN_MS = 30_000;
+const RETRY_MS = 200;
 
 export interface TestAccount {
   readonly id: string;
@@ -31,16 +36,28 @@ export abstract class Deployment {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
+  /**
+   * What the operator's API answers when it can: a busy machine may let a call between services end at its
+   * deadline.
+   */
+  private async answered(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    for (const deadline = Date.now() + ANSWERED_WITHIN_MS; ; await sleep(RETRY_MS)) {
+      const response = await this.operator(method, path, body);
+      if (response.status < 300) return response.body;
+      if (response.status !== 503 || Date.now() > deadline)
+        throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+    }
+  }
+
   /** Opens an account with this number of USD and an inference key. */
   async account(usd = '10.00', account: object = {}): Promise<TestAccount> {
-    const { body } = await this.operator('POST', '/accounts', { name: 'test', ...account });
-    const id = String(body['id']);
-    if (Number(usd) > 0) await this.operator('POST', `/accounts/${id}/credits`, { usd, reference: 'start' });
-    const key = await this.operator('POST', `/accounts/${id}/api_keys`, {
+    const id = String((await this.answered('POST', '/accounts', { name: 'test', ...account }))['id']);
+    if (Number(usd) > 0) await this.answered('POST', `/accounts/${id}/credits`, { usd, reference: 'start' });
+    const key = await this.answered('POST', `/accounts/${id}/api_keys`, {
       apiKeyType: 'INFERENCE',
       description: '',
     });
-    const apiKey = String(key.body['apiKey']);
+    const apiKey = String(key['apiKey']);
     return { id, apiKey, openai: new OpenAI({ apiKey, baseURL: this.apiUrl, maxRetries: 0 }) };
   }
 
@@ -60,8 +77,8 @@ export abstract class Deployment {
 
   /** The balances of the account, as decimal strings. */
   async balances(id: string): Promise<{ usd: string; diem: string }> {
-    const { body } = await this.operator('GET', `/accounts/${id}`);
-    return body['balances'] as { usd: string; diem: string };
+    const account = await this.answered('GET', `/accounts/${id}`);
+    return account['balances'] as { usd: string; diem: string };
   }
 
   audit(): Promise<OperatorResponse> {

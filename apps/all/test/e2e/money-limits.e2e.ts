@@ -1,14 +1,16 @@
+import { isNightly } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, chunksOf, errorOf } from '../response-bodies.js';
 import { Platform } from '../platform.js';
 import { isClustered } from '../target.js';
 
-/** More for a cluster, where several gateways share them. */
-const REQUESTS = isClustered() ? 1_000 : 500;
+/** Clients of one account; CI may have a slow machine for two clusters and their clients. */
+const MOST_ON_CLUSTER = isNightly ? 1_000 : 300;
+const REQUESTS = isClustered() ? MOST_ON_CLUSTER : 500;
 const TOKENS = 2_000;
 
 /**
- * Errors of services and of a simulator that share an overloaded machine with the 1,000 clients; they are not
+ * Errors of services and of a simulator that share an overloaded machine with its clients; they are not
  * charged. A stream may have begun before, to keep its connection alive.
  */
 const KEPT_WAITING = isClustered()
@@ -89,7 +91,7 @@ describe.each([
   ['streams', true],
   ['completions that are not streamed', false],
 ])('an account with 1.00 USD and far more concurrent %s than it can pay for', (_, stream) => {
-  it('is charged all it has and no more, as reported to its clients', { timeout: 120_000 }, async () => {
+  it('is charged all it has and no more, as reported to its clients', { timeout: 240_000 }, async () => {
     const { id, apiKey } = await platform.account('1.00');
     const { gatewayUrls } = platform;
     const gateways = Array.from({ length: REQUESTS }, (_each, at) => gatewayUrls[at % gatewayUrls.length]);
