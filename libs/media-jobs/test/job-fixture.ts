@@ -267,6 +267,7 @@ export class JobFixture {
         fields: {},
         others: {},
         picture: { type: 'image/png', base64: 'AAAA' },
+        inputs: [{ part: 'last_image', type: 'image/png', base64: 'BBBB' }],
       },
       bodySha256: 'hash',
       expectedMs: 60_000,

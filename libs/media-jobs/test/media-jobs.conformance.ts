@@ -85,6 +85,24 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       expect(fixture.backend.orders[0]?.picture?.base64 === PICTURE).toBe(true);
     });
 
+    it('passes further files on to the backend as they were, in their sequence, until the job ends', async () => {
+      const job = jobOf();
+      const inputs = ['AAEC', 'AwQF', ''].map((base64) => ({
+        part: 'references',
+        type: 'image/png',
+        base64,
+      }));
+      await started.port.place({ ...job, order: { ...job.order, picture: undefined, inputs } });
+      await started.port.charged(job.id);
+      await fixture.work();
+      expect(fixture.backend.orders[0]).toMatchObject({ inputs });
+      const stored = () =>
+        database.query('SELECT inputs IS NULL AS gone FROM media.jobs WHERE id = $1', [job.id]);
+      expect(await stored()).toEqual([{ gone: false }]);
+      await started.port.end(job.id);
+      expect(await stored()).toEqual([{ gone: true }]);
+    });
+
     it('takes a job once, however often it is placed and reported as charged', async () => {
       const { port } = started;
       const job = jobOf({ idempotencyKey: 'once' });

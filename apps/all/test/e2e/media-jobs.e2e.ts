@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { type Simulator, startSimulator } from '@svc/simulator';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
@@ -34,6 +35,17 @@ beforeAll(async () => {
       video('html', ';fault=html'),
       video('rejects', ';fault=400'),
       video('images', '', { constraints: { ...CLIP, modelType: 'image-to-video' } }),
+      video('from-files', ';delay-ms=600000', {
+        constraints: {
+          ...CLIP,
+          modelType: 'video',
+          inputs: {
+            end_image_url: { part: 'last_image' },
+            reference_image_urls: { part: 'input_references', most: 2 },
+            video_url: { part: 'video' },
+          },
+        },
+      }),
       {
         id: 'song',
         name: 'Song',
@@ -109,6 +121,40 @@ describe('a video', () => {
       bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
     );
     expect(before - (await balance())).toBeCloseTo(0.2, 9);
+  });
+
+  it('is made from the further files that its model takes', async () => {
+    const clip = await (await result('clip', await queue(ORDER))).arrayBuffer();
+    const picture = await sharp({ create: { width: 64, height: 64, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    const url = `data:image/png;base64,${picture.toString('base64')}`;
+    const body = {
+      ...ORDER,
+      model: 'from-files',
+      prompt: 'From files',
+      image_url: url,
+      end_image_url: url,
+      reference_image_urls: [url, url],
+      video_url: `data:video/mp4;base64,${Buffer.from(clip).toString('base64')}`,
+    };
+    expect(await (await post('video/quote', body)).json()).toEqual({ quote: 0.2 });
+    await queue(body);
+    let files: readonly string[] | undefined;
+    await eventually('the model server has the files', async () => {
+      const jobs = (await (await fetch(`${backend.url}/v1/videos`)).json()) as {
+        data: { prompt: string; files: string[] }[];
+      };
+      files = jobs.data.find(({ prompt }) => prompt === body.prompt)?.files.toSorted();
+      return files !== undefined;
+    });
+    expect(files).toEqual([
+      'input_reference image/png',
+      'input_references image/png',
+      'input_references image/png',
+      'last_image image/png',
+      'video video/mp4',
+    ]);
   });
 
   it('is deleted by complete, which may be repeated', async () => {
@@ -203,6 +249,9 @@ describe('a video', () => {
     ['image_url', { model: 'images' }],
     ['image_url', { model: 'images', image_url: 'http://127.0.0.1:1/cat.png' }],
     ['video_url', { video_url: 'https://example.com/cat.mp4' }],
+    ['end_image_url', { model: 'from-files', end_image_url: 'http://127.0.0.1:1/cat.png' }],
+    ['video_url', { model: 'from-files', video_url: 'data:video/mp4;base64,AAAA' }],
+    ['reference_image_urls.0', { model: 'from-files', reference_image_urls: ['http://127.0.0.1:1/cat.png'] }],
     ['num_frames', { num_frames: 10_000 }],
     ['seconds', { seconds: 60 }],
     ['model', { model: 'nothing' }],

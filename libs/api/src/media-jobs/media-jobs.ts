@@ -38,8 +38,29 @@ const videoOptions = {
     .describe('Whether the video has sound, for models with `audio_configurable`. Default: true.'),
 };
 
+const InputUrl = z.string().min(1);
+const FOR_INPUTS = 'for models that have this field in `inputs`';
+
+/** What a video is made from, in addition to its first image. */
+const videoInputs = {
+  end_image_url: InputUrl.optional().describe(`The image to end with, ${FOR_INPUTS}.`),
+  reference_image_urls: z
+    .array(InputUrl)
+    .min(1)
+    .max(30)
+    .optional()
+    .describe(`Images of what is to be seen, ${FOR_INPUTS}, which says how many.`),
+  video_url: InputUrl.optional().describe(`The video to begin from, ${FOR_INPUTS}.`),
+  reference_video_urls: z
+    .array(InputUrl)
+    .min(1)
+    .max(10)
+    .optional()
+    .describe(`Videos of what is to be seen, ${FOR_INPUTS}, which says how many.`),
+};
+
 /** What a video would cost depends on this. */
-export const VideoQuote = z.looseObject({ model: Model, ...videoOptions });
+export const VideoQuote = z.looseObject({ model: Model, ...videoOptions, ...videoInputs });
 
 /** Of fields that are not listed here, the model server gets those that it may, as text. */
 export const VideoOrder = z.looseObject({
@@ -52,6 +73,7 @@ export const VideoOrder = z.looseObject({
     .min(1)
     .optional()
     .describe('The image to begin with, as a data URL or a public URL; required by image-to-video models.'),
+  ...videoInputs,
   anon_user_id: z.string().max(128).optional().describe('Accepted but not used.'),
   callback_url: CallbackUrl,
 });

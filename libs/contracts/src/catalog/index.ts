@@ -45,6 +45,6 @@ export { CryptoRpc, GENESIS_HASH, type RpcFamily, type RpcNetwork } from './rpc-
 export { Scraping, Search, SearchProvider } from './search.js';
 export { BANDS, type Band, tieredNano } from './price-tiers.js';
 export { TeeBackend } from './tee-backends.js';
-export { musicPrice, secondsOf, videoPrice } from './video-models.js';
+export { musicPrice, secondsOf, VIDEO_INPUTS, type VideoInput, videoPrice } from './video-models.js';
 export { slotIn, type WorkflowSlot } from './workflow.js';
 export { Guard, MODERATION_CATEGORIES } from './moderation-models.js';

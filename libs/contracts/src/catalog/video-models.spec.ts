@@ -26,6 +26,14 @@ describe('video and music models', () => {
     expect(issuesOf({ ...MUSIC, pricing: { durations: { '60': 0.03, '240': 0.08 } } })).toEqual([]);
   });
 
+  it('take further files as parts of any name that has no other meaning', () => {
+    const taking = (inputs: object): string[] =>
+      issuesOf({ ...VIDEO, constraints: { ...VIDEO.constraints, inputs } });
+    expect(taking({ end_image_url: { part: 'last_image' }, video_url: { part: 'video[]' } })).toEqual([]);
+    expect(taking({ video_url: { part: 'prompt' } })).toEqual(['constraints.inputs.video_url.part']);
+    expect(taking({ audio_url: { part: 'audio' } })).toEqual(['constraints.inputs']);
+  });
+
   it.each([
     ['a video without a price', { ...VIDEO, pricing: undefined }, 'pricing'],
     [

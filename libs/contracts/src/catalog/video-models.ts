@@ -38,6 +38,27 @@ function isUnique(names: readonly string[]): boolean {
 const Names = <Name extends z.ZodType<string>>(name: Name) =>
   z.array(name).refine(isUnique, 'must not repeat a value');
 
+/** The fields of requests that bring further files, each with what its files are. */
+export const VIDEO_INPUTS = {
+  end_image_url: 'image',
+  reference_image_urls: 'image',
+  reference_video_urls: 'video',
+  video_url: 'video',
+} as const;
+
+export type VideoInput = keyof typeof VIDEO_INPUTS;
+
+/** Parts of the form that have a meaning of their own. */
+const OWN_PARTS = ['model', 'prompt', 'seconds', 'size'];
+
+const InputPart = z
+  .string()
+  .regex(/^[A-Za-z_][\w.-]{0,63}(\[\])?$/, 'must be the name of a part')
+  .refine((part) => !OWN_PARTS.includes(part), 'has another meaning');
+
+/** How the backends of a model take the files of a field: as parts of a form with this name. */
+const InputFiles = z.strictObject({ part: InputPart, most: PositiveCount.max(30).default(1) });
+
 const VideoConstraints = z.strictObject({
   modelType: z.enum(['text-to-video', 'image-to-video', 'video']).default('text-to-video'),
   durations: Names(Duration).min(1),
@@ -50,6 +71,10 @@ const VideoConstraints = z.strictObject({
   /** Whether requests may choose that. */
   audioConfigurable: z.boolean().default(false),
   promptCharacterLimit: PositiveCount.max(20_000).default(2_500),
+  /** The fields with further files that its backends take; without any, they are refused. */
+  inputs: z
+    .partialRecord(z.enum(Object.keys(VIDEO_INPUTS) as [VideoInput, ...VideoInput[]]), InputFiles)
+    .default({}),
 });
 
 const VideoPricing = z.strictObject({

@@ -6,6 +6,8 @@ import { Count, Name, Nothing, type PortWire, Time } from './port-wire.js';
 /** The kinds of media that jobs make. */
 export type MediaKind = 'video' | 'music';
 
+const OrderFile = z.object({ type: z.string(), base64: z.string() });
+
 /** What a backend shall make. */
 export const MediaOrder = z.object({
   prompt: z.string(),
@@ -17,7 +19,9 @@ export const MediaOrder = z.object({
   /** Further fields, as text. A backend gets those that it may. Orders of older processes have none. */
   others: z.record(z.string(), z.string()).default({}),
   /** The picture to begin with, in base64. */
-  picture: z.object({ type: z.string(), base64: z.string() }).optional(),
+  picture: OrderFile.optional(),
+  /** Further files, each with the name of its part in the form of the backend. */
+  inputs: z.array(OrderFile.extend({ part: z.string() })).optional(),
 });
 export type MediaOrder = z.infer<typeof MediaOrder>;
 

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { ContentPart } from '@svc/api/chat';
 import { MEDIA_JOBS_BACKEND } from '@svc/contracts/messages';
 import {
   type Caller,
@@ -9,16 +10,19 @@ import {
   type MediaOrder,
   type NewMediaJob,
 } from '@svc/contracts/ports';
-import { Problem, invalidRequest } from '@svc/contracts/problems';
+import { type Issue, Problem, invalidRequest } from '@svc/contracts/problems';
 import { formatUsd } from '@svc/contracts/money';
 import { RootLogger, whileConnected } from '@svc/runtime';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { CallbacksStore } from './callbacks.store.js';
-import type { MediaPlan } from './media-plan.js';
+import type { InputFile, MediaPlan } from './media-plan.js';
 
 const MS_PER_SECOND = 1_000;
+
+/** In base64, the 25 MB that one file may have: more would not fit into a call of the jobs. */
+const FILES_LIMIT_BASE64 = Math.ceil(25_000_000 / 3) * 4;
 
 /** Accepts jobs: charges them, then lets them begin. */
 @Injectable()
@@ -51,7 +55,7 @@ export class MediaOrders {
     if (earlier) return earlier.id;
     const { callbackUrl } = plan;
     if (callbackUrl !== undefined) await this.callbacks.demandEndpoint(caller.accountId, callbackUrl);
-    const order = await this.withPicture(plan, pair);
+    const order = await this.withFiles(plan, pair);
     const job: NewMediaJob = {
       ...named,
       id: randomUUID(),
@@ -125,30 +129,59 @@ export class MediaOrders {
     }
   }
 
-  /** The order with its picture, which is fetched and decoded here. */
-  private async withPicture(
-    { order, imageUrl }: MediaPlan,
-    { request, caller }: HttpPair & { caller: Caller },
+  /** The order with its files, which are fetched and checked here. */
+  private async withFiles(
+    { order, imageUrl, inputs }: MediaPlan,
+    pair: HttpPair & { caller: Caller },
   ): Promise<MediaOrder> {
-    if (imageUrl === undefined) return order;
-    const part = { type: 'image_url' as const, image_url: { url: imageUrl } };
-    const { accountId } = caller;
+    const files = { left: FILES_LIMIT_BASE64 };
+    const image = { path: ['image_url'] as const, media: 'image' as const };
+    const picture = imageUrl === undefined ? undefined : await this.file({ ...image, url: imageUrl }, pair);
+    files.left -= picture?.base64.length ?? 0;
+    const ready: NonNullable<MediaOrder['inputs']> = [];
+    for (const input of inputs) {
+      const file = await this.file(input, pair);
+      files.left -= file.base64.length;
+      if (files.left < 0) throw fault(input.path, 'All images and videos together must have at most 25 MB.');
+      ready.push({ ...file, part: input.part });
+    }
+    return { ...order, ...(picture && { picture }), ...(ready.length > 0 && { inputs: ready }) };
+  }
+
+  private async file(
+    { path, url, media }: Given,
+    { request, caller: { accountId } }: HttpPair & { caller: Caller },
+  ): Promise<{ type: string; base64: string }> {
+    const part: ContentPart =
+      media === 'image'
+        ? { type: 'image_url', image_url: { url } }
+        : { type: 'video_url', video_url: { url } };
     const ready = await whileConnected(request, (signal) =>
       this.attachments.ready(part, { path: [], accountId, takesImages: true, signal }),
     ).catch((error: unknown) => {
-      throw namingField(error);
+      throw namingField(error, path);
     });
-    const url = ready.type === 'image_url' ? ready.image_url.url : '';
-    const [, type = '', base64 = ''] = /^data:([\w/.+-]+);base64,(.*)$/s.exec(url) ?? [];
-    return { ...order, picture: { type, base64 } };
+    const [, type = '', base64 = ''] = /^data:([\w/.+-]+);base64,(.*)$/s.exec(urlOf(ready)) ?? [];
+    return { type, base64 };
   }
 }
 
-/** The picture is a field of its own here, not a part of a message. */
-function namingField(error: unknown): unknown {
+/** A URL of a request, and where it is there. */
+type Given = Pick<InputFile, 'url' | 'media'> & { readonly path: Issue['path'] };
+
+function urlOf(part: ContentPart): string {
+  if (part.type === 'image_url') return part.image_url.url;
+  return part.type === 'video_url' ? part.video_url.url : '';
+}
+
+const fault = (path: Issue['path'], message: string): Problem =>
+  invalidRequest([{ code: 'custom', path, message }]);
+
+/** A file is a field of its own here, not a part of a message. */
+function namingField(error: unknown, path: Issue['path']): unknown {
   if (!(error instanceof Problem) || error.code !== 'INVALID_REQUEST') return error;
   const [issue] = error.issues ?? [];
-  return invalidRequest([{ code: 'custom', path: ['image_url'], message: issue?.message ?? error.message }]);
+  return fault(path, issue?.message ?? error.message);
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -36,6 +36,20 @@ const catalog = new Catalog(
           perSecondWithAudio: { '480p': 0.02, '720p': 0.05, '1080p': 0.2 },
         },
       },
+      {
+        id: 'from-files',
+        name: 'From files',
+        type: 'video',
+        constraints: {
+          durations: DURATIONS,
+          inputs: {
+            end_image_url: { part: 'last_image' },
+            reference_image_urls: { part: 'references', most: 2 },
+            reference_video_urls: { part: 'references' },
+          },
+        },
+        pricing: { perSecond: 0.01 },
+      },
       music('tracks', { generation: 0.1 }),
       music('seconds', { perSecond: 0.0023 }),
       music('characters', { perThousandCharacters: 0.115 }),
@@ -144,6 +158,36 @@ describe('the plan of a video', () => {
     expect(() => quoteVideo({ ...ORDER, [field]: 2 }, catalog)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', param: field }) as Error,
     );
+  });
+
+  describe('of a model that takes further files', () => {
+    const order = { model: 'from-files', prompt: 'a cat', duration: '5s' };
+    const files = {
+      end_image_url: 'https://a.test/1',
+      reference_image_urls: ['https://a.test/2', 'https://a.test/3'],
+      reference_video_urls: ['https://a.test/4'],
+    };
+
+    it('names them, their places and their parts, at the price of its quote', () => {
+      const { inputs, line, order: sent } = planVideo({ ...order, ...files }, buyer);
+      expect(inputs.map(({ path, media, part }) => [path.join('.'), media, part])).toEqual([
+        ['end_image_url', 'image', 'last_image'],
+        ['reference_image_urls.0', 'image', 'references'],
+        ['reference_image_urls.1', 'image', 'references'],
+        ['reference_video_urls.0', 'video', 'references'],
+      ]);
+      expect(sent.others).toEqual({});
+      expect(quoteVideo({ ...order, ...files, reference_video_total_duration: 9 }, catalog)).toEqual(line);
+    });
+
+    it.each([
+      ['video_url', { video_url: 'https://a.test/1' }],
+      ['reference_image_urls', { reference_image_urls: Array(3).fill('https://a.test/1') as string[] }],
+    ])('refuses a %s that its entry does not allow, in a quote, too', (param, field) => {
+      const refused = expect.objectContaining({ code: 'INVALID_REQUEST', param }) as Error;
+      expect(() => planVideo({ ...order, ...field }, buyer)).toThrow(refused);
+      expect(() => quoteVideo({ ...order, ...field }, catalog)).toThrow(refused);
+    });
   });
 
   it('passes no URL to a model server', () => {

@@ -2,6 +2,8 @@ import type { Catalog } from '@svc/catalog';
 import {
   type CatalogMusicModel,
   type CatalogVideoModel,
+  VIDEO_INPUTS,
+  type VideoInput,
   musicPrice,
   secondsOf,
   videoPrice,
@@ -14,14 +16,25 @@ import { refuseUrls } from '@svc/paid/json';
 import { findModel } from '@svc/paid/models';
 import { type Buyer, type ModelSale, sellModel } from '@svc/paid/paid';
 
+/** A further file that a video is made from. */
+export interface InputFile {
+  /** In the request. */
+  readonly path: readonly [VideoInput, ...number[]];
+  readonly url: string;
+  readonly media: 'image' | 'video';
+  /** Of the backend's form. */
+  readonly part: string;
+}
+
 /** What a job costs and makes. */
 export interface MediaPlan {
   readonly sale: ModelSale<CatalogVideoModel | CatalogMusicModel>;
   /** The charge: also what is quoted and held. */
   readonly line: ChargeLine;
-  /** Without its image. */
+  /** Without its files. */
   readonly order: MediaOrder;
   readonly imageUrl: string | undefined;
+  readonly inputs: readonly InputFile[];
   readonly callbackUrl: string | undefined;
 }
 
@@ -36,17 +49,12 @@ const UNSUPPORTED = [
   'bitrate_mode',
   'camera_trajectory',
   'elements',
-  'end_image_url',
   'keyframes',
   'omni_reference_task_type',
   'reference_audio_urls',
   'reference_document_urls',
-  'reference_image_urls',
-  'reference_video_total_duration',
-  'reference_video_urls',
   'scene_image_urls',
   'upscale_factor',
-  'video_url',
 ] as const;
 
 /** Fields of model servers that decide what a job costs, or fetch something. */
@@ -152,15 +160,31 @@ const videoLine = (model: CatalogVideoModel, shape: VideoShape): ChargeLine => {
   return chargeLine(price, units);
 };
 
-function refuseUnsupported(request: VideoQuote | VideoOrder): void {
-  const unsupported = UNSUPPORTED.find((field) => (request[field] ?? undefined) !== undefined);
+/** What the model is to make the video from. No price depends on it. */
+function inputsOf(request: VideoQuote | VideoOrder, { constraints }: CatalogVideoModel): InputFile[] {
+  const has = (field: string): boolean => (request[field] ?? undefined) !== undefined;
+  const unsupported = UNSUPPORTED.find(has);
   if (unsupported !== undefined) throw fault(unsupported, 'The model does not support it.');
+  const fields = Object.keys(VIDEO_INPUTS) as VideoInput[];
+  return fields.filter(has).flatMap((field): InputFile[] => {
+    const taken = constraints.inputs[field];
+    if (!taken) throw fault(field, 'The model does not support it.');
+    const { part, most } = taken;
+    const file = { media: VIDEO_INPUTS[field], part };
+    const given = request[field];
+    if (!Array.isArray(given)) return [{ ...file, path: [field], url: String(given) }];
+    if (given.length > most) throw fault(field, `Must have at most ${most}.`);
+    return given.map((url: string, at) => ({ ...file, path: [field, at], url }));
+  });
 }
 
 /** What a video would cost. Refuses: INVALID_REQUEST and the refusals of `findModel`. */
 export function quoteVideo(request: VideoQuote, catalog: Catalog): ChargeLine {
   const { model } = findModel(request.model, catalog.ofType('video'));
-  refuseUnsupported(request);
+  inputsOf(request, model);
+  const total = 'reference_video_total_duration';
+  if ((request[total] ?? undefined) !== undefined && !model.constraints.inputs.reference_video_urls)
+    throw fault(total, 'The model does not support it.');
   return videoLine(model, videoShape(model, request, true));
 }
 
@@ -169,7 +193,7 @@ export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
   const sale = sellModel(request.model, buyer.catalog.ofType('video'), buyer);
   const { model } = sale;
   const { promptCharacterLimit: most, modelType } = model.constraints;
-  refuseUnsupported(request);
+  const inputs = inputsOf(request, model);
   for (const field of ['prompt', 'negative_prompt'] as const)
     if ([...(request[field] ?? '')].length > most)
       throw fault(field, `Must have at most ${most} characters.`);
@@ -184,6 +208,7 @@ export function planVideo(request: VideoOrder, buyer: Buyer): MediaPlan {
     sale,
     line: videoLine(model, shape),
     imageUrl,
+    inputs,
     callbackUrl: request.callback_url,
     order: {
       prompt: request.prompt,
@@ -242,6 +267,7 @@ export function planMusic(request: MusicOrder, buyer: Buyer): MediaPlan {
     sale,
     line: chargeLine(price, units),
     imageUrl: undefined,
+    inputs: [],
     callbackUrl: request.callback_url,
     order: {
       prompt: request.prompt,

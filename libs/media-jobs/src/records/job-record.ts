@@ -2,7 +2,7 @@ import type { MediaJobRecord, MediaJobState, MediaOrder } from '@svc/contracts/p
 
 /** A job as stored. */
 export interface JobRecord extends MediaJobRecord {
-  /** Without its picture; removed when the job has ended. */
+  /** Without the bytes of its files; removed when the job has ended. */
   readonly order: MediaOrder | undefined;
   readonly version: number;
   readonly tries: number;

@@ -36,7 +36,7 @@ export interface JobRow extends ListedRow {
 export const LISTED = `id, request_id, account_id, key_id, kind, model, state, submits, backend, failure_code, failure_message,
   refund, bytes, callback_url, created_at, started_at, ended_at, deadline_at, expires_at`;
 
-/** All but the picture and what only the database reads. */
+/** All but the files of the order and what only the database reads. */
 export const COLUMNS = `${LISTED}, "order", version, tries, backend_job, mime, expected_ms`;
 
 export function recordOf(row: JobRow): JobRecord {

@@ -3,6 +3,7 @@ import {
   type MediaJobName,
   type MediaJobRecord,
   type MediaJobState,
+  type MediaOrder,
   type MediaJobsWanted,
   type MediaKind,
   type NewMediaJob,
@@ -68,7 +69,7 @@ export class JobStore {
    * the same key.
    */
   async insert(job: NewMediaJob, { at, expiresAt, bounds }: Placement): Promise<void> {
-    const { picture, ...order } = job.order;
+    const { picture, inputs, ...order } = job.order;
     await this.database.transaction(async (client) => {
       // Requests of the same account are counted one after the other.
       await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`media ${job.accountId}`]);
@@ -85,8 +86,8 @@ export class JobStore {
       if (Number(counts?.stored ?? 0) >= bounds.storedBytes) throw new Problem('MEDIA_STORAGE_FULL');
       const inserted = await client.query(
         `INSERT INTO media.jobs (id, request_id, account_id, key_id, kind, model, state, "order", picture, body_sha256,
-           idempotency_key, expected_ms, created_at, deadline_at, expires_at, next_step_at, callback_url)
-         VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+           idempotency_key, expected_ms, created_at, deadline_at, expires_at, next_step_at, callback_url, inputs)
+         VALUES ($1, $2, $3, $4, $5, $6, 'held', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          ON CONFLICT (account_id, kind, idempotency_key) DO NOTHING`,
         [
           job.id,
@@ -95,8 +96,12 @@ export class JobStore {
           job.keyId,
           job.kind,
           job.model,
-          JSON.stringify({ ...order, ...(picture && { picture: { type: picture.type, base64: '' } }) }),
-          picture ? Buffer.from(picture.base64, 'base64') : null,
+          JSON.stringify({
+            ...order,
+            ...(picture && { picture: { ...picture, base64: '' } }),
+            ...(inputs && { inputs: inputs.map((input) => ({ ...input, base64: '' })) }),
+          }),
+          picture ? bytesOf(picture) : null,
           job.bodySha256,
           job.idempotencyKey ?? null,
           job.expectedMs,
@@ -105,6 +110,7 @@ export class JobStore {
           expiresAt,
           new Date(at.getTime() + UNCHARGED_MS),
           job.callbackUrl ?? null,
+          inputs?.map(bytesOf) ?? null,
         ],
       );
       if (inserted.rowCount === 0) throw new Problem('REQUEST_IN_PROGRESS');
@@ -202,7 +208,7 @@ export class JobStore {
   async end(id: string, at: Date): Promise<MediaJobRecord | undefined> {
     const row = await this.ended<ListedRow>(
       `UPDATE media.jobs SET state = 'failed', failure_code = '${ENDED_BY_OPERATOR}', failure_message = $3,
-         refund = 'pending', tries = 0, "order" = NULL, picture = NULL, version = version + 1, ended_at = $2,
+         refund = 'pending', tries = 0, "order" = NULL, picture = NULL, inputs = NULL, version = version + 1, ended_at = $2,
          next_step_at = $2, lease_until = NULL
        WHERE id = $1 AND state IN ${LIVE} RETURNING ${LISTED}`,
       [id, at, ENDED_MESSAGE],
@@ -259,12 +265,20 @@ export class JobStore {
     return rows.length > 0;
   }
 
-  async picture(id: string): Promise<Buffer | undefined> {
-    const [row] = await this.database.query<{ picture: Buffer | null }>(
-      'SELECT picture FROM media.jobs WHERE id = $1',
+  /** The order of a job with the bytes of its files. */
+  async whole(id: string, order: MediaOrder): Promise<MediaOrder> {
+    const { picture, inputs } = order;
+    if (!picture && !inputs) return order;
+    const [row] = await this.database.query<{ picture: Buffer | null; inputs: readonly Buffer[] | null }>(
+      'SELECT picture, inputs FROM media.jobs WHERE id = $1',
       [id],
     );
-    return row?.picture ?? undefined;
+    const base64 = (bytes: Buffer | null | undefined): string => bytes?.toString('base64') ?? '';
+    return {
+      ...order,
+      ...(picture && { picture: { ...picture, base64: base64(row?.picture) } }),
+      ...(inputs && { inputs: inputs.map((input, at) => ({ ...input, base64: base64(row?.inputs?.[at]) })) }),
+    };
   }
 
   /** Changes a job unless it has changed since it was read; then `undefined`. */
@@ -280,7 +294,7 @@ export class JobStore {
       values.push(nextStepAt);
       sets.push(`next_step_at = $${values.length}`, 'lease_until = NULL');
     }
-    if (isOver) sets.push('"order" = NULL', 'picture = NULL');
+    if (isOver) sets.push('"order" = NULL', 'picture = NULL', 'inputs = NULL');
     const sql = `UPDATE media.jobs SET ${sets.join(', ')} WHERE id = $1 AND version = $2 RETURNING ${COLUMNS}`;
     const isEnd = change.state === 'completed' || change.state === 'failed';
     const row = isEnd
@@ -368,3 +382,5 @@ const CHANGED = {
   endedAt: 'ended_at',
   deadlineAt: 'deadline_at',
 } as const satisfies Record<keyof Omit<JobChange, 'isOver' | 'nextStepAt'>, string>;
+
+const bytesOf = ({ base64 }: { readonly base64: string }): Buffer => Buffer.from(base64, 'base64');

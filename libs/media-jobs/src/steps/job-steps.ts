@@ -82,13 +82,7 @@ export class JobSteps {
   private async submit(job: JobRecord, signal: AbortSignal): Promise<Date | undefined> {
     if (this.isLate(job) || !job.order) return this.timedOut(job);
     const { store, backends } = this.parts;
-    const picture = job.order.picture && (await store.picture(job.id));
-    const order = {
-      ...job.order,
-      ...(job.order.picture && {
-        picture: { type: job.order.picture.type, base64: picture?.toString('base64') ?? '' },
-      }),
-    };
+    const order = await store.whole(job.id, job.order);
     // Stored before the call, so that after a crash it is known that a backend may have the job.
     const submitting = await store.change(job, {
       state: 'submitting',

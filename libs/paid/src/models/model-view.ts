@@ -121,6 +121,7 @@ function editModelView(model: CatalogEditModel): OtherModelView {
 function videoModelView(model: CatalogVideoModel): OtherModelView {
   const { modelType, durations, resolutions, aspectRatios, audio, audioConfigurable, promptCharacterLimit } =
     model.constraints;
+  const inputs = Object.entries(model.constraints.inputs).map(([field, { most }]) => [field, most] as const);
   return {
     ...identity(model),
     type: model.type,
@@ -134,6 +135,7 @@ function videoModelView(model: CatalogVideoModel): OtherModelView {
         audio,
         audio_configurable: audioConfigurable,
         prompt_character_limit: promptCharacterLimit,
+        inputs: Object.fromEntries(inputs),
       },
     },
   };

@@ -10,7 +10,7 @@ function formOf(body: Buffer, headers: Record<string, string>): Promise<FormData
 }
 
 describe('a submitted job', () => {
-  it('is a form with its fields and its picture, in which no field replaces ours', async () => {
+  it('is a form with its fields and its files, in which no field replaces ours', async () => {
     const { headers, body = [] } = jobs.submit('wan', {
       prompt: 'a "cat"\r\n--svc-x--',
       seconds: 5,
@@ -19,6 +19,7 @@ describe('a submitted job', () => {
       fields: { voice: 'a', 'odd"name': 'x' },
       others: { seed: '7', seconds: '600', voice: 'b' },
       picture: { type: 'image/png', base64: Buffer.from([0, 255, 13, 10]).toString('base64') },
+      inputs: ['AAEC', 'AwQF'].map((base64) => ({ part: 'references[]', type: 'video/mp4', base64 })),
     });
     const form = await formOf(Buffer.concat(body), { ...headers });
     expect(form.get('prompt')).toBe('a "cat"\r\n--svc-x--');
@@ -34,6 +35,8 @@ describe('a submitted job', () => {
     if (!(picture instanceof File)) throw new Error('the picture is no file');
     expect(picture.type).toBe('image/png');
     expect(Buffer.from(await picture.arrayBuffer())).toEqual(Buffer.from([0, 255, 13, 10]));
+    const references = form.getAll('references[]').filter((part) => part instanceof File);
+    expect(references.map(({ type }) => type)).toEqual(['video/mp4', 'video/mp4']);
   });
 
   it.each([200, 201, 202])('is accepted with the status %i', (status) => {

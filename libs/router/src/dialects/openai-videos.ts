@@ -39,15 +39,15 @@ const POLICY = /policy|moderation|safety|content_filter/i;
 
 /** A form, because vLLM-Omni reads nothing else here. */
 function submitJob(model: string, order: MediaOrder): PlannedRequest {
-  const { prompt, seconds, width, height, fields, others, picture } = order;
+  const { prompt, seconds, width, height, fields, others, picture, inputs = [] } = order;
   const size: Record<string, string> =
     width === undefined || height === undefined ? {} : { size: `${width}x${height}` };
   const members = { ...others, ...fields, model, prompt, seconds: String(seconds), ...size };
   const parts: FormMember[] = Object.entries(members);
-  if (picture) {
-    const { type, base64 } = picture;
+  const files = picture ? [{ ...picture, part: 'input_reference' }, ...inputs] : inputs;
+  for (const { part, type, base64 } of files) {
     const name = `input.${type.slice(type.indexOf('/') + 1)}`;
-    parts.push(['input_reference', { name, type, bytes: Buffer.from(base64, 'base64') }]);
+    parts.push([part, { name, type, bytes: Buffer.from(base64, 'base64') }]);
   }
   return formRequest(PATH, parts);
 }
