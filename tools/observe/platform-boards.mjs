@@ -1,5 +1,5 @@
 // Dashboards of money and limits, in the format of `service-boards.mjs`.
-import { TOPIC, m, most, quantile, rate, total } from './names.mjs';
+import { MODEL, TOPIC, m, most, quantile, rate, total } from './names.mjs';
 import { paymentPanels } from './payment-panels.mjs';
 
 const usageLag = `${TOPIC}="usage.recorded.v1"`;
@@ -142,6 +142,20 @@ export const money = {
       bad: 'Any: the maximum amount that may be spent twice.',
       todo: 'Runbook holds-lost.',
       queries: [[`sum by (svc_currency) (increase(${m.money.lostAmount}[1h]))`, '{{svc_currency}}', '0']],
+    },
+    { row: 'What is left when hosted providers are paid?' },
+    {
+      title: 'Margin per hour, by model',
+      unit: 'currencyUSD',
+      bad: 'Below 0: a model with a `markup` below 1, or one whose requests are written off or in a cheap tier.',
+      todo: 'Compare `providerPricing` in the catalogue with the bill of the provider. The exact sums are the entries `margin` of the month: docs/operators.md, Accounting. What such requests pay for searches is included here.',
+      queries: [
+        [
+          `(${rate(m.money.charged, MODEL)} - ${rate(m.money.providerCost, MODEL)}) * 3600 or vector(0)`,
+          `{{${MODEL}}}`,
+          'any',
+        ],
+      ],
     },
     ...paymentPanels,
   ],

@@ -30,11 +30,16 @@ export interface Rates {
   readonly cacheWriteHourNano: bigint;
 }
 
-/** A model with its prices in the units of the billing code. */
-export interface Model extends CatalogModel {
+/** What tokens cost, and what a hosted provider takes for them if that is known. */
+interface SoldRates {
   readonly rates: Rates;
+  readonly providerRates?: Rates | undefined;
+}
+
+/** A model with its prices in the units of the billing code. */
+export interface Model extends CatalogModel, SoldRates {
   /** The rates of requests whose prompt has more tokens than the threshold. */
-  readonly extended?: { readonly thresholdTokens: number; readonly rates: Rates };
+  readonly extended?: SoldRates & { readonly thresholdTokens: number };
   /** The tier that the rates are for; absent for the default one. */
   readonly soldTier?: SoldTier;
   /** The same model in its other tiers. */
@@ -290,12 +295,18 @@ function priced(model: CatalogEntry): PricedModels[keyof PricedModels] | Catalog
 }
 
 function pricedText(model: CatalogModel): Model {
-  const { extended } = model.pricing;
+  const { pricing, providerPricing: provider } = model;
+  const { extended } = pricing;
   const usual: Model = {
     ...model,
-    rates: ratesOf(model.pricing),
+    rates: ratesOf(pricing),
+    ...(provider && { providerRates: ratesOf(provider) }),
     ...(extended && {
-      extended: { thresholdTokens: extended.contextTokenThreshold, rates: ratesOf(extended) },
+      extended: {
+        thresholdTokens: extended.contextTokenThreshold,
+        rates: ratesOf(extended),
+        ...(provider?.extended && { providerRates: ratesOf(provider.extended) }),
+      },
     }),
   };
   if (!model.serviceTiers) return usual;

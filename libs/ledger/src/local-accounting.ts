@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   type AccountBalances,
   Accounting,
-  type AccountingEntry,
+  type MonthEntry,
   type Spender,
   type SpendingPeriod,
   type StatementEntry,
@@ -33,7 +33,7 @@ export class LocalAccounting extends Accounting {
     return this.store.spenders(period);
   }
 
-  override async month(month: string): Promise<readonly AccountingEntry[]> {
+  override async month(month: string): Promise<readonly MonthEntry[]> {
     await this.progress.beforeRead();
     return this.statements.month(month);
   }

@@ -1,3 +1,5 @@
+import { ChatCompletion } from '@svc/api/chat';
+import { formatUsd } from '@svc/contracts/money';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { eventually } from '../response-bodies.js';
@@ -7,7 +9,16 @@ const HELLO = { model: 'test-model', messages: [{ role: 'user', content: 'hi' }]
 let platform: Platform;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  platform = await Platform.start({
+    models: [
+      {
+        id: 'marked-model',
+        pricing: undefined,
+        providerPricing: { input: 1.5, output: 2 },
+        markup: 1.2,
+      },
+    ],
+  });
 });
 
 afterAll(() => platform.stop());
@@ -110,6 +121,37 @@ describe('accounting', () => {
     const [header, ...rows] = await csvOf(`/ledger/months/${month}`);
     expect(header).toBe('month,entry,detail,currency,amount,balanceChange');
     expect(rows).toHaveLength(entries.length);
+  });
+
+  it('exports what the provider of a model takes, and the margin', async () => {
+    const { apiKey } = await platform.account('10.00');
+    const sums = new Map<string, number>();
+    let requestId = '';
+    for (let request = 0; request < 3; request += 1) {
+      const response = await platform.chat(apiKey, { ...HELLO, model: 'marked-model' });
+      const { id, usage, cost } = ChatCompletion.parse(await response.json());
+      requestId = id;
+      const provider = Math.ceil(usage.prompt_tokens * 1_500) + usage.completion_tokens * 2_000;
+      const charged = Math.round((cost?.usd ?? 0) * 1e9);
+      expect(charged).toBe(usage.prompt_tokens * 1_800 + usage.completion_tokens * 2_400);
+      sums.set('provider_cost', (sums.get('provider_cost') ?? 0) + provider);
+      sums.set('margin', (sums.get('margin') ?? 0) + charged - provider);
+    }
+    const { body: charge } = await platform.operator('GET', `/charges/${requestId}`);
+    expect(charge['lines']).toContainEqual(expect.objectContaining({ providerCost: expect.any(String) }));
+    const { body } = await platform.operator('GET', `/ledger/months/${month}`);
+    const entries = body['entries'] as { entry: string; detail: string; amount: string }[];
+    for (const [entry, nano] of sums)
+      expect(entries).toContainEqual({
+        entry,
+        detail: 'marked-model',
+        currency: 'USD',
+        amount: formatUsd(BigInt(nano)),
+        balanceChange: '0.00',
+      });
+    const listed = await (await fetch(`${platform.apiUrl}/models`)).text();
+    expect(listed).toContain('marked-model');
+    expect(listed).not.toMatch(/markup|providerPricing|provider_pricing/);
   });
 
   it('shows the statement of an account, between its balances', async () => {

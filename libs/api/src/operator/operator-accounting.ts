@@ -70,7 +70,15 @@ export const LedgerMonth = z.object({
   isComplete: z
     .boolean()
     .describe('False until the month has ended; the closing balance is then that of now.'),
-  entries: z.array(Entry),
+  entries: z.array(
+    Entry.extend({
+      entry: z
+        .enum([...Entry.shape.entry.options, 'provider_cost', 'margin'])
+        .describe(
+          'A balance of the customers, a kind of transfer, or of models with a `markup` what their providers take for the charged tokens (`provider_cost`), and what customers paid for these tokens less that (`margin`, in both currencies together).',
+        ),
+    }),
+  ),
 });
 
 export const AccountStatement = z.object({

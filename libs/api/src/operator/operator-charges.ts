@@ -32,6 +32,9 @@ export const ChargeView = z.object({
       units: z.int(),
       pricePerMillion: Money.describe('Per million units.'),
       amount: Money,
+      providerCost: Money.optional().describe(
+        'What the provider takes for these units, of a model with a `markup`.',
+      ),
       paid: Amounts.describe('The rest of the amount was written off.'),
     }),
   ),

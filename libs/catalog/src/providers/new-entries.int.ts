@@ -293,3 +293,16 @@ it.each([
   await expect(add(url)).rejects.toThrow(message);
   await expect(add(url)).rejects.not.toThrow(/the-key/);
 });
+
+it('appends entries whose price is that of the provider with a markup', async () => {
+  const url = await provider(three);
+  const into = await file('catalog.yaml', stringify(pricedCatalog()));
+  const providerPricing = { input: 1.5, output: 2 };
+  const whole = { maxCompletionTokens: 10, providerPricing, markup: 1.2 };
+  const prices = await file('prices.yaml', { 'alpha-1': whole, 'alpha-2': { ...whole, markup: undefined } });
+  const { ids, lines } = await add(url, { into, prices, only: ['alpha-*'] });
+  expect(ids).toEqual(['alpha-1']);
+  expect(lines).toEqual([expect.stringMatching(/^alpha-2: is incomplete/)]);
+  const { models } = CatalogFile.parse(parse(await readFile(into, 'utf8')));
+  expect(models.at(-1)).toMatchObject({ providerPricing, markup: 1.2, pricing: { input: 1.8, output: 2.4 } });
+});

@@ -16,7 +16,8 @@ export interface Addition extends HostedProvider {
   /** Patterns of the ids that are wanted, in which `*` stands for any characters. None: all. */
   readonly only: readonly string[];
   /**
-   * A file with members of entries by the id of the model: its `pricing`, and what the provider leaves out.
+   * A file with members of entries by the id of the model: its `pricing`, or `providerPricing` and `markup`,
+   * and what the provider leaves out.
    */
   readonly prices?: string | undefined;
   /** The catalogue that gets the entries; otherwise they are only shown. */
@@ -80,12 +81,20 @@ function select(
     const fault = idFault(model.id);
     if (fault !== undefined) lines.push(`${JSON.stringify(model.id.slice(0, ID_LIMIT))}: ${fault}`);
     else if (model.reason !== undefined) lines.push(`${model.id}: ${model.reason}`);
-    else offers.push({ id: model.id, entry: { ...entryOf(model, addition), ...given.get(model.id) } });
+    else offers.push({ id: model.id, entry: entryWith(given.get(model.id), entryOf(model, addition)) });
   }
   for (const pattern of addition.only)
     if (!listed.some(({ id }) => isWanted(id, [pattern])))
       lines.push(`${pattern}: the key can use no such model`);
   return { offers, lines };
+}
+
+/** With what the operator gives: its price, or that of the provider and a markup. */
+function entryWith(
+  given: Readonly<Record<string, unknown>> | undefined,
+  { pricing, ...entry }: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return { ...entry, ...(given?.['providerPricing'] === undefined && { pricing }), ...given };
 }
 
 /** Whether an id fits one of the patterns. Each part between stars is sought once, from left to right. */

@@ -11,6 +11,11 @@ const EntryOnWire = z.object({
   changeNano: SignedWhole,
 });
 
+const MonthEntryOnWire = EntryOnWire.extend({
+  entry: z.enum([...EntryOnWire.shape.entry.options, 'provider_cost', 'margin']),
+  amountNano: SignedWhole,
+});
+
 const Month = z.string().regex(/^\d{4}-\d{2}$/);
 
 /** The wire format of the port `Accounting`. */
@@ -39,7 +44,7 @@ export const ACCOUNTING_WIRE: PortWire<Accounting> = {
       }),
     ),
   },
-  month: { arguments: z.tuple([Month]), result: z.array(EntryOnWire) },
+  month: { arguments: z.tuple([Month]), result: z.array(MonthEntryOnWire) },
   statement: {
     arguments: z.tuple([Name, Month]),
     result: z.array(EntryOnWire.extend({ at: Time, reference: Name })),

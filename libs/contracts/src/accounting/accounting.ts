@@ -44,6 +44,15 @@ export interface AccountingEntry {
   readonly changeNano: bigint;
 }
 
+/**
+ * An entry of a month. `provider_cost` is what hosted providers take for the charged tokens of a model that
+ * is sold at their price with a markup, and `margin` what customers paid for the same tokens, in both
+ * currencies together, less that cost. Neither changes a balance.
+ */
+export interface MonthEntry extends Omit<AccountingEntry, 'entry'> {
+  readonly entry: AccountingEntry['entry'] | 'provider_cost' | 'margin';
+}
+
 /** An entry of an account's statement. */
 export interface StatementEntry extends AccountingEntry {
   /** Its time; for the charges of a day, the beginning of the day. */
@@ -68,7 +77,7 @@ export abstract class Accounting {
    * its end, or now. Computed from three separate sources, which must agree: the balances, the transfers, and
    * the charges. Rejects with UNAVAILABLE while another month is read.
    */
-  abstract month(month: string): Promise<readonly AccountingEntry[]>;
+  abstract month(month: string): Promise<readonly MonthEntry[]>;
 
   /**
    * The entries of an account in a month: each transfer, and the charges of each day and model, between its

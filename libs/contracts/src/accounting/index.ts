@@ -3,6 +3,7 @@ export {
   type AccountBalances,
   Accounting,
   type AccountingEntry,
+  type MonthEntry,
   type Spender,
   type SpendingPeriod,
   STATEMENT_ENTRIES,

@@ -11,6 +11,7 @@ import { SamplingDefaults } from './sampling-defaults.js';
 import { Scraping, Search } from './search.js';
 import { ServiceTiers } from './price-tiers.js';
 import { checkEnclaves } from './tee-backends.js';
+import { TokenPrices, checkMarkup, markupFields, withMarkup } from './token-prices.js';
 import { checkMusicPrices, checkVideoPrices, musicFields, videoFields } from './video-models.js';
 
 const Usd = z.number().nonnegative().max(1_000_000);
@@ -32,22 +33,6 @@ function haveOwnNames(backends: readonly { readonly name?: string | undefined }[
   const names = backends.map(({ name }, position) => name ?? `backend-${position + 1}`);
   return new Set(names).size === names.length;
 }
-
-const Rates = {
-  input: Usd,
-  output: Usd,
-  cacheInput: Usd.optional(),
-  cacheWrite: Usd.optional(),
-  /** Of tokens that are written to a cache for an hour instead of minutes. Default: `cacheWrite`. */
-  cacheWriteHour: Usd.optional(),
-};
-
-/** USD per million tokens. */
-const Pricing = z.strictObject({
-  ...Rates,
-  /** Above this number of prompt tokens, these rates apply to the whole request. */
-  extended: z.strictObject({ contextTokenThreshold: PositiveCount, ...Rates }).optional(),
-});
 
 export const Capabilities = z.strictObject({
   optimizedForCode: z.boolean().default(false),
@@ -135,7 +120,8 @@ export const CatalogModel = z
     type: z.literal('text').default('text'),
     contextTokens: PositiveCount,
     maxCompletionTokens: PositiveCount,
-    pricing: Pricing,
+    pricing: TokenPrices,
+    ...markupFields,
     /** Without one of these tiers, requests for it are served in the default one. */
     serviceTiers: ServiceTiers.optional(),
     capabilities: Capabilities.prefault({}),
@@ -162,6 +148,7 @@ export const CatalogModel = z
     /** Limits of the whole service for this model, over all accounts. */
     globalLimits: Limits.partial().optional(),
   })
+  .superRefine(checkMarkup)
   .superRefine(checkEnclaves)
   .superRefine(checkSalts);
 
@@ -236,9 +223,13 @@ export const CatalogEditModel = z.strictObject({ ...offer, ...editFields }).supe
 /** A model that enlarges images. */
 export const CatalogUpscaleModel = z.strictObject({ ...offer, ...upscaleFields });
 
-/** The default type is text. */
+/** The default type is text, whose prices may follow from those of a provider. */
 export const CatalogEntry = z.preprocess(
-  (value) => (isRecord(value) && value['type'] === undefined ? { ...value, type: 'text' } : value),
+  (value) => {
+    if (!isRecord(value)) return value;
+    const entry = { ...value, type: value['type'] ?? 'text' };
+    return entry.type === 'text' ? withMarkup(entry) : entry;
+  },
   z.discriminatedUnion('type', [
     CatalogModel,
     CatalogEmbeddingModel,

@@ -14,7 +14,12 @@ const DECIMALS = 1_000;
 const hasFewDecimals = (factor: number): boolean =>
   Math.abs(Math.round(factor * DECIMALS) - factor * DECIMALS) < 1e-9;
 
-const PriceFactor = z.number().positive().max(100).refine(hasFewDecimals, 'must have at most three decimals');
+/** What a price is multiplied with. */
+export const PriceFactor = z
+  .number()
+  .positive()
+  .max(100)
+  .refine(hasFewDecimals, 'must have at most three decimals');
 
 const Weight = z.number().min(0.1).max(100);
 

@@ -33,20 +33,32 @@ export interface Price {
   /** A SKU always has the same unit. */
   readonly unit: Unit;
   readonly priceNanoPerMillion: bigint;
+  /** What a hosted provider takes, if the price is its price with a markup. */
+  readonly providerNanoPerMillion?: bigint | undefined;
 }
 
 /** One position of a charge: a number of units at a price. */
-export interface ChargeLine extends Omit<Price, 'unit'> {
+export interface ChargeLine extends Omit<Price, 'unit' | 'providerNanoPerMillion'> {
   /** A `Unit` of this release or of a newer one. */
   readonly unit: string;
   readonly units: number;
   readonly amountNano: bigint;
+  /** What a hosted provider takes for these units. */
+  readonly providerNano?: bigint | undefined;
 }
 
 /** The charge line for a number of units, rounded up once. */
 export function chargeLine(price: Price, units: number): ChargeLine {
-  const { sku, unit, priceNanoPerMillion } = price;
-  return { sku, unit, units, priceNanoPerMillion, amountNano: pricedNano(units, priceNanoPerMillion) };
+  const { sku, unit, priceNanoPerMillion, providerNanoPerMillion: provider } = price;
+  const amountNano = pricedNano(units, priceNanoPerMillion);
+  return {
+    sku,
+    unit,
+    units,
+    priceNanoPerMillion,
+    amountNano,
+    ...(provider !== undefined && { providerNano: pricedNano(units, provider) }),
+  };
 }
 
 /** What one request costs its account. Unique by request id. */
@@ -94,6 +106,8 @@ export const UsageRecorded = z.object({
       units: Count,
       priceNanoPerMillion: Nano,
       amountNano: Nano,
+      /** A release that does not know this posts the line without it. */
+      providerNano: Nano.optional(),
     }),
   ),
   usdNano: Nano,
@@ -123,12 +137,13 @@ export function encodeCharge(charge: Charge): UsageRecorded {
   const { cost, lines, writeOffNano, ...rest } = charge;
   return {
     ...rest,
-    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano }) => ({
+    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, providerNano }) => ({
       sku,
       unit,
       units,
       priceNanoPerMillion: priceNanoPerMillion.toString(),
       amountNano: amountNano.toString(),
+      ...(providerNano !== undefined && { providerNano: providerNano.toString() }),
     })),
     usdNano: cost.usdNano.toString(),
     diemNano: cost.diemNano.toString(),
@@ -154,12 +169,13 @@ export function decodeCharge(usage: UsageRecorded): Charge {
   const { usdNano, diemNano, lines, writeOffNano, isGivenBack: _, ...rest } = usage;
   return {
     ...rest,
-    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano }) => ({
+    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, providerNano }) => ({
       sku,
       unit: unitOf({ sku, unit }),
       units,
       priceNanoPerMillion: BigInt(priceNanoPerMillion),
       amountNano: BigInt(amountNano),
+      ...(providerNano !== undefined && { providerNano: BigInt(providerNano) }),
     })),
     cost: { usdNano: BigInt(usdNano), diemNano: BigInt(diemNano) },
     writeOffNano: BigInt(writeOffNano),

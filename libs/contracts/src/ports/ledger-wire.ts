@@ -125,6 +125,7 @@ const PostedChargeOnWire = z.object({
         units: Count,
         priceNanoPerMillion: Whole,
         amountNano: Whole,
+        providerNano: Whole.optional(),
         paid: BalancesOnWire,
       }),
     ),

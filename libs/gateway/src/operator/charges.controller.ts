@@ -58,12 +58,13 @@ export class ChargesController {
       state: stateOf(charge),
       cost: amounts(cost),
       writeOff: formatUsd(writeOffNano),
-      lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, paid }) => ({
+      lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, providerNano, paid }) => ({
         sku,
         unit,
         units,
         pricePerMillion: formatUsd(priceNanoPerMillion),
         amount: formatUsd(amountNano),
+        ...(providerNano !== undefined && { providerCost: formatUsd(providerNano) }),
         paid: amounts(paid),
       })),
       refunds: refunds.map((refund) => ({

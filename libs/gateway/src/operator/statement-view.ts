@@ -4,12 +4,13 @@ import { formatUsd } from '@svc/contracts/money';
 import { stringify } from 'csv-stringify/sync';
 
 /** An entry of the books, as operators and accountants see it. */
-export function entryView({
+export function entryView<Entry extends string>({
+  entry,
+  detail,
+  currency,
   amountNano,
   changeNano,
-  ...rest
-}: AccountingEntry): LedgerMonth['entries'][number] {
-  const { entry, detail, currency } = rest;
+}: Omit<AccountingEntry, 'entry'> & { readonly entry: Entry }) {
   return { entry, detail, currency, amount: formatUsd(amountNano), balanceChange: formatUsd(changeNano) };
 }
 
@@ -24,7 +25,7 @@ export const monthCsv = ({ month, entries }: LedgerMonth): string =>
 export const statementCsv = ({ entries }: AccountStatement): string =>
   csv(['at', 'entry', 'detail', 'reference', 'currency', 'amount', 'balanceChange'], entries);
 
-type Row = Partial<AccountStatement['entries'][number]> & { readonly month?: string };
+type Row = Partial<Omit<AccountStatement['entries'][number], 'entry'>> & { readonly month?: string };
 
 const csv = (columns: string[], rows: readonly Row[]): string =>
   stringify(

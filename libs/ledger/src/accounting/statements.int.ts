@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import type { AccountingEntry } from '@svc/contracts/accounting';
+import type { MonthEntry } from '@svc/contracts/accounting';
 import type { Currency } from '@svc/contracts/money';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import { repeats } from '@svc/testing';
@@ -36,25 +36,25 @@ beforeEach(async () => {
 
 type Sums = Map<string, bigint>;
 
-const nameOf = ({ entry, detail, currency }: AccountingEntry): string => `${entry} ${detail} ${currency}`;
+const nameOf = ({ entry, detail, currency }: MonthEntry): string => `${entry} ${detail} ${currency}`;
 
 function add(sums: Sums, name: string, nano: bigint): void {
   if (nano > 0n) sums.set(name, (sums.get(name) ?? 0n) + nano);
 }
 
 /** The sums of the entries between the balances. */
-function sumsOf(entries: readonly AccountingEntry[]): Sums {
+function sumsOf(entries: readonly MonthEntry[]): Sums {
   const sums: Sums = new Map();
   for (const entry of entries)
     if (!entry.entry.endsWith('_balance')) add(sums, nameOf(entry), entry.amountNano);
   return sums;
 }
 
-const balanceOf = (entries: readonly AccountingEntry[], which: string, currency: Currency): bigint =>
+const balanceOf = (entries: readonly MonthEntry[], which: string, currency: Currency): bigint =>
   entries.find((each) => each.entry === which && each.currency === currency)?.amountNano ?? -1n;
 
 /** The opening balance and all changes add up to the closing balance, to the nano-dollar. */
-function expectBalanced(entries: readonly AccountingEntry[]): void {
+function expectBalanced(entries: readonly MonthEntry[]): void {
   for (const currency of ['USD', 'DIEM'] as const) {
     const changed = entries
       .filter((each) => each.currency === currency)
@@ -194,5 +194,34 @@ describe('accounting', () => {
       'credit deposits:operator USD': usd(3),
       'refund operator USD': usd(1),
     });
+  });
+
+  it('sums what providers take and what is left, for the charges whose cost at a provider is known', async () => {
+    const accountId = randomUUID();
+    const total = { charged: 0n, provider: 0n };
+    await running.books.credit({ accountId, usdNano: usd(3), reference: 'r' });
+    const charges = Array.from({ length: 30 }, (_, number) => {
+      const [amountNano, providerNano] = [BigInt(randomInt(1, 1_000_000)), BigInt(randomInt(1, 1_000_000))];
+      const line = { sku: 'a', unit: 'token', units: 1, priceNanoPerMillion: 1n, amountNano };
+      const isKnown = number % 3 > 0;
+      if (isKnown) {
+        total.charged += amountNano;
+        total.provider += providerNano;
+      }
+      const lines = [{ ...line, ...(isKnown && { providerNano }) }];
+      return chargeOf(accountId, amountNano, { model: number % 3 === 2 ? 'a' : 'b', lines });
+    });
+    await running.poster.post(charges);
+    const [charge] = charges.slice(1);
+    await expect(running.books.charge(charge?.requestId ?? '')).resolves.toMatchObject({
+      lines: [{ providerNano: charge?.lines[0]?.providerNano }],
+    });
+    const entries = await running.accounting.month(MONTHS[0]);
+    expectBalanced(entries);
+    const sum = (name: string): bigint =>
+      entries.reduce((nano, { entry, amountNano }) => (entry === name ? nano + amountNano : nano), 0n);
+    expect(sum('provider_cost')).toBe(total.provider);
+    expect(sum('margin')).toBe(total.charged - total.provider);
+    expect(entries.filter(({ entry }) => entry === 'margin').map(({ detail }) => detail)).toEqual(['a', 'b']);
   });
 });

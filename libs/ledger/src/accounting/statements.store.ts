@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type AccountingEntry, STATEMENT_ENTRIES, type StatementEntry } from '@svc/contracts/accounting';
+import {
+  type AccountingEntry,
+  type MonthEntry,
+  STATEMENT_ENTRIES,
+  type StatementEntry,
+} from '@svc/contracts/accounting';
 import type { Currency } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
 import type { TransferKind } from '@svc/contracts/ports';
@@ -40,7 +45,7 @@ export class StatementsStore {
   ) {}
 
   /** Rejects: UNAVAILABLE while another month is read. */
-  async month(month: string): Promise<AccountingEntry[]> {
+  async month(month: string): Promise<MonthEntry[]> {
     if (this.isReading)
       throw new Problem('UNAVAILABLE', { message: 'Another month is being read. Please try again.' });
     this.isReading = true;
@@ -97,7 +102,7 @@ const chargeSums = (charges: string): string => `
     ('charge', 'DIEM', charge.diem_nano), ('write_off', 'USD', charge.write_off_nano)) AS part (kind, currency, nano)
   WHERE part.nano > 0 GROUP BY part.kind, model, part.currency`;
 
-async function sumsOf(client: PoolClient, span: Span): Promise<AccountingEntry[]> {
+async function sumsOf(client: PoolClient, span: Span): Promise<MonthEntry[]> {
   const balances = await balancesAt(client, span, "LIKE 'customer:%'");
   const charges = await longQuery<SumRow>(
     client,
@@ -111,8 +116,36 @@ async function sumsOf(client: PoolClient, span: Span): Promise<AccountingEntry[]
   return [
     ...balances.opening.map((balance) => ({ entry: 'opening_balance' as const, ...balance })),
     ...[...others, ...charges].map(entryOf),
+    ...(await marginsOf(client, span)),
     ...balances.closing.map((balance) => ({ entry: 'closing_balance' as const, ...balance })),
   ];
+}
+
+interface MarginRow {
+  readonly model: string;
+  readonly cost: string;
+  readonly margin: string;
+}
+
+/** By model, of the lines whose cost at a provider is known. */
+async function marginsOf(client: PoolClient, span: Span): Promise<MonthEntry[]> {
+  const rows = await longQuery<MarginRow>(
+    client,
+    `SELECT model, sum(provider_nano)::text AS cost,
+       sum(line.usd_nano + line.diem_nano - provider_nano)::text AS margin
+     FROM (SELECT * FROM ledger.charges WHERE ${span.within}) AS charge
+     JOIN (SELECT * FROM ledger.charge_lines WHERE ${span.within} AND provider_nano IS NOT NULL) AS line
+       USING (request_id, at) GROUP BY 1 ORDER BY 1`,
+  );
+  const entries = (entry: MonthEntry['entry'], nano: (row: MarginRow) => string): MonthEntry[] =>
+    rows.map((row) => ({
+      entry,
+      detail: row.model,
+      currency: 'USD',
+      amountNano: BigInt(nano(row)),
+      changeNano: 0n,
+    }));
+  return [...entries('provider_cost', ({ cost }) => cost), ...entries('margin', ({ margin }) => margin)];
 }
 
 const entryOf = ({ kind: entry, detail, currency, nano }: SumRow): AccountingEntry => ({

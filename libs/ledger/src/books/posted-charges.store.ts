@@ -30,6 +30,7 @@ interface LineRow {
   readonly amount_nano: bigint;
   readonly usd_nano: bigint;
   readonly diem_nano: bigint;
+  readonly provider_nano: bigint | null;
 }
 
 interface RefundRow {
@@ -94,6 +95,7 @@ const lineOf = (row: LineRow): PostedCharge['lines'][number] => ({
   units: Number(row.units),
   priceNanoPerMillion: row.price_nano_per_million,
   amountNano: row.amount_nano,
+  ...(row.provider_nano !== null && { providerNano: row.provider_nano }),
   paid: { usdNano: row.usd_nano, diemNano: row.diem_nano },
 });
 

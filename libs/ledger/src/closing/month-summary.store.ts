@@ -43,15 +43,17 @@ const dayCharges = (month: Month): string => `${merged(month)}
 
 const dayLines = (month: Month): string => `${merged(month)}
   INSERT INTO ${month.summary('charge_lines')} (request_id, at, line, sku, unit, units, price_nano_per_million,
-    amount_nano, usd_nano, diem_nano)
+    amount_nano, usd_nano, diem_nano, provider_nano)
   SELECT ${DAY_ID}, day,
-    row_number() OVER (PARTITION BY account_id, day, key_id, model ORDER BY sku, unit, price_nano_per_million) - 1,
-    sku, unit, units, price_nano_per_million, amount_nano, usd_nano, diem_nano
+    row_number() OVER (PARTITION BY account_id, day, key_id, model
+      ORDER BY sku, unit, price_nano_per_million, provider_nano IS NULL) - 1,
+    sku, unit, units, price_nano_per_million, amount_nano, usd_nano, diem_nano, provider_nano
   FROM (
     SELECT account_id, day, key_id, model, sku, unit, price_nano_per_million, sum(line.units) AS units,
-      sum(line.amount_nano) AS amount_nano, sum(line.usd_nano) AS usd_nano, sum(line.diem_nano) AS diem_nano
+      sum(line.amount_nano) AS amount_nano, sum(line.usd_nano) AS usd_nano, sum(line.diem_nano) AS diem_nano,
+      sum(line.provider_nano) AS provider_nano
     FROM merged JOIN ${month.table('charge_lines')} AS line USING (request_id, at)
-    GROUP BY account_id, day, key_id, model, sku, unit, price_nano_per_million
+    GROUP BY account_id, day, key_id, model, sku, unit, price_nano_per_million, line.provider_nano IS NULL
   ) AS line`;
 
 const dayTransfers = (month: Month): string => `${merged(month)}

@@ -1,4 +1,4 @@
-import type { Charge } from '@svc/contracts/messages';
+import type { Charge, ChargeLine } from '@svc/contracts/messages';
 
 /** The largest amount and balance of the books: a signed 64-bit count of nano-dollars, 9.2 billion USD. */
 export const MAX_NANO = 2n ** 63n - 1n;
@@ -18,9 +18,8 @@ export function chargeFault(charge: Charge): string | undefined {
     return 'its time is not in this century';
   let linesNano = 0n;
   for (const line of charge.lines) {
-    if (!isText(line.sku) || !isText(line.unit)) return 'the sku or unit of a line is not plain text';
-    if (line.amountNano < 0n || line.priceNanoPerMillion < 0n) return 'a line is negative';
-    if (line.priceNanoPerMillion > MAX_NANO) return 'the price of a line is too large';
+    const fault = lineFault(line);
+    if (fault !== undefined) return fault;
     linesNano += line.amountNano;
   }
   const { usdNano, diemNano } = charge.cost;
@@ -28,6 +27,14 @@ export function chargeFault(charge: Charge): string | undefined {
   if (linesNano !== usdNano + diemNano + charge.writeOffNano)
     return 'its lines do not sum to its cost and write-off';
   if (linesNano > MAX_NANO) return 'its amount is too large';
+  return undefined;
+}
+
+function lineFault({ sku, unit, amountNano, priceNanoPerMillion, providerNano = 0n }: ChargeLine) {
+  if (!isText(sku) || !isText(unit)) return 'the sku or unit of a line is not plain text';
+  if (amountNano < 0n || priceNanoPerMillion < 0n || providerNano < 0n) return 'a line is negative';
+  if (priceNanoPerMillion > MAX_NANO) return 'the price of a line is too large';
+  if (providerNano > MAX_NANO) return 'the cost of a line at its provider is too large';
   return undefined;
 }
 

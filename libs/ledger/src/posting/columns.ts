@@ -57,6 +57,7 @@ export function lineColumns(lines: readonly PaidLine[]): Column[] {
     plain(lines, ({ usdNano }) => usdNano),
     plain(lines, ({ diemNano }) => diemNano),
     text(lines, ({ line }) => line.unit),
+    plain(lines, ({ line }) => line.providerNano ?? 'NULL'),
   ];
 }
 

@@ -148,9 +148,9 @@ const INSERT_CHARGES = {
 const INSERT_LINES = {
   name: 'ledger.insert-lines',
   text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
-           usd_nano, diem_nano, unit)
+           usd_nano, diem_nano, unit, provider_nano)
          SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::text[], $5::bigint[], $6::bigint[],
-           $7::bigint[], $8::bigint[], $9::bigint[], $10::text[])`,
+           $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[])`,
 };
 
 /** These accounts are locked, so no other transaction adds to their sums meanwhile. */

@@ -63,9 +63,11 @@ export class Settlement {
 
 const countLogged = (): void => money.settlements.add(1, 'log');
 
-function count({ cost, model, writeOffNano }: Charge): void {
+function count({ cost, model, lines, writeOffNano }: Charge): void {
   if (cost.usdNano > 0n) money.charged.add(usdNumber(cost.usdNano), 'USD', model);
   if (cost.diemNano > 0n) money.charged.add(usdNumber(cost.diemNano), 'DIEM', model);
+  const providerNano = lines.reduce((sum, line) => sum + (line.providerNano ?? 0n), 0n);
+  if (providerNano > 0n) money.providerCost.add(usdNumber(providerNano), model);
   if (writeOffNano > 0n) money.writtenOff.add(usdNumber(writeOffNano), 'settling');
 }
 

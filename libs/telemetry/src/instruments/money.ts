@@ -15,6 +15,12 @@ export const money = {
     help: 'Money charged for responses.',
     labels: ['svc.currency', 'gen_ai.request.model'],
   }),
+  providerCost: new Counter({
+    name: 'svc.money.provider_cost',
+    unit: '{USD}',
+    help: 'What hosted providers take for charged responses, of models that are sold at their price with a markup.',
+    labels: ['gen_ai.request.model'],
+  }),
   writtenOff: new Counter(
     {
       name: 'svc.money.written_off',

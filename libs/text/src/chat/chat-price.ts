@@ -3,8 +3,8 @@ import { type ChargeLine, type Usage, chargeLine } from '@svc/contracts/messages
 import { type TokenKind, pricedNano, tokenSku } from '@svc/contracts/money';
 
 /** The rates for a whole request with this number of prompt tokens. */
-function ratesFor(model: Model, promptTokens: number): Rates {
-  return model.extended && promptTokens > model.extended.thresholdTokens ? model.extended.rates : model.rates;
+function ratesFor(model: Model, promptTokens: number): Pick<Model, 'rates' | 'providerRates'> {
+  return model.extended && promptTokens > model.extended.thresholdTokens ? model.extended : model;
 }
 
 /**
@@ -13,22 +13,23 @@ function ratesFor(model: Model, promptTokens: number): Rates {
  */
 export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   if (usage.completionTokens === 0) return [];
-  const rates = ratesFor(model, usage.promptTokens);
+  const { rates, providerRates: provider } = ratesFor(model, usage.promptTokens);
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
-  const { cacheWriteNano, cacheWriteHourNano } = rates;
-  const forHour =
-    cacheWriteHourNano === cacheWriteNano ? 0 : Math.min(usage.hourCacheWriteTokens ?? 0, written);
+  const isOnePrice = [rates, provider].every((each) => each?.cacheWriteHourNano === each?.cacheWriteNano);
+  const forHour = isOnePrice ? 0 : Math.min(usage.hourCacheWriteTokens ?? 0, written);
   const lines: ChargeLine[] = [];
-  const add = (kind: TokenKind, units: number, priceNanoPerMillion: bigint): void => {
-    if (units > 0)
-      lines.push(line(tokenSku(model.id, kind, model.soldTier?.name), units, priceNanoPerMillion));
+  const add = (kind: TokenKind, units: number, rate: keyof Rates): void => {
+    if (units === 0) return;
+    const sku = tokenSku(model.id, kind, model.soldTier?.name);
+    const price = { sku, unit: 'token', priceNanoPerMillion: rates[rate] } as const;
+    lines.push(chargeLine({ ...price, providerNanoPerMillion: provider?.[rate] }, units));
   };
-  add('input', usage.promptTokens - cached - written, rates.inputNano);
-  add('cacheRead', cached, rates.cacheInputNano);
-  add('cacheWrite', written - forHour, cacheWriteNano);
-  add('cacheWrite', forHour, cacheWriteHourNano);
-  add('output', usage.completionTokens, rates.outputNano);
+  add('input', usage.promptTokens - cached - written, 'inputNano');
+  add('cacheRead', cached, 'cacheInputNano');
+  add('cacheWrite', written - forHour, 'cacheWriteNano');
+  add('cacheWrite', forHour, 'cacheWriteHourNano');
+  add('output', usage.completionTokens, 'outputNano');
   return lines;
 }
 
@@ -38,10 +39,11 @@ export function priceUsages(model: Model, usages: readonly Usage[]): ChargeLine[
   if (only && usages.length === 1) return priceUsage(model, only);
   const lines: ChargeLine[] = [];
   for (const next of usages.flatMap((usage) => priceUsage(model, usage))) {
-    const { sku, units, priceNanoPerMillion: price } = next;
-    const at = lines.findIndex((known) => known.sku === sku && known.priceNanoPerMillion === price);
+    const at = lines.findIndex(
+      ({ sku, priceNanoPerMillion }) => sku === next.sku && priceNanoPerMillion === next.priceNanoPerMillion,
+    );
     const known = lines[at];
-    if (known) lines[at] = line(sku, known.units + units, price);
+    if (known) lines[at] = mergedLine(known, next);
     else lines.push(next);
   }
   return lines;
@@ -66,26 +68,36 @@ export function totalUsage(usages: readonly Usage[]): Usage {
   };
 }
 
-function line(sku: string, units: number, priceNanoPerMillion: bigint): ChargeLine {
-  return chargeLine({ sku, unit: 'token', priceNanoPerMillion }, units);
+/** A line for the units of two of the same price. The provider's bill has each call by itself. */
+function mergedLine(
+  { sku, units, priceNanoPerMillion, providerNano }: ChargeLine,
+  next: ChargeLine,
+): ChargeLine {
+  const merged = chargeLine({ sku, unit: 'token', priceNanoPerMillion }, units + next.units);
+  return providerNano === undefined
+    ? merged
+    : { ...merged, providerNano: providerNano + (next.providerNano ?? 0n) };
 }
 
 /** The highest possible cost of a prompt and a number of output tokens. */
 export function costAtMostNano(model: Model, promptTokens: number, outputTokens: number): bigint {
-  const { outputNano } = ratesFor(model, promptTokens);
+  const { outputNano } = ratesFor(model, promptTokens).rates;
   return promptAtMostNano(model, promptTokens) + pricedNano(outputTokens, outputNano);
 }
 
 /** The most output tokens that an amount pays for in addition to a prompt. */
 export function tokensWithin(model: Model, promptTokens: number, amountNano: bigint): number {
-  const { outputNano } = ratesFor(model, promptTokens);
+  const { outputNano } = ratesFor(model, promptTokens).rates;
   const left = amountNano - promptAtMostNano(model, promptTokens);
   if (left < 0n) return 0;
   return outputNano === 0n ? Number.MAX_SAFE_INTEGER : Number((left * 1_000_000n) / outputNano);
 }
 
 function promptAtMostNano(model: Model, promptTokens: number): bigint {
-  const { inputNano, cacheInputNano, cacheWriteNano, cacheWriteHourNano } = ratesFor(model, promptTokens);
+  const { inputNano, cacheInputNano, cacheWriteNano, cacheWriteHourNano } = ratesFor(
+    model,
+    promptTokens,
+  ).rates;
   let dearest = inputNano;
   for (const rate of [cacheInputNano, cacheWriteNano, cacheWriteHourNano]) if (rate > dearest) dearest = rate;
   return pricedNano(promptTokens, dearest);

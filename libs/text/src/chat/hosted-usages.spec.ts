@@ -1,5 +1,5 @@
 import { Catalog, type Model } from '@svc/catalog';
-import { CatalogModel } from '@svc/contracts/catalog';
+import { CatalogEntry, type CatalogModel } from '@svc/contracts/catalog';
 import type { Usage } from '@svc/contracts/messages';
 import {
   CHAT_FORMS,
@@ -41,18 +41,26 @@ const pricing = ({ fresh, read, written, writtenForHour, output }: Prices) => ({
   output: output / 1_000,
 });
 
-function modelAt(base: Prices, extended: Prices, threshold: number): Model {
-  const file = CatalogModel.parse({
+function modelAt(base: Prices, extended: Prices, { threshold, markup }: Terms): Model {
+  const prices = { ...pricing(base), extended: { contextTokenThreshold: threshold, ...pricing(extended) } };
+  const file = CatalogEntry.parse({
     id: 'm',
     name: 'M',
     contextTokens: 4_000_000,
     maxCompletionTokens: 400_000,
-    pricing: { ...pricing(base), extended: { contextTokenThreshold: threshold, ...pricing(extended) } },
-  });
+    ...(markup === undefined ? { pricing: prices } : { providerPricing: prices, markup }),
+  }) as CatalogModel;
   const [model] = new Catalog({ models: [file], tiers: {}, extras: {} }).text.list;
   if (!model) throw new Error('no model');
   return model;
 }
+
+interface Terms {
+  readonly threshold: number;
+  readonly markup?: number;
+}
+
+const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, nano) => total + nano, 0n);
 
 /** The price of each token once: what a bill of the provider says at these prices. */
 const billOf = (
@@ -80,11 +88,14 @@ describe.each(Object.entries(CHAT_FORMS))('a response of %s', (_name, { form, ba
           const { usage: read } = await (isStream
             ? readStream(kind, [form.stream(UTTERANCE, usage)])
             : readWhole(kind, form.whole(UTTERANCE, usage)));
-          const lines = priceUsage(modelAt(base, long, threshold), read as Usage);
+          const lines = priceUsage(modelAt(base, long, { threshold }), read as Usage);
           const prompt = own.fresh + own.read + own.written + own.writtenForHour;
-          expect(lines.reduce((sum, { amountNano }) => sum + amountNano, 0n)).toBe(
-            billOf(prompt > threshold ? long : base, own),
-          );
+          const bill = billOf(prompt > threshold ? long : base, own);
+          expect(sum(lines.map(({ amountNano }) => amountNano))).toBe(bill);
+          const marked = priceUsage(modelAt(base, long, { threshold, markup: 1.175 }), read as Usage);
+          expect(sum(marked.map(({ providerNano = -1n }) => providerNano))).toBe(bill);
+          for (const { amountNano, providerNano = 0n } of marked)
+            expect(amountNano).toBe((providerNano * 1_175n + 999n) / 1_000n);
         },
       );
       await fc.assert(property, { numRuns: repeats('PRICED_USAGES') });
