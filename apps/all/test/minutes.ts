@@ -14,3 +14,9 @@ export async function untilOneWindow(send: () => Promise<Response[]>): Promise<R
     if (resets.size === 1) return responses;
   }
 }
+
+/** Waits for the next hour if the current one is about to end, so that a test lies within it. */
+export async function withinOneHour(): Promise<void> {
+  const leftMs = 3_600_000 - (Date.now() % 3_600_000);
+  if (leftMs < 60_000) await sleep(leftMs + 50);
+}

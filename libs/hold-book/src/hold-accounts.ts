@@ -3,15 +3,15 @@ import { isEndUser } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { KeyBudget, type KeySpent } from './key-budget.js';
 import { remaining } from './spendable.js';
-import type { AccountPosting, PostedBalances } from './hold-book.js';
+import type { AccountPosting, BudgetOwner, PostedBalances } from './hold-book.js';
 
 export interface BookReads {
   balances(accountId: string): Promise<PostedBalances>;
   /**
-   * The spending of a key or an end user up to and including a UTC day, with the version of its account in
-   * the same snapshot.
+   * The spending of a key or an end user up to and including a UTC hour, with the version of its account in
+   * the same snapshot; of the hour itself only if that is what its limit is for.
    */
-  spentOf(accountId: string, id: string, day: string): Promise<KeySpent>;
+  spentOf(accountId: string, owner: BudgetOwner, hour: string): Promise<KeySpent>;
 }
 
 /** How often a key's spending is read, as a posting may overtake each read. */
@@ -143,24 +143,25 @@ export class HoldAccounts {
   /**
    * Reads a key's spending, once for all waiting calls. Its account must be in memory. Rejects: UNAVAILABLE.
    */
-  ensureBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
-    const known = this.keyLoads.get(keyId);
+  ensureBudget(accountId: string, owner: BudgetOwner, now: () => string): Promise<void> {
+    const { id } = owner;
+    const known = this.keyLoads.get(id);
     if (known) return known;
-    const load = this.loadBudget(accountId, keyId, today).finally(() => this.keyLoads.delete(keyId));
-    this.keyLoads.set(keyId, load);
+    const load = this.loadBudget(accountId, owner, now).finally(() => this.keyLoads.delete(id));
+    this.keyLoads.set(id, load);
     return load;
   }
 
-  private async loadBudget(accountId: string, keyId: string, today: () => string): Promise<void> {
+  private async loadBudget(accountId: string, owner: BudgetOwner, now: () => string): Promise<void> {
     for (let read = 1; read <= KEY_READS; read += 1) {
-      const day = today();
-      const spent = await this.reads.spentOf(accountId, keyId, day).catch((error: unknown) => {
+      const hour = now();
+      const spent = await this.reads.spentOf(accountId, owner, hour).catch((error: unknown) => {
         throw new Problem('UNAVAILABLE', { cause: error });
       });
       const account = this.get(accountId);
-      // The read misses what was posted since, and a day that has begun since.
-      if (spent.version < account.version || today() !== day) continue;
-      (account.budget(keyId) ?? account.addBudget(keyId)).set(spent);
+      // The read misses what was posted since, and an hour that has begun since.
+      if (spent.version < account.version || now() !== hour) continue;
+      (account.budget(owner.id) ?? account.addBudget(owner.id)).set(spent);
       return;
     }
     throw new Problem('UNAVAILABLE', { cause: new Error('the spending of a key could not be read') });

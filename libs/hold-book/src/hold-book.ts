@@ -8,11 +8,18 @@ export interface PostedBalances {
   readonly version: bigint;
 }
 
-/** What a posting adds to a key's spending on a day. */
+/** A key or an end user with a limit. */
+export interface BudgetOwner {
+  readonly id: string;
+  /** Whether its limit is for an hour. */
+  readonly isHourly: boolean;
+}
+
+/** What a posting adds to a key's spending in an hour. */
 export interface KeySpending {
   readonly keyId: string;
-  /** In UTC, such as `2026-11-21`. */
-  readonly day: string;
+  /** In UTC, such as `2026-11-21T13`. */
+  readonly hour: string;
   readonly usdNano: bigint;
   readonly diemNano: bigint;
 }

@@ -19,8 +19,8 @@ import { PROVISIONAL_MS } from '@svc/contracts/problems';
  * Amounts are decimal strings of nano-dollars. Lua numbers are exact only up to 2^53, so an amount is
  * computed as a pair: whole dollars, and the remaining nano-dollars.
  *
- * ARGV of each script: 1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC day. Then its
- * own.
+ * ARGV of each script: 1: now (Unix ms), or -1 for the server's clock. 2: lease, ms. 3: the UTC hour, such as
+ * `2026-11-21T13`. Then its own.
  */
 
 /** How long an account's keys are kept while it has no holds, or only leased ones, ms. */
@@ -61,7 +61,7 @@ end
 const ACCOUNT = `
 local accountKey, holdsKey, leasesKey, postedKey, budgetsKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local mark = redis.call('GET', KEYS[6])
-local now, leaseMs, today = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local now, leaseMs, hour, today = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], string.sub(ARGV[3], 1, 10)
 if now < 0 then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -214,6 +214,7 @@ const LIMITS = `
 local function later(start, spent, since) if since > start then return ZERO end return nano(spent) end
 
 local function spentOf(of, period)
+  if period == 'HOUR' then return later(of.hour, of.ru, hour), later(of.hour, of.rd, hour) end
   if period == 'EPOCH' then return later(of.day, of.eu, today), later(of.day, of.ed, today) end
   if period == 'WEEK' then
     local week = weekOf(today)
@@ -251,16 +252,16 @@ local function left(keyId, limit, isForAnyUser)
   return leftUsd, leftDiem
 end
 
-local function hasToBeRead(id)
+local function hasToBeRead(id, period)
   local budget = budgetOf(id)
-  return not budget or budget.of.stale or not budget.of.week
+  return not budget or budget.of.stale or not budget.of.week or (period == 'HOUR' and not budget.of.hour)
 end
 
--- The key or the end user whose spending has to be read first.
+-- The key or the end user whose spending has to be read first, and the period of its limit.
 local function staleOf(keyId, limit)
   local ofKey, ofUser = limitsIn(limit)
-  if ofKey and hasToBeRead(keyId) then return keyId end
-  if ofUser and hasToBeRead(ofUser.id) then return ofUser.id end
+  if ofKey and hasToBeRead(keyId, ofKey.period) then return { 'stale', keyId, ofKey.period } end
+  if ofUser and hasToBeRead(ofUser.id, ofUser.period) then return { 'stale', ofUser.id, ofUser.period } end
   return nil
 end
 

@@ -17,7 +17,8 @@ const MAX_AHEAD = 16;
  *       user as JSON or empty.
  *       10: maximum number of holds of an account.
  * Result  { hold, key, usd, diem, usd before, diem before, limit }, { short, code, 1 if that may pass or
- *       else 0 }, or what has to come first: { miss }, { wait }, { stale, key or end user }, { full }
+ *       else 0 }, or what has to come first: { miss }, { wait }, { stale, key or end user, period of its
+ *       limit }, { full }
  */
 export const HOLD = `${STEP}
 if not open() then return { 'miss' } end
@@ -25,7 +26,7 @@ sweep()
 if changing then return closed({ 'wait' }) end
 local id, keyId, limit = ARGV[4], ARGV[5], ARGV[9]
 local stale = staleOf(keyId, limit)
-if stale then return closed({ 'stale', stale }) end
+if stale then return closed(stale) end
 local earlier = recordOf(id)
 if earlier then return closed(replyOf(earlier)) end
 if redis.call('HLEN', holdsKey) >= tonumber(ARGV[10]) then return closed({ 'full' }) end
@@ -101,7 +102,7 @@ sweep()
 if changing then return closed({ 'wait' }) end
 local id, hold = holdAt(4)
 local stale = staleOf(hold.key, hold.limit)
-if stale then return closed({ 'stale', stale }) end
+if stale then return closed(stale) end
 local more, least = nano(ARGV[11]), nano(ARGV[12])
 local record = recordOf(id)
 if not record then return closed(takeAgain(id, hold, more, least)) end
@@ -203,7 +204,10 @@ local function post(of, postedVersion, spends)
   return true
 end
 
-local function spend(of, day, moreUsd, moreDiem)
+local function spend(of, inHour, moreUsd, moreDiem)
+  if of.hour and inHour > of.hour then of.hour, of.ru, of.rd = inHour, text(moreUsd), text(moreDiem)
+  elseif inHour == of.hour then of.ru, of.rd = text(plus(nano(of.ru), moreUsd)), text(plus(nano(of.rd), moreDiem)) end
+  local day = string.sub(inHour, 1, 10)
   of.lu, of.ld = text(plus(nano(of.lu), moreUsd)), text(plus(nano(of.ld), moreDiem))
   local week = weekOf(day)
   if of.week and week > of.week then of.week, of.wu, of.wd = week, text(moreUsd), text(moreDiem)
@@ -220,7 +224,7 @@ end
  * Sets an account's balances if they are newer, and ends the holds of posted requests.
  *
  * ARGV  4: version. 5: usd. 6: diem. 7: number of requests, followed by them.
- *       Then the number of spendings, -1 if unknown, followed by four values each: key, day, usd, diem.
+ *       Then the number of spendings, -1 if unknown, followed by four values each: key, hour, usd, diem.
  * Result  { done }
  */
 export const POST = `${STEP}${SPENDING}
@@ -277,8 +281,8 @@ return { 'done' }
 /**
  * Loads the spending of a key or an end user from the books.
  *
- * ARGV  4: key or end user. 5: version. 6: day. 7, 8: usd and diem of the day. 9, 10: of the week.
- *       11, 12: of the month. 13, 14: of all time.
+ * ARGV  4: key or end user. 5: version. 6: hour. 7, 8: usd and diem of the day. 9, 10: of the week.
+ *       11, 12: of the month. 13, 14: of all time. 15, 16: of the hour, if its limit is for an hour.
  * Result  { done }, { miss }, or { old } if the account has a newer version
  */
 export const BUDGET = `${STEP}
@@ -295,10 +299,11 @@ end
 if not open() then return { 'miss' } end
 if tonumber(ARGV[5]) < version then return { 'old' } end
 local budget = budgetOf(ARGV[4])
+local day = string.sub(ARGV[6], 1, 10)
 local of = {
-  v = tonumber(ARGV[5]), stale = false, day = ARGV[6], eu = ARGV[7], ed = ARGV[8], week = weekOf(ARGV[6]),
-  wu = ARGV[9], wd = ARGV[10], month = string.sub(ARGV[6], 1, 7), mu = ARGV[11], md = ARGV[12], lu = ARGV[13],
-  ld = ARGV[14], hu = '0', hd = '0',
+  v = tonumber(ARGV[5]), stale = false, day = day, eu = ARGV[7], ed = ARGV[8], week = weekOf(day),
+  wu = ARGV[9], wd = ARGV[10], month = string.sub(day, 1, 7), mu = ARGV[11], md = ARGV[12], lu = ARGV[13],
+  ld = ARGV[14], hu = '0', hd = '0', hour = ARGV[15] and ARGV[6] or nil, ru = ARGV[15], rd = ARGV[16],
 }
 if budget then of.hu, of.hd, of.t = budget.of.hu, budget.of.hd, budget.of.t end
 known[ARGV[4]] = { of = of, isChanged = true }

@@ -2,6 +2,7 @@ export { type BookReads, HoldAccount } from './hold-accounts.js';
 export {
   type AccountChange,
   type AccountPosting,
+  type BudgetOwner,
   HoldBook,
   type KeySpending,
   type PostedBalances,

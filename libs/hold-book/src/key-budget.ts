@@ -6,8 +6,10 @@ import type { AccountPosting } from './hold-book.js';
 /** A key's spending according to the books, as of a version of its account. */
 export interface KeySpent {
   readonly version: bigint;
-  /** The UTC day read, such as `2026-11-21`. */
-  readonly day: string;
+  /** The UTC hour read, such as `2026-11-21T13`. */
+  readonly readIn: string;
+  /** Of that hour, if it was asked for. */
+  readonly hour?: Balances;
   readonly epoch: Balances;
   readonly week: Balances;
   readonly month: Balances;
@@ -39,6 +41,8 @@ export class KeyBudget {
   private version = -1n;
   /** Later versions already counted: postings of several ledgers arrive in any order. */
   private readonly ahead = new Set<bigint>();
+  /** Undefined if it was not read: only limits of an hour need it. */
+  private hour: Period | undefined;
   private epoch: Period = { start: '', spent: NO_MONEY };
   private week: Period = { start: '', spent: NO_MONEY };
   private month: Period = { start: '', spent: NO_MONEY };
@@ -50,9 +54,11 @@ export class KeyBudget {
     this.version = spent.version;
     // A read includes every posting reported before it.
     this.ahead.clear();
-    this.epoch = { start: spent.day, spent: spent.epoch };
-    this.week = { start: weekOf(spent.day), spent: spent.week };
-    this.month = { start: monthOf(spent.day), spent: spent.month };
+    const day = dayOf(spent.readIn);
+    this.hour = spent.hour && { start: spent.readIn, spent: spent.hour };
+    this.epoch = { start: day, spent: spent.epoch };
+    this.week = { start: weekOf(day), spent: spent.week };
+    this.month = { start: monthOf(day), spent: spent.month };
     this.lifetime = spent.lifetime;
     this.isStale = false;
   }
@@ -74,10 +80,17 @@ export class KeyBudget {
     for (const spending of spends) {
       if (spending.keyId !== this.keyId) continue;
       this.lifetime = plus(this.lifetime, spending);
-      this.week = later(this.week, { start: weekOf(spending.day), spent: spending });
-      this.month = later(this.month, { start: monthOf(spending.day), spent: spending });
-      this.epoch = later(this.epoch, { start: spending.day, spent: spending });
+      const day = dayOf(spending.hour);
+      this.week = later(this.week, { start: weekOf(day), spent: spending });
+      this.month = later(this.month, { start: monthOf(day), spent: spending });
+      this.epoch = later(this.epoch, { start: day, spent: spending });
+      this.hour &&= later(this.hour, { start: spending.hour, spent: spending });
     }
+  }
+
+  /** Whether the spending in the period of a limit is known. */
+  isReadFor({ period }: SpendingLimit): boolean {
+    return !this.isStale && (period !== 'HOUR' || this.hour !== undefined);
   }
 
   /** Changes the held amount; may be negative. */
@@ -85,15 +98,18 @@ export class KeyBudget {
     this.held = plus(this.held, more);
   }
 
-  /** What the key may take of the account's remaining balance. `today` is in UTC, such as `2026-11-21`. */
-  left(account: Balances, limit: SpendingLimit, today: string): Balances {
+  /** What the key may take of the account's remaining balance. `now` is a UTC hour. */
+  left(account: Balances, limit: SpendingLimit, now: string): Balances {
     const allowed = { usdNano: limit.usdNano ?? NO_LIMIT, diemNano: limit.diemNano ?? NO_LIMIT };
-    const gone = plus(this.spent(limit.period, today), this.held);
+    const gone = plus(this.spent(limit.period, now), this.held);
     return least(account, remaining(allowed, gone));
   }
 
-  private spent(period: LimitPeriod, today: string): Balances {
+  private spent(period: LimitPeriod, now: string): Balances {
+    const today = dayOf(now);
     switch (period) {
+      case 'HOUR':
+        return this.hour && now <= this.hour.start ? this.hour.spent : NO_MONEY;
       case 'EPOCH':
         return today > this.epoch.start ? NO_MONEY : this.epoch.spent;
       case 'WEEK':
@@ -110,6 +126,10 @@ export class KeyBudget {
 function later(known: Period, more: Period): Period {
   if (more.start > known.start) return { start: more.start, spent: plus(NO_MONEY, more.spent) };
   return more.start === known.start ? { start: known.start, spent: plus(known.spent, more.spent) } : known;
+}
+
+function dayOf(hour: string): string {
+  return hour.slice(0, 10);
 }
 
 function monthOf(day: string): string {

@@ -7,7 +7,7 @@ import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.
 import type { KeyBudget } from './key-budget.js';
 import { type Leased, LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
-import { type Bound, type Take, boundsOf, covers, remaining, shortOf, take } from './spendable.js';
+import { type Bound, type Take, boundsOf, covers, remaining, shortOf, ownerOf, take } from './spendable.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface MemoryHoldBookOptions {
@@ -21,8 +21,8 @@ export interface MemoryHoldBookOptions {
   readonly maxHolds: number;
   /** A monotonic clock. */
   readonly nowMs?: () => number;
-  /** The UTC day, such as `2026-11-21`. */
-  readonly today?: () => string;
+  /** The UTC hour, such as `2026-11-21T13`. */
+  readonly hour?: () => string;
 }
 
 interface PlacedHold extends Leased {
@@ -50,7 +50,7 @@ export class MemoryHoldBook extends HoldBook {
   /** Requests posted while their hold was not settled: a late settle must not hold again. */
   private readonly posted: RecentIds;
   private readonly nowMs: () => number;
-  private readonly today: () => string;
+  private readonly hour: () => string;
 
   constructor(
     reads: BookReads,
@@ -61,7 +61,7 @@ export class MemoryHoldBook extends HoldBook {
     this.leases = new LeaseList(options.leaseMs);
     this.posted = new RecentIds(options.leaseMs, MAX_POSTED_IDS);
     this.nowMs = options.nowMs ?? (() => performance.now());
-    this.today = options.today ?? (() => new Date().toISOString().slice(0, 10));
+    this.hour = options.hour ?? (() => new Date().toISOString().slice(0, 13));
   }
 
   /** The number of holds: live ones, and settled ones whose charge is not posted yet. */
@@ -266,7 +266,7 @@ export class MemoryHoldBook extends HoldBook {
       else {
         const stale = this.staleOf(account, asker);
         if (!stale) return step(account);
-        await this.accounts.ensureBudget(accountId, stale.id, this.today);
+        await this.accounts.ensureBudget(accountId, ownerOf(stale), this.hour);
       }
     }
     throw new Problem('UNAVAILABLE', { cause: new Error('the hold book has no room') });
@@ -285,14 +285,14 @@ export class MemoryHoldBook extends HoldBook {
 
   /** The first limit whose spending has to be read. */
   private staleOf(account: HoldAccount, asker: Asker): Bound | undefined {
-    return boundsOf(asker).find(({ id }) => account.budget(id)?.isStale !== false);
+    return boundsOf(asker).find(({ id, limit }) => account.budget(id)?.isReadFor(limit) !== true);
   }
 
   /** What a request may take: what the account has left, within the limits of the key and the end user. */
   private left(account: HoldAccount, asker: Asker): Balances {
     let left = account.available;
     for (const { id, limit } of boundsOf(asker))
-      left = account.budget(id)?.left(left, limit, this.today()) ?? NO_MONEY;
+      left = account.budget(id)?.left(left, limit, this.hour()) ?? NO_MONEY;
     return left;
   }
 

@@ -9,8 +9,8 @@ import type { BookReads } from './hold-accounts.js';
 import type { HoldMarks } from './hold-marks.js';
 import type { HoldSteps, StepName, StepReply } from './hold-steps.js';
 import { RecentIds } from './recent-ids.js';
-import { boundsOf } from './spendable.js';
-import { type AccountPosting, HoldBook } from './hold-book.js';
+import { boundsOf, ownerOf } from './spendable.js';
+import { type AccountPosting, type BudgetOwner, HoldBook } from './hold-book.js';
 
 export interface RedisHoldBookOptions {
   /** A hold that is not renewed lapses after this time. */
@@ -24,8 +24,8 @@ export interface RedisHoldBookOptions {
   readonly waitMs: number;
   /** How long a step waits for required reads of the books; default: 4 s. */
   readonly readMs?: number;
-  /** The UTC day, such as `2026-11-21`. */
-  readonly today?: () => string;
+  /** The UTC hour, such as `2026-11-21T13`. */
+  readonly hour?: () => string;
 }
 
 /** Maximum number of requests remembered whose lost hold was counted. */
@@ -50,7 +50,7 @@ const DIEM_CHANGE_ASK_MS = 20;
 export class RedisHoldBook extends HoldBook {
   private readonly loads: Loads = new Map();
   private readonly budgetLoads: Loads = new Map();
-  private readonly today: () => string;
+  private readonly hour: () => string;
   private readonly goneIds: RecentIds;
   /** Holds since the start that lapsed and could not be taken again: their money may be authorised twice. */
   readonly gone = { holds: 0, nano: 0n };
@@ -66,7 +66,7 @@ export class RedisHoldBook extends HoldBook {
   ) {
     super();
     this.goneIds = new RecentIds(options.leaseMs, MAX_GONE_IDS);
-    this.today = options.today ?? (() => new Date().toISOString().slice(0, 10));
+    this.hour = options.hour ?? (() => new Date().toISOString().slice(0, 13));
   }
 
   override async hold(request: HoldRequest): Promise<Hold> {
@@ -132,9 +132,9 @@ export class RedisHoldBook extends HoldBook {
           ...[version, usdNano, diemNano, requestIds.length].map(String),
           ...requestIds,
           spends?.length ?? -1,
-          ...(spends ?? []).flatMap(({ keyId, day, ...spent }) => [
+          ...(spends ?? []).flatMap(({ keyId, hour, ...spent }) => [
             keyId,
-            day,
+            hour,
             String(spent.usdNano),
             String(spent.diemNano),
           ]),
@@ -151,8 +151,9 @@ export class RedisHoldBook extends HoldBook {
       const that = (outcome: string): Hold[] => left.filter((_hold, index) => outcomes[index] === outcome);
       this.logGone(that('gone'));
       left = that('stale');
-      for (const id of new Set(left.flatMap((hold) => boundsOf(hold).map((bound) => bound.id))))
-        await this.loadBudget(accountId, id).catch(() => undefined);
+      const bounds = new Map(left.flatMap(boundsOf).map((bound) => [bound.id, bound]));
+      for (const bound of bounds.values())
+        await this.loadBudget(accountId, ownerOf(bound)).catch(() => undefined);
     }
   }
 
@@ -181,7 +182,7 @@ export class RedisHoldBook extends HoldBook {
     asker: Asker,
     args: readonly (string | number)[],
   ): Promise<StepReply> {
-    const { accountId, keyId } = asker;
+    const { accountId } = asker;
     const startMs = performance.now();
     const waitUntilMs = startMs + DIEM_CHANGE_WAIT_MS;
     const readUntilMs = startMs + (this.options.readMs ?? READ_MS);
@@ -195,7 +196,7 @@ export class RedisHoldBook extends HoldBook {
           );
           continue;
         case 'stale':
-          await before(readUntilMs, this.loadBudget(accountId, reply[1] ?? keyId));
+          await before(readUntilMs, this.loadBudget(accountId, staleOf(reply)));
           continue;
         case 'wait':
           if (performance.now() > waitUntilMs) throw unavailable("an account's DIEM is being set");
@@ -222,16 +223,18 @@ export class RedisHoldBook extends HoldBook {
     await this.ask('load', accountId, args);
   }
 
-  private loadBudget(accountId: string, keyId: string): Promise<void> {
-    return once(this.budgetLoads, `${accountId} ${keyId}`, async () => {
+  private loadBudget(accountId: string, owner: BudgetOwner): Promise<void> {
+    return once(this.budgetLoads, `${accountId} ${owner.id} ${owner.isHourly}`, async () => {
       for (let read = 1; read <= KEY_READS; read += 1) {
-        const day = this.today();
-        const { version, epoch, week, month, lifetime } = await this.read(
-          this.parts.reads.spentOf(accountId, keyId, day),
+        const now = this.hour();
+        const { version, hour, epoch, week, month, lifetime } = await this.read(
+          this.parts.reads.spentOf(accountId, owner, now),
         );
-        if (this.today() !== day) continue;
-        const spent = [epoch, week, month, lifetime].flatMap(({ usdNano, diemNano }) => [usdNano, diemNano]);
-        const args = [keyId, String(version), day, ...spent.map(String)];
+        if (this.hour() !== now) continue;
+        const spent = [epoch, week, month, lifetime, ...(hour ? [hour] : [])].flatMap(
+          ({ usdNano, diemNano }) => [usdNano, diemNano],
+        );
+        const args = [owner.id, String(version), now, ...spent.map(String)];
         const [outcome] = await this.ask('budget', accountId, args);
         // The read misses what was posted since.
         if (outcome !== 'old') return;
@@ -252,7 +255,7 @@ export class RedisHoldBook extends HoldBook {
     args: readonly (string | number)[],
   ): Promise<StepReply> {
     const { leaseMs, waitMs } = this.options;
-    const reply = this.steps.take(name, accountId, [leaseMs, this.today(), ...args]);
+    const reply = this.steps.take(name, accountId, [leaseMs, this.hour(), ...args]);
     try {
       return await within(waitMs, reply);
     } catch (error) {
@@ -270,6 +273,8 @@ export class RedisHoldBook extends HoldBook {
 const OPEN_HOLD_VALUES = 5;
 
 type Asker = Pick<HoldRequest, 'accountId' | 'keyId'>;
+
+const staleOf = ([, id = '', period]: StepReply): BudgetOwner => ({ id, isHourly: period === 'HOUR' });
 
 const unavailable = (reason: string): Problem => new Problem('UNAVAILABLE', { cause: new Error(reason) });
 

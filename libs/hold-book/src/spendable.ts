@@ -1,6 +1,7 @@
 import type { Balances } from '@svc/contracts/money';
 import type { HoldRequest, SpendingLimit } from '@svc/contracts/ports';
 import type { ProblemCode } from '@svc/contracts/problems';
+import type { BudgetOwner } from './hold-book.js';
 
 /** The amount wanted, and its alternatives. */
 export interface Take {
@@ -51,6 +52,8 @@ export interface Bound {
   readonly id: string;
   readonly limit: SpendingLimit;
 }
+
+export const ownerOf = ({ id, limit }: Bound): BudgetOwner => ({ id, isHourly: limit.period === 'HOUR' });
 
 /** The limits of a request: that of its key, then that of its end user. */
 export function boundsOf({

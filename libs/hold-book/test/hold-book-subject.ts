@@ -7,7 +7,7 @@ export interface TestedBookOptions {
   readonly maxHolds: number;
   readonly nowMs?: () => number;
   readonly readMs?: number;
-  readonly today?: () => string;
+  readonly hour?: () => string;
 }
 
 /** Creates hold books that share no state. */
@@ -21,7 +21,8 @@ export interface HoldBookSubject {
 /** Reads of the books for a hold book without books: the given balances, and keys that have spent nothing. */
 export function readsOf(
   balances: BookReads['balances'],
-  spentOf: BookReads['spentOf'] = (_accountId, _keyId, day) => Promise.resolve({ ...NOTHING_SPENT, day }),
+  spentOf: BookReads['spentOf'] = (_accountId, { isHourly }, readIn) =>
+    Promise.resolve({ ...NOTHING_SPENT, readIn, ...(isHourly && { hour: NO_MONEY }) }),
 ): BookReads {
   return { balances, spentOf };
 }

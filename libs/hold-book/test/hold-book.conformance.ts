@@ -3,6 +3,7 @@ import { PROVISIONAL_MS, Problem } from '@svc/contracts/problems';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type HoldBookSubject, type TestedBookOptions, readsOf } from './hold-book-subject.js';
 import { keyLimitsConformance } from './key-limits.conformance.js';
+import { wholeAmountsConformance } from './whole-amounts.conformance.js';
 import type { HoldBook, PostedBalances } from '../src/hold-book.js';
 
 const ACCOUNT = 'a';
@@ -340,5 +341,6 @@ export function holdBookConformance(subject: HoldBookSubject): void {
     });
 
     keyLimitsConformance(subject);
+    wholeAmountsConformance(subject);
   });
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Balances } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
 import type { SpendingLimit } from '@svc/contracts/ports';
@@ -8,7 +7,7 @@ import type { KeySpent } from '../src/key-budget.js';
 import { type HoldBookSubject, readsOf } from './hold-book-subject.js';
 import type { HoldBook, KeySpending, PostedBalances } from '../src/hold-book.js';
 
-/** Contract of every hold book for key limits, preferred amounts and resetting DIEM. */
+/** Contract of every hold book for the limits of keys and end users. */
 export function keyLimitsConformance(subject: HoldBookSubject): void {
   const ACCOUNT = 'a';
   const refused = (code: ConstructorParameters<typeof Problem>[0]) => expect.objectContaining({ code });
@@ -16,7 +15,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   /** The books, as far as a hold book reads them. */
   let posted: PostedBalances;
   let spent: KeySpent;
-  let today: string;
+  let now: string;
   let keyReads: number;
   /** Runs between a read and its arrival. */
   let beforeArrival: () => Promise<void>;
@@ -25,8 +24,8 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
 
   beforeEach(() => {
     posted = { accountId: ACCOUNT, balances: { usdNano: 1_000n, diemNano: 100n }, version: 7n };
-    spent = { version: 7n, day: '2026-11-21', epoch: NONE, week: NONE, month: NONE, lifetime: NONE };
-    today = '2026-11-21';
+    now = '2026-11-21T13';
+    spent = { version: 7n, readIn: now, hour: NONE, epoch: NONE, week: NONE, month: NONE, lifetime: NONE };
     keyReads = 0;
     beforeArrival = () => Promise.resolve();
   });
@@ -34,17 +33,24 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
   function createBook(): HoldBook {
     const reads = readsOf(
       () => Promise.resolve(posted),
-      async (_accountId, _keyId, day) => {
+      async (_accountId, { isHourly }, readIn) => {
         keyReads += 1;
-        const read = day === spent.day ? spent : { ...spent, day, epoch: NONE };
+        const { hour, ...read } = spent;
+        const isOfDay = readIn.slice(0, 10) === read.readIn.slice(0, 10);
+        const isOfHour = readIn === read.readIn;
         await beforeArrival();
-        return read;
+        return {
+          ...read,
+          readIn,
+          ...(!isOfDay && { epoch: NONE }),
+          ...(isHourly && { hour: isOfHour && hour ? hour : NONE }),
+        };
       },
     );
     return subject.make(reads, {
       leaseMs: 60_000,
       maxHolds: 100,
-      today: () => today,
+      hour: () => now,
     });
   }
 
@@ -58,7 +64,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
 
   /** Posts a charge of the key to the books. */
   function charge(spending: Partial<KeySpending>, requestIds: readonly string[] = []) {
-    const spends = [{ keyId: 'k', day: today, ...NONE, ...spending }];
+    const spends = [{ keyId: 'k', hour: now, ...NONE, ...spending }];
     const { usdNano, diemNano } = posted.balances;
     posted = {
       ...posted,
@@ -236,16 +242,20 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
     });
 
     it.each([
-      ['EPOCH', '2026-11-22', 100n],
+      ['HOUR', '2026-11-21T13', 35n],
+      ['HOUR', '2026-11-21T14', 100n],
+      ['EPOCH', '2026-11-21T23', 30n],
+      ['EPOCH', '2026-11-22T00', 100n],
       // 21 November 2026 is a Saturday.
-      ['WEEK', '2026-11-22', 25n],
-      ['WEEK', '2026-11-23', 100n],
-      ['MONTH', '2026-11-22', 20n],
-      ['MONTH', '2026-12-01', 100n],
-      ['LIFETIME', '2027-01-01', 10n],
-    ] as const)('starts over with its period: %s on %s', async (period, day, left) => {
+      ['WEEK', '2026-11-22T23', 25n],
+      ['WEEK', '2026-11-23T00', 100n],
+      ['MONTH', '2026-11-30T23', 20n],
+      ['MONTH', '2026-12-01T00', 100n],
+      ['LIFETIME', '2027-01-01T00', 10n],
+    ] as const)('starts over with its period: %s at %s', async (period, hour, left) => {
       spent = {
         ...spent,
+        hour: { usdNano: 65n, diemNano: 0n },
         epoch: { usdNano: 70n, diemNano: 0n },
         week: { usdNano: 75n, diemNano: 0n },
         month: { usdNano: 80n, diemNano: 0n },
@@ -253,9 +263,29 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       };
       const book = createBook();
       await book.hold({ ...request(0n, usdLimit(100n, period)) });
-      today = day;
+      now = hour;
       await expect(book.hold(request(left + 1n, usdLimit(100n, period)))).rejects.toBeDefined();
       expect(await book.hold(request(left, usdLimit(100n, period)))).toBeDefined();
+    });
+
+    it('counts what is charged in an hour, and reads the hour only for a limit of it', async () => {
+      spent = { ...spent, hour: { usdNano: 10n, diemNano: 0n }, epoch: { usdNano: 30n, diemNano: 0n } };
+      const book = createBook();
+      const ofHour = (usdNano: bigint) => usdLimit(usdNano, 'HOUR');
+      await book.hold(request(5n, usdLimit(100n)));
+      const hold = await book.hold(request(50n, ofHour(100n)));
+      expect(keyReads).toBe(2);
+      await book.settle(hold, { usdNano: 50n, diemNano: 0n });
+      await book.post(charge({ usdNano: 50n }, [hold.requestId]));
+      await expect(book.hold(request(36n, ofHour(100n)))).rejects.toEqual(refused(usd));
+      const over = await book.hold(request(35n, ofHour(100n)));
+      now = '2026-11-21T14';
+      await expect(book.hold(request(61n, ofHour(100n)))).rejects.toEqual(refused(usd));
+      await book.settle(over, { usdNano: 35n, diemNano: 0n });
+      await book.post(charge({ usdNano: 35n }, [over.requestId]));
+      await expect(book.hold(request(61n, ofHour(100n)))).rejects.toEqual(refused(usd));
+      expect(await book.hold(request(60n, ofHour(100n)))).toBeDefined();
+      expect(keyReads).toBe(2);
     });
 
     it('is read again after a posting without its spending, whichever of two arrives first', async () => {
@@ -271,12 +301,12 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(keyReads).toBe(2);
     });
 
-    it('is read again if its day began during the read', async () => {
+    it('is read again if its hour began during the read', async () => {
       const book = createBook();
       beforeArrival = async () => {
         if (keyReads > 1) return;
-        today = '2026-11-22';
-        spent = { ...spent, version: 8n, day: today, epoch: { usdNano: 100n, diemNano: 0n } };
+        now = '2026-11-22T00';
+        spent = { ...spent, version: 8n, readIn: now, epoch: { usdNano: 100n, diemNano: 0n } };
         await book.post(charge({ usdNano: 100n }));
       };
       await expect(book.hold(request(1n, usdLimit(100n)))).rejects.toEqual(refused(usd));
@@ -317,7 +347,7 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       await book.settle(hold, { usdNano: 40n, diemNano: 0n });
       const [made] = charge({ usdNano: 40n }, [hold.requestId]);
       spent = { ...spent, version: posted.version };
-      const ofUser = { ...NONE, keyId: 'u', day: today, usdNano: 40n };
+      const ofUser = { ...NONE, keyId: 'u', hour: now, usdNano: 40n };
       await book.post(made ? [{ ...made, spends: [...made.spends, ofUser] }] : []);
       await expect(book.hold(both(11n))).rejects.toEqual(refused(OF_USER.usd));
       await expect(book.hold(both(61n, 'v', 500n))).rejects.toEqual(refused(OF_KEY.usd));
@@ -351,49 +381,6 @@ export function keyLimitsConformance(subject: HoldBookSubject): void {
       expect(await book.hold(ofUser(20n, 'eu_held'))).toBeDefined();
       spent = { ...spent, epoch: { usdNano: 40n, diemNano: 0n } };
       expect(await refusalsOf(11n)).toBeGreaterThanOrEqual(MAX_USERS);
-    });
-  });
-
-  describe('the preferred amount', () => {
-    const request = (amountNano: bigint, keyLimit?: SpendingLimit) => ({
-      ...requestOf(amountNano),
-      ...(keyLimit && { keyLimit }),
-    });
-
-    it('is held if it is at most a tenth of what can be spent, otherwise the amount', async () => {
-      const book = createBook();
-      const small = await book.hold({ ...request(10n), preferredNano: 110n });
-      expect(small.amount.diemNano + small.amount.usdNano).toBe(110n);
-      const large = await book.hold({ ...request(10n), preferredNano: 111n });
-      expect(large.amount.usdNano).toBe(10n);
-    });
-
-    it('considers what the key may spend', async () => {
-      const hold = await createBook().hold({ ...request(10n, usdLimit(100n)), preferredNano: 11n });
-      expect(hold.amount.usdNano).toBe(10n);
-    });
-  });
-
-  describe('setting the DIEM of an account', () => {
-    it('sets aside what is not held, and lets other requests wait for the new balance', async () => {
-      const book = createBook();
-      await book.hold(requestOf(30n));
-      expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
-      expect(await book.holdRest(ACCOUNT, 'stake')).toBe(70n);
-      const waiting = book.hold(requestOf(40n));
-      const outcome = await Promise.race([waiting, sleep(20, 'waits')]);
-      expect(outcome).toBe('waits');
-      const [change] = charge({ diemNano: 50n }, ['stake']);
-      await book.post(change ? [change] : []);
-      expect((await waiting).amount).toEqual({ diemNano: 20n, usdNano: 20n });
-    });
-
-    it('continues with the old balance if the change is abandoned', async () => {
-      const book = createBook();
-      await book.holdRest(ACCOUNT, 'stake');
-      const waiting = book.hold(requestOf(40n));
-      await book.release({ requestId: 'stake', accountId: ACCOUNT, keyId: '', amount: NONE, before: NONE });
-      expect((await waiting).amount).toEqual({ diemNano: 40n, usdNano: 0n });
     });
   });
 }

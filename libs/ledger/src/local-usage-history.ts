@@ -65,9 +65,13 @@ export class LocalUsageHistory extends UsageHistory {
     return this.byUser.forget(accountId, endUser);
   }
 
-  override async keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]> {
+  override async keys(
+    accountId: string,
+    keyIds: readonly string[],
+    hourlyIds: readonly string[] = [],
+  ): Promise<readonly KeySpend[]> {
     if (keyIds.length === 0) return [];
     await this.progress.beforeRead();
-    return this.sums.keys(accountId, keyIds);
+    return this.sums.keys(accountId, keyIds, hourlyIds);
   }
 }

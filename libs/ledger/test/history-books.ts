@@ -66,11 +66,11 @@ export class BooksModel {
     return this.recorded.get(requestId)?.posted === true;
   }
 
-  /** A key's spending in the period of a day, by the charges that count. */
-  spent(keyId: string, day: string, { period, counts }: SpentOf): Balances {
+  /** A key's spending in the period of an hour, by the charges that count. */
+  spent(keyId: string, hour: string, { period, counts }: SpentOf): Balances {
     const charges = [...this.recorded.values()].filter(
       ({ charge }) =>
-        charge.keyId === keyId && counts(charge.requestId) && inPeriod(period, dayOf(charge), day),
+        charge.keyId === keyId && counts(charge.requestId) && inPeriod(period, charge.at.slice(0, 13), hour),
     );
     return sumOf(charges.map(({ paid }) => paid));
   }

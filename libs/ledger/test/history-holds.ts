@@ -13,6 +13,7 @@ export interface HistoryTime {
 export const LEASE_MS = 8 * 3_600_000;
 
 export const timeOf = ({ nowMs }: HistoryTime): string => new Date(nowMs).toISOString();
+export const hourOf = (time: HistoryTime): string => timeOf(time).slice(0, 13);
 export const dayOf = (time: HistoryTime): string => timeOf(time).slice(0, 10);
 
 /** The outcome of a hold book operation. */
@@ -246,7 +247,7 @@ export class HoldsModel {
     if (!keyLimit) return account;
     const { period } = keyLimit;
     const counts = (requestId: string): boolean => view === 'least' || this.heard.has(requestId);
-    const spent = this.books.spent(keyId, dayOf(this.time), { period, counts });
+    const spent = this.books.spent(keyId, hourOf(this.time), { period, counts });
     const held = this.aside(
       (request) =>
         request.hold.keyId === keyId &&

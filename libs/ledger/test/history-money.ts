@@ -32,9 +32,12 @@ export const covers = (a: Balances, b: Balances): boolean =>
 export const same = (a: Balances, b: Balances): boolean =>
   a.usdNano === b.usdNano && a.diemNano === b.diemNano;
 
-/** Whether a UTC day is in the same period as another one. */
-export function inPeriod(period: LimitPeriod, day: string, today: string): boolean {
+/** Whether a UTC hour is in the same period as another one. */
+export function inPeriod(period: LimitPeriod, hour: string, now: string): boolean {
+  const [day, today] = [hour.slice(0, 10), now.slice(0, 10)];
   switch (period) {
+    case 'HOUR':
+      return hour === now;
     case 'EPOCH':
       return day === today;
     case 'WEEK':

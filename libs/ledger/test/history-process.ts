@@ -16,7 +16,7 @@ import { overWire } from '@svc/testing';
 import { SettlementFallback } from '../src/posting/settlement-fallback.js';
 import { SettlementTime } from '../src/posting/settlement-time.js';
 import type { HoldsModel, HistoryTime, Outcome } from './history-holds.js';
-import { LEASE_MS, dayOf } from './history-holds.js';
+import { LEASE_MS, hourOf } from './history-holds.js';
 import { ChargeLog } from '../src/posting/charge-log.js';
 import { DiemHolds } from '../src/staking/diem-holds.js';
 import { EndedHolds } from '../src/posting/ended-holds.js';
@@ -46,8 +46,8 @@ class SlowReads implements BookReads {
     return response;
   }
 
-  spentOf(accountId: string, keyId: string, day: string): Promise<KeySpent> {
-    return this.response(this.parts.reads.spentOf(accountId, keyId, day));
+  spentOf(...of: Parameters<BookReads['spentOf']>): Promise<KeySpent> {
+    return this.response(this.parts.reads.spentOf(...of));
   }
 
   answerAll(): void {
@@ -80,7 +80,7 @@ class WatchedBook extends MemoryHoldBook {
     private readonly watched: WatchedOptions,
   ) {
     const { time, maxAccounts } = watched;
-    const clock = { nowMs: () => time.nowMs, today: () => dayOf(time) };
+    const clock = { nowMs: () => time.nowMs, hour: () => hourOf(time) };
     super(reads, { leaseMs: LEASE_MS, maxHolds: 1_000, maxAccounts, ...clock });
   }
 

@@ -367,12 +367,12 @@ export class History implements Scene {
     const accountId = this.accountIds[Math.floor(key / KEYS)] ?? '';
     if (this.books.account(accountId).isLate) return;
     const { period, usdNano, diemNano } = this.limitOf(limit);
-    const days = new Set([...this.books.recorded.values()].map(({ charge }) => charge.at.slice(0, 10)));
-    for (const day of days) {
-      const spent = this.books.spent(this.keyOf(key), day, { period, counts: () => true });
+    const hours = new Set([...this.books.recorded.values()].map(({ charge }) => charge.at.slice(0, 13)));
+    for (const hour of hours) {
+      const spent = this.books.spent(this.keyOf(key), hour, { period, counts: () => true });
       const isWithin =
         spent.usdNano <= (usdNano ?? spent.usdNano) && spent.diemNano <= (diemNano ?? spent.diemNano);
-      assert(isWithin, `key ${key} spent more than its limit in the period of ${day}`);
+      assert(isWithin, `key ${key} spent more than its limit in the period of ${hour}`);
     }
   }
 }

@@ -342,6 +342,7 @@ export function usageHistoryConformance(
         });
         await running.poster.post([...spending, chargeOf(accountId, 5n, { keyId: 'b', at: daysAgo(0) })]);
         const [a, none] = await history.keys(accountId, ['a', 'none']);
+        const hours = await history.keys(accountId, ['a', 'b', 'none'], ['a', 'none']);
         const both = (nano: bigint) => ({ usdNano: nano, diemNano: 2n * nano });
         expect(a).toEqual({
           keyId: 'a',
@@ -360,6 +361,7 @@ export function usageHistoryConformance(
           month: both(0n),
           lifetime: both(0n),
         });
+        expect(hours.map(({ hour }) => hour)).toEqual([both(1n), undefined, both(0n)]);
       });
     });
 

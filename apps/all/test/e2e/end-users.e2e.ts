@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
 import { Platform } from '../platform.js';
 import { eventually } from '../response-bodies.js';
-import { untilOneWindow, withinOneMinute } from '../minutes.js';
+import { untilOneWindow, withinOneHour, withinOneMinute } from '../minutes.js';
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
@@ -205,31 +205,35 @@ describe('the limits of end users', () => {
     return [response.status, response.headers.get('x-ratelimit-type'), code];
   };
 
-  it('let one spend exactly its money, in 40 requests at the same time, and others go on', async () => {
-    const { apiKey, adminKey, id } = await newAccount();
-    await limit(adminKey, 'alice', { consumptionLimit: { usd: 0.05 }, limitPeriod: 'LIFETIME' });
-    const costs = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const content = 'go [[sim tokens=6000 itl-ms=1]]';
-        const body = { model: 'dear', messages: [{ role: 'user', content }], user: 'alice' };
-        const response = await send('/chat/completions', apiKey, { body });
-        const { cost, code } = (await response.json()) as { cost?: { usd: number }; code?: string };
-        expect(response.status === 200 || code === 'END_USER_SPEND_LIMIT_EXCEEDED').toBe(true);
-        return nano(cost?.usd ?? 0);
-      }),
-    );
-    const spent = costs.reduce((sum, cost) => sum + cost, 0);
-    expect(spent).toBeLessThanOrEqual(nano(0.05));
-    // Those that are refused may have kept a little from the others.
-    expect(spent).toBeGreaterThan(nano(0.95 * 0.05));
-    expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(10) - spent);
-    const [status, , code] = await refusalOf(apiKey, { model: 'dear', messages, user: 'alice' });
-    expect([status, code]).toEqual([402, 'END_USER_SPEND_LIMIT_EXCEEDED']);
-    await ask('/chat/completions', apiKey, { messages, user: 'bob' });
-    await ask('/chat/completions', apiKey, { messages });
-    await limit(adminKey, 'alice');
-    await ask('/chat/completions', apiKey, { messages, user: 'alice' });
-  });
+  it.each(['LIFETIME', 'HOUR'])(
+    'let one spend exactly its money of a %s, in 40 requests at the same time, and others go on',
+    async (limitPeriod) => {
+      await withinOneHour();
+      const { apiKey, adminKey, id } = await newAccount();
+      await limit(adminKey, 'alice', { consumptionLimit: { usd: 0.05 }, limitPeriod });
+      const costs = await Promise.all(
+        Array.from({ length: 40 }, async () => {
+          const content = 'go [[sim tokens=6000 itl-ms=1]]';
+          const body = { model: 'dear', messages: [{ role: 'user', content }], user: 'alice' };
+          const response = await send('/chat/completions', apiKey, { body });
+          const { cost, code } = (await response.json()) as { cost?: { usd: number }; code?: string };
+          expect(response.status === 200 || code === 'END_USER_SPEND_LIMIT_EXCEEDED').toBe(true);
+          return nano(cost?.usd ?? 0);
+        }),
+      );
+      const spent = costs.reduce((sum, cost) => sum + cost, 0);
+      expect(spent).toBeLessThanOrEqual(nano(0.05));
+      // Those that are refused may have kept a little from the others.
+      expect(spent).toBeGreaterThan(nano(0.95 * 0.05));
+      expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(10) - spent);
+      const [status, , code] = await refusalOf(apiKey, { model: 'dear', messages, user: 'alice' });
+      expect([status, code]).toEqual([402, 'END_USER_SPEND_LIMIT_EXCEEDED']);
+      await ask('/chat/completions', apiKey, { messages, user: 'bob' });
+      await ask('/chat/completions', apiKey, { messages });
+      await limit(adminKey, 'alice');
+      await ask('/chat/completions', apiKey, { messages, user: 'alice' });
+    },
+  );
 
   it('admit exactly as many requests as they say, of 200 at the same time, whatever the model', async () => {
     const { gatewayUrls } = platform;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cost, chunksOf, errorOf } from '../response-bodies.js';
+import { AccountKeys } from '../account-keys.js';
+import { withinOneHour } from '../minutes.js';
 import { Platform } from '../platform.js';
 
 const OUTPUT_NANO = 20_000;
@@ -94,6 +96,20 @@ describe.each([
     expect(spent).toBeGreaterThanOrEqual(nano(0.099));
     expect(nano(Number((await platform.balances(id)).usd))).toBe(nano(100) - spent);
     expect((await platform.audit()).body).toMatchObject({ ok: true });
+  });
+});
+
+it('a key with a limit for an hour spends it, and shows what it has spent', async () => {
+  await withinOneHour();
+  const keys = await AccountKeys.of(platform);
+  const { id, apiKey } = await keys.create({ consumptionLimit: { usd: 0.01 }, limitPeriod: 'HOUR' });
+  const { finishReason, costNano } = await ask(apiKey, true);
+  expect(finishReason).toBe('length');
+  expect(costNano).toBeGreaterThan(nano(0.01) - OUTPUT_NANO);
+  expect(await ask(apiKey, true)).toMatchObject({ status: 402, code: 'API_KEY_USD_SPEND_LIMIT_EXCEEDED' });
+  expect((await keys.ask('GET', { path: `/${id}` })).body.data).toMatchObject({
+    limitPeriod: 'HOUR',
+    currentPeriodUsage: { usd: (costNano / 1e9).toFixed(4), diem: '0.0000' },
   });
 });
 

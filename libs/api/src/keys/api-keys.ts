@@ -49,7 +49,7 @@ const Description = z.string().max(64);
 export const LimitPeriod = z
   .enum(LIMIT_PERIODS)
   .describe(
-    'The period of the spending limits: a UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.',
+    'The period of the spending limits: a UTC hour, a UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key.',
   );
 const ModelPrivacy = z
   .enum(MODEL_PRIVACIES)

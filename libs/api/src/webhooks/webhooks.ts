@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_EVENT_TYPES } from '@svc/contracts/messages';
 import { numberToNano } from '@svc/contracts/money';
-import { ALERTS_MAX, LIMIT_PERIODS } from '@svc/contracts/ports';
+import { ALERTS_MAX, ALERT_PERIODS } from '@svc/contracts/ports';
 import { namedMembers } from '../chat/schema-names.js';
 
 /** One address without a display name, in ASCII and without quotes, so that it is only ever one header. */
@@ -134,7 +134,7 @@ const terms = {
 };
 
 const period = z
-  .enum(LIMIT_PERIODS)
+  .enum(ALERT_PERIODS)
   .describe('A UTC day, a week from Monday (UTC), a UTC calendar month, or the lifetime of the key or user.');
 
 const members = {

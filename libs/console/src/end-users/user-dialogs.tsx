@@ -16,7 +16,7 @@ const LIMITS = '/api/v1/end_users/:user/limits';
 /** Each end user without limits of its own. */
 export const ALL_OTHERS = '*';
 
-const PERIOD_OPTIONS = (['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
+const PERIOD_OPTIONS = (['HOUR', 'EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
   (name) => [name, name === 'LIFETIME' ? 'In all' : PERIODS[name].label] as const,
 );
 

@@ -110,7 +110,7 @@ const EXPIRIES = [
   ['90', 'In 90 days'],
   ['day', 'On a day'],
 ] as const;
-const PERIOD_OPTIONS = (['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
+const PERIOD_OPTIONS = (['HOUR', 'EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
   (name) => [name, PERIODS[name].label] as const,
 );
 const PRIVACY_OPTIONS = (['ALL', 'PRIVATE_TEXT', 'PRIVATE_ONLY'] as const).map(

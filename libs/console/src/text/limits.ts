@@ -2,6 +2,7 @@ import type { ApiKeyView } from '@svc/api/keys';
 import { diem, nanoOf, usd } from './format.js';
 
 export const PERIODS = {
+  HOUR: { each: 'an hour', label: 'Hour (UTC)' },
   EPOCH: { each: 'a day', label: 'Day (UTC)' },
   WEEK: { each: 'a week', label: 'Week from Monday (UTC)' },
   MONTH: { each: 'a month', label: 'Month (UTC)' },
@@ -18,6 +19,7 @@ export const PRIVACIES = {
 export function resetOf(period: keyof typeof PERIODS, nowMs = Date.now()): string | undefined {
   const now = new Date(nowMs);
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  if (period === 'HOUR') return new Date(Date.UTC(year, month, day, now.getUTCHours() + 1)).toISOString();
   if (period === 'EPOCH') return new Date(Date.UTC(year, month, day + 1)).toISOString();
   if (period === 'WEEK')
     return new Date(Date.UTC(year, month, day + 7 - ((now.getUTCDay() + 6) % 7))).toISOString();

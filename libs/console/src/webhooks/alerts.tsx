@@ -37,9 +37,8 @@ const TYPES = [
   ['key.spend_threshold', 'What a key spends'],
   ['end_user.spend_threshold', 'What a user spends'],
 ] as const;
-const PERIOD_OPTIONS = (['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const).map(
-  (name) => [name, PERIODS[name].label] as const,
-);
+const ALERT_PERIODS = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const;
+const PERIOD_OPTIONS = ALERT_PERIODS.map((name) => [name, PERIODS[name].label] as const);
 
 interface AlertFormProps {
   readonly keys: readonly ApiKeyView[];
@@ -49,7 +48,7 @@ interface AlertFormProps {
 function AlertForm({ keys, onDone }: AlertFormProps) {
   const [type, setType] = useState<AccountAlert['type']>('balance.low');
   const [currency, setCurrency] = useState<AccountAlert['currency']>('USD');
-  const [period, setPeriod] = useState<ApiKeyView['limitPeriod']>('MONTH');
+  const [period, setPeriod] = useState<(typeof ALERT_PERIODS)[number]>('MONTH');
   const [keyId, setKeyId] = useState(keys[0]?.id ?? '');
   const { error, isBusy, run } = useAction(async (data: FormData) => {
     const terms = { currency, amount: Number(textIn(data, 'amount')) };

@@ -10,6 +10,7 @@ import {
   type Charges,
   HOLDS_PER_RENEWAL,
   type Holds,
+  ALERT_PERIODS,
   LIMIT_PERIODS,
   type Ledger,
   OPEN_HOLDS_SHOWN,
@@ -172,13 +173,13 @@ const AlertsOnWire: z.ZodType<readonly Alert[]> = z
       z.object({
         type: z.literal('key.spend_threshold'),
         keyId: Name,
-        period: z.enum(LIMIT_PERIODS),
+        period: z.enum(ALERT_PERIODS),
         ...alertTerms,
       }),
       z.object({
         type: z.literal('end_user.spend_threshold'),
         endUser: Name,
-        period: z.enum(LIMIT_PERIODS),
+        period: z.enum(ALERT_PERIODS),
         ...alertTerms,
       }),
     ]),

@@ -1,9 +1,16 @@
 import type { Balances, Currency } from '../money/money.js';
 import type { Charge, ChargeLine } from '../messages/usage.js';
 
-/** EPOCH is a UTC day, WEEK seven of them from a Monday on, MONTH a UTC month, LIFETIME never resets. */
-export const LIMIT_PERIODS = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const;
+/**
+ * HOUR is a UTC hour, EPOCH a UTC day, WEEK seven of them from a Monday on, MONTH a UTC month, LIFETIME never
+ * resets.
+ */
+export const LIMIT_PERIODS = ['HOUR', 'EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const;
 export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+
+/** The periods in which an alert is given once: those that the daily sums add up to. */
+export const ALERT_PERIODS = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'] as const satisfies readonly LimitPeriod[];
+export type AlertPeriod = (typeof ALERT_PERIODS)[number];
 
 const DAY_MS = 86_400_000;
 /** Days from the Monday before Unix time began. */
@@ -303,14 +310,14 @@ interface BalanceAlert extends AlertTerms {
 interface KeyAlert extends AlertTerms {
   readonly type: 'key.spend_threshold';
   readonly keyId: string;
-  readonly period: LimitPeriod;
+  readonly period: AlertPeriod;
 }
 
 /** An end user has spent an amount: once in each period. */
 interface EndUserAlert extends AlertTerms {
   readonly type: 'end_user.spend_threshold';
   readonly endUser: string;
-  readonly period: LimitPeriod;
+  readonly period: AlertPeriod;
 }
 
 /** What an account wants to be notified of. */

@@ -90,11 +90,12 @@ export const USAGE_HISTORY_WIRE: PortWire<UsageHistory> = {
   },
   forgetUser: { arguments: z.tuple([Name, Name]), result: Count },
   keys: {
-    arguments: z.tuple([Name, z.array(Name)]),
+    arguments: z.tuple([Name, z.array(Name), z.array(Name).optional()]),
     result: z.array(
       z.object({
         keyId: Name,
         trailingSevenDays: BalancesOnWire,
+        hour: BalancesOnWire.optional(),
         epoch: BalancesOnWire,
         week: BalancesOnWire,
         month: BalancesOnWire,

@@ -84,6 +84,8 @@ export interface KeySpend {
   readonly keyId: string;
   /** Today (UTC) and the six days before. */
   readonly trailingSevenDays: Balances;
+  /** Since the beginning of the UTC hour, of the keys for which it was asked. */
+  readonly hour?: Balances;
   /** Since the beginning of the UTC day. */
   readonly epoch: Balances;
   /** Since Monday (UTC). */
@@ -142,6 +144,13 @@ export abstract class UsageHistory {
   /** Forgets whose requests an end user's were. Charges stay. Returns how many requests it was. */
   abstract forgetUser(accountId: string, endUser: string): Promise<number>;
 
-  /** What each of these keys has spent; zeros for a key that spent nothing. */
-  abstract keys(accountId: string, keyIds: readonly string[]): Promise<readonly KeySpend[]>;
+  /**
+   * What each of these keys has spent; zeros for a key that spent nothing. The spending of the hour takes
+   * longer to read, so only these have it.
+   */
+  abstract keys(
+    accountId: string,
+    keyIds: readonly string[],
+    hourlyIds?: readonly string[],
+  ): Promise<readonly KeySpend[]>;
 }

@@ -35,6 +35,7 @@ const spent = (usdNano: bigint): KeySpend['epoch'] => ({ usdNano, diemNano: usdN
 const SPEND: KeySpend = {
   keyId: KEY.id,
   trailingSevenDays: spent(70_000_000n),
+  hour: spent(5_000_000n),
   epoch: spent(10_000_000n),
   week: spent(20_000_000n),
   month: spent(30_000_000n),
@@ -52,6 +53,7 @@ describe('the view of a key', () => {
   });
 
   it.each([
+    ['HOUR', '0.0050'],
     ['EPOCH', '0.0100'],
     ['WEEK', '0.0200'],
     ['MONTH', '0.0300'],

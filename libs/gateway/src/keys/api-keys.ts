@@ -102,7 +102,11 @@ export class ApiKeys {
 
   private async author(accountId: string, by: Caller | undefined): Promise<KeyAuthor> {
     if (!by || !isBound(by)) return { accountId };
-    const [spend] = await this.history.keys(accountId, [by.keyId]);
+    const [spend] = await this.history.keys(
+      accountId,
+      [by.keyId],
+      by.keyLimit?.period === 'HOUR' ? [by.keyId] : [],
+    );
     return { accountId, limited: { keyId: by.keyId, spend } };
   }
 
@@ -119,6 +123,7 @@ export class ApiKeys {
       return await this.history.keys(
         accountId,
         keys.map(({ id }) => id),
+        keys.filter(({ limitPeriod }) => limitPeriod === 'HOUR').map(({ id }) => id),
       );
     } catch (error) {
       if (error instanceof Problem && error.code === 'UNAVAILABLE') return [];

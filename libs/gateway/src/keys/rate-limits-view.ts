@@ -48,7 +48,7 @@ export class RateLimitsView {
   private async spendable({ accountId, keyId, keyLimit }: Caller): Promise<Balances> {
     const available = await this.ledger.available(accountId);
     if (!keyLimit) return available;
-    const [spent] = await this.usage.keys(accountId, [keyId]);
+    const [spent] = await this.usage.keys(accountId, [keyId], keyLimit.period === 'HOUR' ? [keyId] : []);
     const gone = spent && spent[PERIODS[keyLimit.period]];
     const left = (most: bigint, limit: bigint | undefined, used = 0n): bigint => {
       if (limit === undefined) return most;
@@ -63,6 +63,7 @@ export class RateLimitsView {
 }
 
 const PERIODS = {
+  HOUR: 'hour',
   EPOCH: 'epoch',
   WEEK: 'week',
   MONTH: 'month',

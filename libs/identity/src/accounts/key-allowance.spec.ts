@@ -1,11 +1,11 @@
 import { type Balances, NO_MONEY } from '@svc/contracts/money';
-import type { LimitPeriod } from '@svc/contracts/ports';
+import { LIMIT_PERIODS, type LimitPeriod } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KeyLimits, givenUp, refuseOwnRaise } from './key-allowance.js';
 
-const PERIODS: readonly LimitPeriod[] = ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'];
+const PERIODS: readonly LimitPeriod[] = LIMIT_PERIODS;
 const NONE: KeyLimits = {
   usdLimitNano: null,
   diemLimitNano: null,
@@ -55,6 +55,7 @@ const ENDLESS = 1_000_000n;
 
 /** Limits whose period contains the whole of each period of this kind. A week may be in two months. */
 const CONTAINING: Readonly<Record<LimitPeriod, string>> = {
+  HOUR: 'HOUR EPOCH WEEK MONTH LIFETIME',
   EPOCH: 'EPOCH WEEK MONTH LIFETIME',
   WEEK: 'WEEK LIFETIME',
   MONTH: 'MONTH LIFETIME',

@@ -30,6 +30,7 @@ export interface LimitChange {
  * neither bounds the other.
  */
 const BOUND_BY: Readonly<Record<LimitPeriod, readonly LimitPeriod[]>> = {
+  HOUR: ['HOUR', 'EPOCH', 'WEEK', 'MONTH', 'LIFETIME'],
   EPOCH: ['EPOCH', 'WEEK', 'MONTH', 'LIFETIME'],
   WEEK: ['WEEK', 'LIFETIME'],
   MONTH: ['MONTH', 'LIFETIME'],

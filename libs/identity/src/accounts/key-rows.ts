@@ -1,4 +1,4 @@
-import type { Balances } from '@svc/contracts/money';
+import { type Balances, NO_MONEY } from '@svc/contracts/money';
 import {
   type Caller,
   FALLBACK_CAUSES,
@@ -131,6 +131,8 @@ function restrictionsOf(key: StoredKey): KeyRestrictions | undefined {
 /** What a key has spent in the current period of its limit. */
 export function inPeriod(spend: KeySpend, { limitPeriod }: Pick<KeyTerms, 'limitPeriod'>): Balances {
   switch (limitPeriod) {
+    case 'HOUR':
+      return spend.hour ?? NO_MONEY;
     case 'EPOCH':
       return spend.epoch;
     case 'WEEK':

@@ -1,6 +1,6 @@
 import { type AccountEvent, type Charge, accountEvent, newAccountEvent } from '@svc/contracts/messages';
 import { type Balances, type Currency, usdNumber } from '@svc/contracts/money';
-import type { Alert, LimitPeriod } from '@svc/contracts/ports';
+import type { Alert, AlertPeriod } from '@svc/contracts/ports';
 import { addToOutbox } from '@svc/events';
 import type { PostedBalances } from '@svc/hold-book';
 import type { Database } from '@svc/storage';
@@ -12,7 +12,7 @@ interface AlertRow {
   readonly type: Alert['type'];
   readonly key_id: string | null;
   readonly end_user: string | null;
-  readonly period: LimitPeriod | null;
+  readonly period: AlertPeriod | null;
   readonly currency: Currency;
   readonly amount_nano: bigint;
 }

@@ -47,7 +47,7 @@ describe('usageSums', () => {
 });
 
 describe('keySpendings', () => {
-  it('sums what each key of an account paid, by day', () => {
+  it('sums what each key of an account paid, by hour', () => {
     const at = '2026-11-21T10:00:00.000Z';
     const charges = [
       chargeOf(A, 0n, { at, cost: { usdNano: 1n, diemNano: 2n } }),
@@ -59,11 +59,11 @@ describe('keySpendings', () => {
       [
         A,
         [
-          { keyId: 'key', day: '2026-11-21', usdNano: 4n, diemNano: 2n },
-          { keyId: 'key', day: '2026-11-22', usdNano: 4n, diemNano: 0n },
+          { keyId: 'key', hour: '2026-11-21T10', usdNano: 4n, diemNano: 2n },
+          { keyId: 'key', hour: '2026-11-22T00', usdNano: 4n, diemNano: 0n },
         ],
       ],
-      [B, [{ keyId: 'other', day: '2026-11-21', usdNano: 5n, diemNano: 0n }]],
+      [B, [{ keyId: 'other', hour: '2026-11-21T10', usdNano: 5n, diemNano: 0n }]],
     ]);
   });
 });

@@ -100,20 +100,20 @@ export type UserCharge = Charge & { readonly endUser: string };
 
 export const hasUser = (charge: Charge): charge is UserCharge => charge.endUser !== undefined;
 
-/** What charges add to the spending of each account's keys and end users, by day. */
+/** What charges add to the spending of each account's keys and end users, by hour. */
 export function keySpendings(charges: readonly Charge[]): Map<string, KeySpending[]> {
   const byAccount = new Map<string, KeySpending[]>();
   const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();
   const add = ({ accountId, cost, at }: Charge, id: string): void => {
-    const day = at.slice(0, 10);
-    const key = [accountId, day, id].join('\n');
+    const hour = at.slice(0, 13);
+    const key = [accountId, hour, id].join('\n');
     const spending = known.get(key);
     if (spending) {
       spending.usdNano += cost.usdNano;
       spending.diemNano += cost.diemNano;
       return;
     }
-    const first = { keyId: id, day, ...cost };
+    const first = { keyId: id, hour, ...cost };
     known.set(key, first);
     const spendings = byAccount.get(accountId);
     if (spendings) spendings.push(first);

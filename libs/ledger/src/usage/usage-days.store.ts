@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type KeySpend, type UsageDay, weekOf } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { NO_MONEY, unitOf } from '@svc/contracts/money';
-import { USAGE_DAYS, spentSums } from '../accounts/returned-charges.store.js';
+import { type Balances, NO_MONEY, unitOf } from '@svc/contracts/money';
+import { NOT_REFUNDED, USAGE_DAYS, spentSums } from '../accounts/returned-charges.store.js';
 import { Clock, utcDay } from '../clock.js';
 import { SnapshotStore } from './snapshot.store.js';
 
@@ -22,7 +22,7 @@ interface DayRow {
 }
 
 type SpendRow = { readonly key_id: string } & Readonly<
-  Record<`${'recent' | 'epoch' | 'week' | 'month' | 'lifetime'}_${'usd' | 'diem'}`, bigint>
+  Record<`${'recent' | 'hour' | 'epoch' | 'week' | 'month' | 'lifetime'}_${'usd' | 'diem'}`, bigint>
 >;
 
 /** The daily sums. */
@@ -57,7 +57,11 @@ export class UsageDaysStore {
     }));
   }
 
-  async keys(accountId: string, keyIds: readonly string[]): Promise<KeySpend[]> {
+  async keys(
+    accountId: string,
+    keyIds: readonly string[],
+    hourlyIds: readonly string[],
+  ): Promise<KeySpend[]> {
     const now = this.clock.now();
     const today = utcDay(now);
     const { rows } = await this.snapshots.read((client) =>
@@ -68,17 +72,32 @@ export class UsageDaysStore {
         today,
         `${today.slice(0, 7)}-01`,
         weekOf(today),
+        hourlyIds,
+        `${now.toISOString().slice(0, 13)}:00:00Z`,
       ]),
     );
     const byKey = new Map(rows.map((row) => [row.key_id, row]));
-    return keyIds.map((keyId) => keySpend(keyId, byKey.get(keyId)));
+    return keyIds.map((keyId) => ({
+      ...keySpend(keyId, byKey.get(keyId)),
+      ...(hourlyIds.includes(keyId) && { hour: hourOf(byKey.get(keyId)) }),
+    }));
   }
 }
 
-const KEYS = `SELECT key_id, ${spentSums('recent', 'day BETWEEN $3::date AND $4::date')}, ${spentSums('epoch', 'day = $4::date')},
+/** The charges of an hour are read only if one of the keys is to have them. */
+const KEYS = `WITH hour AS (
+    SELECT key_id, sum(usd_nano)::bigint AS usd, sum(diem_nano)::bigint AS diem FROM ledger.charges AS charge
+    WHERE account_id = $1 AND key_id = ANY($7::text[]) AND cardinality($7::text[]) > 0
+      AND at >= $8::timestamptz AND at < $8::timestamptz + interval '1 hour' AND ${NOT_REFUNDED} GROUP BY key_id
+  )
+  SELECT key_id, coalesce((SELECT usd FROM hour WHERE hour.key_id = usage_day.key_id), 0) AS hour_usd,
+    coalesce((SELECT diem FROM hour WHERE hour.key_id = usage_day.key_id), 0) AS hour_diem, ${spentSums('recent', 'day BETWEEN $3::date AND $4::date')}, ${spentSums('epoch', 'day = $4::date')},
     ${spentSums('week', 'day BETWEEN $6::date AND $4::date')}, ${spentSums('month', 'day BETWEEN $5::date AND $4::date')},
     ${spentSums('lifetime', 'true')}
   FROM ${USAGE_DAYS} WHERE key_id = ANY($2::text[]) GROUP BY key_id`;
+
+const hourOf = (row: SpendRow | undefined): Balances =>
+  row ? { usdNano: row.hour_usd, diemNano: row.hour_diem } : NO_MONEY;
 
 function keySpend(keyId: string, row: SpendRow | undefined): KeySpend {
   if (!row) {
