@@ -51,7 +51,7 @@ function marchCharge(accountId: string, number: number): Charge {
   const day = String(1 + (number % 31)).padStart(2, '0');
   const [usdNano, diemNano, writeOffNano] = [BigInt(number % 5), BigInt(number % 3), BigInt(number % 2)];
   const amountNano = usdNano + diemNano + writeOffNano;
-  const line = { unit: 'token', units: number, ...(number % 4 > 0 && { providerNano: BigInt(number) }) };
+  const line = { unit: 'token', units: number, ...(number % 5 > 0 && { providerNano: BigInt(number) }) };
   return chargeOf(accountId, 0n, {
     at: `${MONTH}-${day}T${String(number % 24).padStart(2, '0')}:59:59.999Z`,
     keyId: `key-${number % 2}`,
