@@ -3,6 +3,7 @@ import { EditImages } from './images/edit-images.js';
 import { ImageMaker } from './images/image-maker.js';
 import { ImageSales } from './images/image-sales.js';
 import { ImagesController } from './images/images.controller.js';
+import { PromptEnhancer } from './images/prompt-enhancer.js';
 import { CallbacksStore } from './media-jobs/callbacks.store.js';
 import { MediaJobsController } from './media-jobs/media-jobs.controller.js';
 import { MediaOrders } from './media-jobs/media-orders.js';
@@ -21,6 +22,15 @@ import { TranscriptionsController } from './transcriptions/transcriptions.contro
     TranscriptionsController,
     VoicesController,
   ],
-  providers: [CallbacksStore, EditImages, ImageMaker, ImageSales, MediaOrders, MediaResults, SpeechPipeline],
+  providers: [
+    CallbacksStore,
+    EditImages,
+    ImageMaker,
+    ImageSales,
+    MediaOrders,
+    MediaResults,
+    PromptEnhancer,
+    SpeechPipeline,
+  ],
 })
 export class MediaApiModule {}

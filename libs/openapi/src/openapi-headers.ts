@@ -128,6 +128,11 @@ export const HEADERS: Readonly<Record<string, HeaderRow>> = {
     'false',
     'Whether an image violates a policy. Always `false`.',
   ),
+  'x-svc-enhanced-prompt': row(
+    'content',
+    'A%20lighthouse%20in%20a%20storm%20at%20dusk',
+    'The prompt of which the images were made, percent-encoded. Only if a model rewrote it.',
+  ),
   'x-svc-is-adult-model-content-violation': row('content', 'false', 'The same for adult models.'),
   'x-ratelimit-limit-requests': row('limits', 500, 'Requests per window.'),
   'x-ratelimit-remaining-requests': row('limits', 499, 'Requests left in this window.'),

@@ -34,6 +34,24 @@ beforeAll(async () => {
     imageModel(backend, 'painter'),
     imageModel(backend, 'tiered', TIERED),
     imageModel(backend, 'webui', { backends: [{ kind: 'sdapi', url: backend.url, model: 'any' }] }),
+    {
+      id: 'writer',
+      name: 'Writer',
+      contextTokens: 8_192,
+      maxCompletionTokens: 1_024,
+      pricing: { input: 100, output: 100 },
+      backends: [{ url: `${backend.url}/v1`, model: 'writer' }],
+    },
+    imageModel(backend, 'enhancing', { promptModel: 'writer' }),
+    {
+      id: 'broken-writer',
+      name: 'Broken',
+      contextTokens: 8_192,
+      maxCompletionTokens: 1_024,
+      pricing: { input: 100, output: 100 },
+      backends: [{ url: `${backend.url}/nowhere`, model: 'writer' }],
+    },
+    imageModel(backend, 'unenhanced', { promptModel: 'broken-writer' }),
     imageModel(backend, 'terse', { constraints: { promptCharacterLimit: 10 } }),
     imageModel(backend, 'paid', { paidOnly: true }),
     imageModel(backend, 'free', { pricing: { generation: 0 } }),
@@ -78,6 +96,29 @@ describe('POST /image/generate', () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(response.headers.get('content-length')).toBe(String(bytes.length));
     expect(await imageFacts(bytes.toString('base64'))).toEqual({ format, width: 256, height: 512 });
+  });
+
+  it('has its prompt rewritten by the text model of its entry, whose tokens are charged, too', async () => {
+    const own = await images.ownAccount();
+    const body = { model: 'enhancing', enhance_prompt: true, style_preset: 'Anime' };
+    const response = await images.generate(body, { apiKey: own.apiKey });
+    const reply = (await response.json()) as ImageReplyBody;
+    const prompt = decodeURIComponent(response.headers.get('x-svc-enhanced-prompt') ?? '');
+    expect(prompt.toLowerCase()).toContain('anime');
+    expect((await images.received()).body).toMatchObject({ prompt });
+    expect(reply.cost.usd).toBeGreaterThan(0.01);
+    expect(reply.cost.usd).toBeLessThan(0.2);
+    await eventually('it is charged', async () => Number(await own.left()) < 0.99);
+    expect(await images.platform.audit()).toMatchObject({ body: { ok: true } });
+  });
+
+  it.each([
+    ['the text model fails', { model: 'unenhanced' }],
+    ['it has more than 1,000 characters', { model: 'enhancing', prompt: 'x'.repeat(1_001) }],
+  ])('keeps its prompt, at the usual price, if %s', async (_, body) => {
+    const response = await images.generate({ ...body, enhance_prompt: true });
+    expect(response.headers.get('x-svc-enhanced-prompt')).toBeNull();
+    expect(await response.json()).toMatchObject({ cost: { usd: 0.01 } });
   });
 
   it('adds one billing row of images, without tokens', async () => {

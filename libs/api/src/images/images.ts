@@ -72,7 +72,12 @@ export const ImageRequest = z.looseObject({
   style_preset: z.string().max(64).nullish().describe('A name from `GET /image/styles`.'),
   style_references: absent('style_references are not supported by this deployment'),
   lora_strength: z.int().min(0).max(100).nullish().describe(UNUSED),
-  enhance_prompt: off('enhance_prompt is not supported by this deployment'),
+  enhance_prompt: z
+    .boolean()
+    .nullish()
+    .describe(
+      'Has a text model rewrite the prompt, for models with `supportsEnhancePrompt`. Its tokens are charged in addition, and `x-svc-enhanced-prompt` of the response has the new prompt. Prompts of more than 1,000 characters stay as they are.',
+    ),
   disable_prompt_optimization_thinking: z.boolean().nullish().describe(UNUSED),
   enable_web_search: off('enable_web_search is not supported for images'),
   format: z.enum(IMAGE_FORMATS).nullish().meta({ default: IMAGE_DEFAULTS.format }),
@@ -194,7 +199,7 @@ const edited = {
     .enum([...IMAGE_FORMATS, 'jpg'])
     .nullish()
     .describe('Default: `jpeg` for the resolutions 2K and 4K, otherwise `png`.'),
-  enhance_prompt: off('enhance_prompt is not supported by this deployment'),
+  enhance_prompt: ImageRequest.shape.enhance_prompt,
   safe_mode: ImageRequest.shape.safe_mode,
 };
 

@@ -200,6 +200,7 @@ export const ImageModelView = z.object({
     supportsStyleReferences: z.boolean(),
     supportsWebSearch: z.boolean(),
     supportsOptimizePromptThinking: z.boolean(),
+    supportsEnhancePrompt: z.boolean().describe('Whether requests may have `enhance_prompt`.'),
     constraints: z.object({
       ...imageChoices,
       steps: z

@@ -310,6 +310,15 @@ export const CatalogFile = z
           message: `must be a tier defined in tiers; ${model.tier} is not defined`,
         });
       }
+      const promptModel = 'promptModel' in model ? model.promptModel : undefined;
+      const isText = ({ id, type }: CatalogEntry): boolean => id === promptModel && type === 'text';
+      if (promptModel !== undefined && !catalog.models.some(isText)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['models', index, 'promptModel'],
+          message: `must be the id of a text model; ${promptModel} is not`,
+        });
+      }
       const { replacementModelId } = model.deprecation ?? {};
       const isReplaced = ({ id, type }: CatalogEntry): boolean =>
         id === replacementModelId && type === model.type && id !== model.id;

@@ -64,9 +64,13 @@ const tiers = {
   quality: z.partialRecord(Resolution, z.partialRecord(Quality, Usd)).optional(),
 };
 
+/** The text model that rewrites prompts for requests with `enhance_prompt`, which are refused without it. */
+const promptModel = z.string().min(1).optional();
+
 /** The fields of a model that makes images, in addition to those of every model. */
 export const imageFields = {
   type: z.literal('image'),
+  promptModel,
   constraints: ImageConstraints.prefault({}),
   pricing: z.strictObject({ generation: Usd.optional(), ...tiers }),
 };
@@ -76,6 +80,7 @@ export type ImageFields = z.infer<z.ZodObject<typeof imageFields>>;
 /** The fields of a model that edits images, in addition to those of every model. */
 export const editFields = {
   type: z.literal('inpaint'),
+  promptModel,
   constraints: z
     .strictObject({
       ...ImageConstraints.omit({ steps: true }).shape,

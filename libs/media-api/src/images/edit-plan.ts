@@ -18,6 +18,7 @@ import {
   unknownIn,
 } from './image-plan.js';
 import { editLines } from './image-price.js';
+import { enhancementOf } from './prompt-enhancer.js';
 import { type ImageSize, editedSize, nearestSize, sizeOfRatio } from './image-size.js';
 
 /** An image of a request that has not been read. */
@@ -88,6 +89,7 @@ export function planEdit(request: ImageEditRequest, caller: Caller, catalog: Cat
     mask: undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageEditRequest.shape) },
     sizeFor: sizeForRatio(request.aspect_ratio, sale.model, resolution),
+    enhancement: enhancementOf(request, sale, { caller, catalog }),
   });
 }
 
@@ -105,6 +107,7 @@ export function planMultiEdit(request: ImageMultiEditRequest, caller: Caller, ca
     mask: undefined,
     edit: { prompt: request.prompt, others: unknownIn(request, ImageMultiEditRequest.shape) },
     sizeFor: sizeForRatio(request.aspect_ratio, sale.model, resolution),
+    enhancement: enhancementOf(request, sale, { caller, catalog }),
   });
 }
 

@@ -15,6 +15,7 @@ import { refuseUrls } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
 import { type ImageSize, defaultSize, nearestSize, requestedSize } from './image-size.js';
 import { imageLines } from './image-price.js';
+import { type Enhancement, enhancementOf } from './prompt-enhancer.js';
 import { styled } from './styles.js';
 
 /** Models that draw what a prompt says. */
@@ -28,6 +29,8 @@ export interface ImageOffer {
   /** What a number of images costs. */
   readonly lines: (images: number) => ChargeLine[];
   readonly output: ImageOutput;
+  /** Absent if the prompt stays as it is. */
+  readonly enhancement?: Enhancement | undefined;
 }
 
 /** The plan for a request for images. */
@@ -65,11 +68,17 @@ export function planImage(request: ImageRequest, caller: Caller, catalog: Catalo
     seed: request.seed ?? undefined,
     others: unknownIn(request, ImageRequest.shape),
   };
+  const { style_preset: style } = request;
+  const enhancement = enhancementOf(request, sale, { caller, catalog });
   const exif = { ImageDescription: request.prompt, Software: model.id };
   return {
     sale,
     order,
     count,
+    enhancement: enhancement && {
+      ...enhancement,
+      applied: (text) => (style ? styled(text, style) : undefined) ?? text,
+    },
     lines: (images) => imageLines(model, tier, images),
     output: {
       format: request.format ?? IMAGE_DEFAULTS.format,

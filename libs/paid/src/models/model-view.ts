@@ -84,6 +84,7 @@ function imageModelView(model: CatalogImageModel): ImageModelView {
       supportsStyleReferences: false,
       supportsWebSearch: false,
       supportsOptimizePromptThinking: false,
+      supportsEnhancePrompt: model.promptModel !== undefined,
       constraints: { ...constraints, steps: steps ?? { default: 0, max: 0 } },
       pricing: priceTreeView({
         ...(generation !== undefined && { generation }),

@@ -1,1 +1,2 @@
 export { Completions } from './completions.js';
+export { costAtMostNano, priceUsage } from './chat-price.js';
