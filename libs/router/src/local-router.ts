@@ -23,7 +23,7 @@ import type {
 import { RouterPorts } from './api/router-ports.js';
 import { ModelCalls } from './models/model-calls.js';
 import { ownMembers } from './models/own-members.js';
-import type { ChatDialect } from './dialects/dialect.js';
+import type { ChatDialect } from './dialect/dialect.js';
 import { dialectOf } from './dialects/dialects.js';
 import { firstEvent } from './chat/backend-events.js';
 import { type ChatBeginning, EncryptedCalls } from './enclaves/encrypted-calls.js';

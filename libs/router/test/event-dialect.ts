@@ -7,7 +7,7 @@ import {
   unusable,
 } from '@svc/contracts/inference';
 import type { PieceReader } from '../src/chat/piece-reader.js';
-import type { Dialect } from '../src/dialects/dialect.js';
+import type { Dialect } from '../src/dialect/dialect.js';
 
 /** A block of a message, or what an event adds to one. */
 interface Block {

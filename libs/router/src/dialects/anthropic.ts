@@ -3,7 +3,7 @@ import { isFields } from '@svc/contracts/inference';
 import { jsonOrUndefined } from '@svc/runtime';
 import { parseBackendJson } from '../chat/backend-json.js';
 import { membersOf, requestIn } from '../chat/other-forms.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { MessageReader } from '../anthropic/message-reader.js';
 import { messagesRequest } from '../anthropic/messages-request.js';
 

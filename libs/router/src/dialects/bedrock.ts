@@ -7,7 +7,7 @@ import { converseRequest } from '../bedrock/converse-request.js';
 import { parseBackendJson } from '../chat/backend-json.js';
 import { membersOf, requestIn } from '../chat/other-forms.js';
 import { jsonOrUndefined } from '@svc/runtime';
-import type { Dialect, OwnChatMembers } from './dialect.js';
+import type { Dialect, OwnChatMembers } from '../dialect/dialect.js';
 
 /** HTTP statuses by the type of an exception in a stream. Source: the provider's reference of the API. */
 const STATUSES: Readonly<Record<string, number>> = {

@@ -4,7 +4,7 @@ import { type PlannedRequest, jsonHeaders } from '@svc/backend-calls';
 import { type Backend, type WorkflowSlot, slotIn } from '@svc/contracts/catalog';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
-import type { BackendImage, Dialect, ServerCalls } from './dialect.js';
+import type { BackendImage, Dialect, ServerCalls } from '../dialect/dialect.js';
 import { faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 

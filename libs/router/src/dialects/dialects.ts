@@ -3,7 +3,7 @@ import type { Backend } from '@svc/contracts/catalog';
 import { unusable } from '@svc/contracts/inference';
 import { OpenAiReader } from '../chat/openai-reader.js';
 import type { PieceReader } from '../chat/piece-reader.js';
-import type { ChatReading, Dialect } from './dialect.js';
+import type { ChatReading, Dialect } from '../dialect/dialect.js';
 import { bedrock } from './bedrock.js';
 import { comfyui } from './comfyui.js';
 import { gemini, vertex } from './gemini.js';

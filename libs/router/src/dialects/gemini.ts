@@ -5,7 +5,7 @@ import { membersOf, requestIn } from '../chat/other-forms.js';
 import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
 import { embedBody, embeddedIn, predictBody } from '../gemini/embeddings.js';
-import type { ChatDialect, Dialect, EmbeddingsDialect } from './dialect.js';
+import type { ChatDialect, Dialect, EmbeddingsDialect } from '../dialect/dialect.js';
 import { vectorsOf, withoutVectors } from './openai-embeddings.js';
 
 /** Whether a response, or an event of one, has something from the model. */

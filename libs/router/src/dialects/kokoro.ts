@@ -1,5 +1,5 @@
 import { jsonHeaders } from '@svc/backend-calls';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 
 /**
  * Kokoro-FastAPI, which streams by default and has its own name for the language. A backend's model is

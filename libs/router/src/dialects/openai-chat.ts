@@ -1,7 +1,7 @@
 import { BackendError, begins, errorStatus } from '@svc/backend-calls';
 import { type Differences, hostedRequest } from '../chat/hosted-members.js';
 import { requestIn } from '../chat/other-forms.js';
-import type { ChatDialect } from './dialect.js';
+import type { ChatDialect } from '../dialect/dialect.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;

@@ -2,7 +2,7 @@ import { BackendError, errorStatus } from '@svc/backend-calls';
 import type { EmbeddingTexts, EmbeddingVectors } from '@svc/contracts/inference';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import type { EmbeddingsDialect } from './dialect.js';
+import type { EmbeddingsDialect } from '../dialect/dialect.js';
 
 const FLOAT_BYTES = 4;
 

@@ -1,7 +1,7 @@
 import { BackendError, errorStatus } from '@svc/backend-calls';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import type { BackendImage, EditingDialect, ImagesDialect, MakingDialect } from './dialect.js';
+import type { BackendImage, EditingDialect, ImagesDialect, MakingDialect } from '../dialect/dialect.js';
 import { formRequest } from './form-body.js';
 import { withoutTags } from './prompt-tags.js';
 

@@ -1,4 +1,4 @@
-import type { SpeechDialect } from './dialect.js';
+import type { SpeechDialect } from '../dialect/dialect.js';
 
 /**
  * OpenAI's API as implemented by vLLM-Omni, speaches and LocalAI. The format is always sent, since their

@@ -3,7 +3,7 @@ import { type AudioToTranscribe, Transcript } from '@svc/contracts/inference';
 import type { Backend } from '@svc/contracts/catalog';
 import { RESPONSE_JSON_LIMITS, jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import type { TranscribedFile, TranscriptionsDialect } from './dialect.js';
+import type { TranscribedFile, TranscriptionsDialect } from '../dialect/dialect.js';
 import { type FormMember, formRequest } from './form-body.js';
 
 /** A number, which vLLM sends as a text. */

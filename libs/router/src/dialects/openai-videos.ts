@@ -3,7 +3,7 @@ import type { BackendJob, BackendJobStatus } from '@svc/contracts/inference';
 import type { MediaOrder } from '@svc/contracts/ports';
 import { jsonOrUndefined } from '@svc/runtime';
 import { z } from 'zod';
-import type { JobResponse, JobsDialect } from './dialect.js';
+import type { JobResponse, JobsDialect } from '../dialect/dialect.js';
 import { type FormMember, formRequest } from './form-body.js';
 
 const PATH = '/videos';

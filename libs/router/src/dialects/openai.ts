@@ -1,7 +1,7 @@
 import { jsonHeaders } from '@svc/backend-calls';
 import { moderations } from '../scores/moderations.js';
 import { rerankOf } from '../scores/rerank-forms.js';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { chat } from './openai-chat.js';
 import { embeddings } from './openai-embeddings.js';
 import { images } from './openai-images.js';

@@ -1,7 +1,7 @@
 import { jsonHeaders } from '@svc/backend-calls';
 import type { ImageOrder } from '@svc/contracts/inference';
 import { z } from 'zod';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { defined, faultOf, jsonOf } from './openai-images.js';
 import { withoutTags } from './prompt-tags.js';
 

@@ -1,7 +1,7 @@
 import type { EnclaveSignature } from '@svc/contracts/messages';
 import { boundedJson } from '@svc/runtime';
 import { z } from 'zod';
-import type { BackendReport, Dialect } from './dialect.js';
+import type { BackendReport, Dialect } from '../dialect/dialect.js';
 import { openai } from './openai.js';
 
 const text = z.string();

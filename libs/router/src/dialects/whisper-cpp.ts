@@ -1,5 +1,5 @@
 import { jsonHeaders } from '@svc/backend-calls';
-import type { Dialect } from './dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { formRequest } from './form-body.js';
 import { transcriptionForm, transcriptions } from './openai-transcriptions.js';
 

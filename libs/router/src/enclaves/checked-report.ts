@@ -2,7 +2,7 @@ import { ECDH, hash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { EnclaveReport } from '@svc/contracts/messages';
 import type { TeeBackend } from '@svc/contracts/catalog';
-import type { BackendReport } from '../dialects/dialect.js';
+import type { BackendReport } from '../dialect/dialect.js';
 import { readQuote } from './tdx-quote.js';
 
 const ADDRESS_BYTES = 20;

@@ -11,7 +11,7 @@ import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import { Problem } from '@svc/contracts/problems';
 import { bytesOf } from '../models/call-body.js';
 import type { ModelCalls, StreamPlan } from '../models/model-calls.js';
-import type { ChatDialect } from '../dialects/dialect.js';
+import type { ChatDialect } from '../dialect/dialect.js';
 import { firstEvent } from '../chat/backend-events.js';
 import { attestedKeyOf } from './attested-key.js';
 import { CompletionIds } from './completion-ids.js';

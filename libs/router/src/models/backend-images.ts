@@ -1,5 +1,5 @@
 import type { BackendPool, LiveBackend } from '@svc/backend-calls';
-import type { BackendImage } from '../dialects/dialect.js';
+import type { BackendImage } from '../dialect/dialect.js';
 
 /** How long an image that a backend names by URL may take. */
 const FETCH_MS = 60_000;

@@ -2,7 +2,7 @@ import type { PlannedRequest } from '@svc/backend-calls';
 import type { Backend } from '@svc/contracts/catalog';
 import type { CallFile, ImageEdit, ImageWork } from '@svc/contracts/inference';
 import { Problem } from '@svc/contracts/problems';
-import type { EditedFiles, ImagesDialect } from '../dialects/dialect.js';
+import type { EditedFiles, ImagesDialect } from '../dialect/dialect.js';
 import type { Passing } from './call-body.js';
 
 /** How a request for images is written for a backend; `undefined` if its dialect does not have it. */

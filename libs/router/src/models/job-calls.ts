@@ -1,7 +1,7 @@
 import { BackendError } from '@svc/backend-calls';
 import type { BackendJobStatus } from '@svc/contracts/inference';
 import { presentable } from '@svc/runtime';
-import type { JobResponse } from '../dialects/dialect.js';
+import type { JobResponse } from '../dialect/dialect.js';
 
 /** Throws for a response by which a job has not ended. One that is not there, or has ended, needs no end. */
 export function refuseUnended({ status, body }: JobResponse): object {

@@ -12,7 +12,7 @@ import {
 import { bytesOf, passing } from './call-body.js';
 import { forClients, refuseUnended } from './job-calls.js';
 import type { ModelCall, ModelCalls } from './model-calls.js';
-import type { JobResponse, JobsDialect } from '../dialects/dialect.js';
+import type { JobResponse, JobsDialect } from '../dialect/dialect.js';
 
 /** Enough for the object of any job. */
 const RESPONSE_BYTES = 1_048_576;

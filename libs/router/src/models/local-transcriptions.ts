@@ -7,7 +7,7 @@ import {
 import { bytesOf, passing } from './call-body.js';
 import type { ModelCalls } from './model-calls.js';
 import { isRefusedFormat, readsAudio, unreadable } from './transcription-call.js';
-import type { TranscribedFile } from '../dialects/dialect.js';
+import type { TranscribedFile } from '../dialect/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 
 /** Calls of models that transcribe. */

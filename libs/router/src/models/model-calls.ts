@@ -12,7 +12,7 @@ import { type ChunkStream, type ServedBy, isMadeOnce } from '@svc/contracts/infe
 import type { Exchange, Logger } from '@svc/runtime';
 import { Authorizations } from '../authorization/authorizations.js';
 import { type EventMaker, MadeEvents } from '../chat/made-events.js';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 import { dialectOf } from '../dialects/dialects.js';
 import type { RouterSettings } from '../router.config.js';
 

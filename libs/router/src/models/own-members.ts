@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Backend } from '@svc/contracts/catalog';
-import type { OwnChatMembers } from '../dialects/dialect.js';
+import type { OwnChatMembers } from '../dialect/dialect.js';
 
 /**
  * The members of a chat that differ by backend. Throws without the secret of a backend that separates

@@ -1,6 +1,6 @@
 import { type BackendPool, type LiveBackend, type PlannedRequest, refuseFailure } from '@svc/backend-calls';
 import { ExchangeAborted, ExchangeTimedOut, type Exchange } from '@svc/runtime';
-import type { BackendImage, ImagesDialect, ServerCalls } from '../dialects/dialect.js';
+import type { BackendImage, ImagesDialect, ServerCalls } from '../dialect/dialect.js';
 import { fetchedImages } from './backend-images.js';
 
 /** How long a call may take that is not for the images themselves. */

@@ -2,7 +2,7 @@ import type { LiveBackend } from '@svc/backend-calls';
 import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
 import type { CallFile } from '@svc/contracts/inference';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import type { Dialect } from '../dialects/dialect.js';
+import type { Dialect } from '../dialect/dialect.js';
 
 /** Whether a backend reads files of this type. */
 export function readsAudio(
