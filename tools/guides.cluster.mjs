@@ -1,6 +1,6 @@
 // Follows guides of docs/development.md in a copy of the libraries: each example makes the edits that the
 // guide lists, in the files that it links, in no more files than its number, and the compiler accepts the
-// result.
+// result. A chat is served through the example of a dialect.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,15 @@ const API = 'libs/api/package.json';
 const TEXT = 'libs/text/src/text.module.ts';
 const ROOMS = 'tools/rooms.mjs';
 const PAID = 'apps/all/test/paid-requests.ts';
+const BACKEND_KINDS = 'libs/contracts/src/catalog/backend-kinds.ts';
+const DIALECTS = 'libs/router/src/dialects/dialects.ts';
+
+/** The dialect that the guide calls a small example, as the dialect of a kind of its own. */
+const exampleDialect = (await readFile(join(root, 'libs/router/test/event-dialect.ts'), 'utf8'))
+  .replaceAll("'../src/", "'../")
+  .replace('export const eventDialect', 'export const example');
+/** Serves a chat through the router by a backend of that kind, streamed and whole. */
+const EXAMPLE_CHAT = 'libs/router/src/example/example.int.ts';
 
 /**
  * Guides with an example: the most files that it may edit, texts that are replaced in them, and new files. An
@@ -206,6 +215,62 @@ export const example = evmRail({ ...BASE, name: 'example', title: 'Example', cha
 `,
     },
   },
+  {
+    title: 'Adding a dialect of model servers',
+    most: 3,
+    edits: [
+      [
+        BACKEND_KINDS,
+        "  'gemini',\n  'bedrock',\n  'vertex',\n  'azure',",
+        "  'example',\n  'gemini',\n  'bedrock',\n  'vertex',\n  'azure',",
+      ],
+      [DIALECTS, 'import { gemini,', "import { example } from '../example/example.js';\nimport { gemini,"],
+      [DIALECTS, '  gemini,\n  bedrock,', '  example,\n  gemini,\n  bedrock,'],
+      [
+        ROOMS,
+        "    dialects: ['chat', 'anthropic',",
+        "    example: ['chat', 'dialect'],\n    dialects: ['example', 'chat', 'anthropic',",
+      ],
+    ],
+    added: {
+      'libs/router/src/example/example.ts': exampleDialect,
+      [EXAMPLE_CHAT]: `import { Catalog } from '${SVC}/catalog';
+import { expect, it } from 'vitest';
+import { TestBackend } from '../../test/backend.js';
+import { catalogFile, patientRouter } from '../../test/routing.js';
+
+const EVENTS = [
+  { type: 'message_start', message: { usage: { input: 3, cache_read: 4 } } },
+  { type: 'content_block_delta', index: 0, delta: { text: 'Hello' } },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output: 2 } },
+];
+const usage = { input: 3, cache_read: 4, output: 2 };
+const MESSAGE = { type: 'message', content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn', usage };
+
+it.each(['complete', 'stream'] as const)('serves a chat: %s', async (way) => {
+  const backend = await TestBackend.start((response) => {
+    if (way === 'complete') response.end(JSON.stringify(MESSAGE));
+    else response.end(EVENTS.map((event) => \`data: \${JSON.stringify(event)}\\n\\n\`).join(''));
+  });
+  const entry = { url: backend.url, model: 'x', kind: 'example' };
+  const { router, stop } = patientRouter(new Catalog(catalogFile({ id: 'm', backends: [entry] })));
+  const { signal } = new AbortController();
+  const body = [Buffer.from('{"messages":[1],"max_tokens":5}')];
+  const response = await router.chat[way]({ requestId: 'r', accountId: 'a', model: 'm', body }, signal);
+  let text = '';
+  const arrivals = response.arrivals({ idleTimeoutMs: 60_000, onRepetition: undefined });
+  for await (const events of Symbol.asyncIterator in arrivals ? arrivals : [arrivals])
+    for (const event of events)
+      for (const { delta } of response.read(event)) if (typeof delta['content'] === 'string') text += delta['content'];
+  expect(text).toBe('Hello');
+  expect(response.facts.reported).toMatchObject({ promptTokens: 7, cachedTokens: 4, completionTokens: 2 });
+  expect(backend.requests[0]?.url).toBe('/v1/talk');
+  await stop();
+  await backend.close();
+});
+`,
+    },
+  },
 ];
 
 const guide = await readFile(join(root, 'docs/development.md'), 'utf8');
@@ -244,6 +309,7 @@ beforeAll(async () => {
       'identity/src',
       'paid/src',
       'payments/src/rails',
+      'router/src',
       'text/src',
       '*/src/**/*.d.ts',
     ].map((path) => `libs/${path}`),
@@ -305,5 +371,27 @@ describe('the guides of docs/development.md', () => {
       }
     }
     expect(await compiled()).toBe('');
+  });
+
+  it('have a dialect through which a chat is served', { timeout: TIMEOUT }, async () => {
+    const config = { extends: './tsconfig.base.json', include: ['libs'] };
+    await writeFile(join(copy, 'tsconfig.json'), JSON.stringify(config));
+    await writeFile(
+      join(copy, 'vitest.config.mjs'),
+      `const conditions = ['svc-source'];
+const ssr = { resolve: { conditions, externalConditions: conditions } };
+export default { resolve: { conditions }, ssr, test: { include: ['${EXAMPLE_CHAT}'] } };
+`,
+    );
+    const report = join(copy, 'report.json');
+    await run(
+      process.execPath,
+      [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=json', `--outputFile=${report}`],
+      { cwd: copy },
+    ).catch(() => undefined);
+    const { testResults } = JSON.parse(await readFile(report, 'utf8'));
+    expect(testResults).toMatchObject([
+      { message: '', assertionResults: [{ status: 'passed' }, { status: 'passed' }] },
+    ]);
   });
 });
