@@ -205,7 +205,7 @@ const more = [
   'libs/{jobs/src/jobs,gateway/src/keys/key-changes,catalog/src/operator-file}.int.ts',
   'libs/payments/test/{endless-responses,solana-facilitator}.int.ts',
   'apps/all/test/fault/{database-outage,redis-stopped,redis-three-limiters,repeated-killed,webhooks-killed}.fault.ts',
-  'apps/all/test/fault/batches-charged.fault.ts',
+  'apps/all/test/fault/{batches-charged,repeated-refused}.fault.ts',
   'apps/all/test/fault/{killed-under-load,crypto-rpc-killed,payments,payments-late-node}.fault.ts',
   'apps/all/test/e2e/{refused-start,stop,idle-process,catalog-changes,backend-health,operator-drains}.e2e.ts',
   // Histories, months, and mutated files.

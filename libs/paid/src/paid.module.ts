@@ -25,6 +25,7 @@ const SHARED = [
   LimitGate,
   NetworkLimit,
   PaidOperations,
+  RepeatHooks,
   RepeatedRequests,
   WalletHistory,
 ];
@@ -51,7 +52,6 @@ export class PaidModule {
         ExpiredRowsStore,
         ExpiredRowsWorker,
         FileTexts,
-        RepeatHooks,
         RepeatedRequestStore,
       ],
       exports: [...SHARED, GatewaySettings, ...(neighbours as DynamicModule[])],

@@ -8,7 +8,7 @@ const MIB = 1_024 * 1_024;
 const LINES = isLong ? 50_000 : 1_500;
 
 /** More than the lines in flight, a block of the file and what a runtime keeps for later may differ by. */
-const MARGIN_BYTES = 96 * MIB;
+const MARGIN_BYTES = 48 * MIB;
 
 /** The service has had every kind of work by then. */
 const WARM_SHARE = 0.2;

@@ -1,5 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
 import type { Pool } from 'pg';
@@ -10,6 +8,7 @@ import { Platform } from '../platform.js';
 import { Reconciliation } from '../reconciliation.js';
 import { eventually } from '../response-bodies.js';
 import { ScriptedBackend } from '../scripted-backend.js';
+import { blockedOf, refuseCharges, refusesRows } from './refused-charges.js';
 
 const LINES = 3;
 
@@ -30,9 +29,7 @@ beforeAll(async () => {
     models: [{ id: 'scripted', backends: [{ url: backend.url, model: 'scripted' }] }],
     hasOwnProcess: true,
   });
-  await pool.query(
-    `CREATE FUNCTION gateway.no_result() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not now'; END $$`,
-  );
+  await refusesRows(pool);
 });
 afterAll(async () => {
   await platform.stop();
@@ -57,7 +54,7 @@ async function charged(): Promise<ChargedBatch> {
   const { id: accountId, apiKey } = await platform.account('1.00');
   const client = new BatchClient(platform, apiKey);
   await pool.query(
-    `CREATE TRIGGER no_result BEFORE INSERT ON gateway.batch_results EXECUTE FUNCTION gateway.no_result()`,
+    `CREATE TRIGGER no_result BEFORE INSERT ON gateway.batch_results EXECUTE FUNCTION gateway.no_row()`,
   );
   const lines = Array.from({ length: LINES }, (_, at) => chatLine(String(at), BODY));
   const { id } = await client.begin(linesText(...lines));
@@ -200,7 +197,7 @@ it(
     );
     await pool.query(
       `CREATE TRIGGER no_end BEFORE UPDATE ON gateway.batches FOR EACH ROW WHEN (new.ended_at IS NOT NULL)
-     EXECUTE FUNCTION gateway.no_result()`,
+     EXECUTE FUNCTION gateway.no_row()`,
     );
     await free(batch);
     await eventually('a process gives them back, and leaves the batch', async () => {
@@ -244,15 +241,12 @@ it.each(NEXT_STEPS)(
   { timeout: TIMEOUT_MS },
   async (_what, event) => {
     const batch = await refused(() =>
-      pool.query(`CREATE TRIGGER stopped BEFORE ${event} EXECUTE FUNCTION gateway.no_result()`),
+      pool.query(`CREATE TRIGGER stopped BEFORE ${event} EXECUTE FUNCTION gateway.no_row()`),
     );
-    await eventually('the books have blocked their charges', async () => {
-      const { rowCount } = await pool.query(
-        'SELECT FROM ledger.charges WHERE account_id = $1 AND usd_nano = 0',
-        [batch.accountId],
-      );
-      return (rowCount ?? 0) >= LINES;
-    });
+    await eventually(
+      'the books have blocked their charges',
+      async () => (await blockedOf(pool, batch.accountId)) >= LINES,
+    );
     await platform.kill();
     await pool.query('DROP TRIGGER stopped ON gateway.repeated_requests');
     await platform.restart();
@@ -265,27 +259,11 @@ it.each(NEXT_STEPS)(
 async function refused(whenCharged: () => Promise<unknown> = () => Promise.resolve()): Promise<ChargedBatch> {
   const { id: accountId, apiKey } = await platform.account('1.00');
   const client = new BatchClient(platform, apiKey);
-  const journal = join(platform.dataDir, 'ledger');
-  const tables = ['events.log', 'ledger.charges'];
-  for (const table of tables)
-    await pool.query(
-      `CREATE TRIGGER refused BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION gateway.no_result()`,
-    );
-  await rm(journal, { recursive: true });
-  await writeFile(journal, 'no folder');
+  const accepted = await refuseCharges(pool, platform.dataDir);
   const lines = Array.from({ length: LINES }, (_, at) => chatLine(String(at), BODY));
   const { id } = await client.begin(linesText(...lines));
   await eventually('all charges are stored', async () => (await owedBy(accountId)) === LINES);
   await whenCharged();
-  await eventually('the ledger gives all of them back', async () => {
-    const { rows } = await pool.query<{ requests: number }>(
-      `SELECT count(DISTINCT payload::jsonb ->> 'requestId')::int AS requests FROM events.outbox
-       WHERE payload::jsonb ->> 'accountId' = $1`,
-      [accountId],
-    );
-    return (rows[0]?.requests ?? 0) >= LINES;
-  });
-  for (const table of tables) await pool.query(`DROP TRIGGER refused ON ${table}`);
-  await rm(journal);
+  await eventually('the ledger gives all of them back', () => accepted({ accountId, requests: LINES }));
   return { id, accountId };
 }

@@ -30,6 +30,7 @@ const queue = {
   access: 'key-or-wallet',
   status: 200,
   admitted: 'once',
+  ordersJob: true,
   bodyLimitBytes: 35_000_000,
   headers: ['model', 'balances'],
   refusals: [

@@ -64,6 +64,8 @@ export interface RouteDefinition {
    * - `always`: each is made, because it only reads.
    */
   readonly admitted?: 'once' | 'always';
+  /** Whether its response names a job, which a repetition finds by the id of the first request. */
+  readonly ordersJob?: true;
   /** Whether it costs nothing, though its requests are limited as those that are sold. */
   readonly isFree?: true;
   /** The prefix of its request ids; default: `req-`. */

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { routes } from '@svc/api';
 import type { RouteDefinition } from '@svc/api/route';
 import type { BatchEndpoint } from '@svc/api/batches';
-import { type Caller, Charges } from '@svc/contracts/ports';
+import type { Caller } from '@svc/contracts/ports';
 import type { Charge } from '@svc/contracts/messages';
 import { Problem, errorBody } from '@svc/contracts/problems';
 import { GatewaySettings } from '@svc/paid';
@@ -68,8 +68,7 @@ export interface FinalResponse {
 export class LineCalls {
   constructor(
     private readonly inner: InnerCalls,
-    readonly repeats: RepeatedRequests,
-    private readonly charges: Charges,
+    private readonly repeats: RepeatedRequests,
     private readonly settings: GatewaySettings,
     private readonly logger: RootLogger,
   ) {}
@@ -80,23 +79,14 @@ export class LineCalls {
    */
   async giveBackAll({ batchId, accountId }: Pick<SentLine, 'batchId' | 'accountId'>): Promise<void> {
     const charges = await this.repeats.releaseAll(accountId, keyOf({ batchId, number: '' }));
-    for (const charge of charges) await this.giveBack(charge);
-  }
-
-  /** Gives back what a line has cost that has no response. May be repeated. Rejects: UNAVAILABLE. */
-  async giveBack(charge: Charge): Promise<void> {
-    try {
-      await this.charges.giveBack(charge);
-    } catch (error) {
-      throw new Problem('UNAVAILABLE', { cause: error });
-    }
+    for (const charge of charges) await this.repeats.giveBack(charge);
   }
 
   /** Tries until the response is final; undefined if the run stops before. Rejects: UNAVAILABLE. */
   async final(line: SentLine, run: LineRun): Promise<FinalResponse | undefined> {
     let owed: Charge | undefined;
     for (let failures = 0, tries = 0; !run.stop.aborted; tries += 1) {
-      const sending = new Sending(line, run, this);
+      const sending = new Sending(line, run, this.repeats);
       const { isBusy, ...tried } = await this.tried(sending);
       const { status } = tried;
       if (isUnserved(status) && !isBusy) failures += 1;
@@ -111,7 +101,7 @@ export class LineCalls {
       const { stop: signal } = run;
       await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
     }
-    if (owed) await this.giveBack(owed);
+    if (owed) await this.repeats.giveBack(owed);
     return undefined;
   }
 
@@ -119,7 +109,7 @@ export class LineCalls {
   private async ended(claimed: ClaimedRequest | undefined, outcome: LineOutcome): Promise<void> {
     if (outcome !== 'undelivered') return claimed?.left();
     const owed = await claimed?.released();
-    if (owed) await this.giveBack(owed);
+    if (owed) await this.repeats.giveBack(owed);
   }
 
   /** Sends a line once. Without a response, the result is what a client would get for the problem. */
@@ -174,22 +164,14 @@ class Sending {
   constructor(
     readonly line: SentLine,
     readonly run: LineRun,
-    private readonly calls: Pick<LineCalls, 'repeats' | 'giveBack'>,
+    private readonly repeats: RepeatedRequests,
   ) {}
 
-  /**
-   * The id under which it is charged. Nobody can say what became of the charge of an earlier attempt, which
-   * the ledger may have refused, and then blocks. So that costs nothing, and this one has another id.
-   * Rejects: REQUEST_IN_PROGRESS, UNAVAILABLE.
-   */
+  /** The id under which it is charged. Rejects: REQUEST_IN_PROGRESS, UNAVAILABLE. */
   async requestId(): Promise<string> {
     const claim = await this.claim();
-    const { earlierCharge, requestId } = claim;
     this.claimed = claim;
-    if (earlierCharge) {
-      await this.calls.giveBack(earlierCharge);
-      this.claimed = await this.calls.repeats.renamed(claim, this.idOf(`after ${requestId}.`));
-    }
+    this.claimed = await this.repeats.afresh(claim, this.idOf(`after ${claim.requestId}.`));
     this.knownId = this.claimed.requestId;
     return this.knownId;
   }
@@ -197,7 +179,7 @@ class Sending {
   private async claim(): Promise<ClaimedRequest> {
     const { accountId, batchId, number, body, endpoint } = this.line;
     const key = keyOf({ batchId, number });
-    const claim = await this.calls.repeats.claim({
+    const claim = await this.repeats.claim({
       accountId,
       key,
       digest: digestOf([endpoint, '\n', body]),

@@ -15,6 +15,7 @@ import { formatUsd } from '@svc/contracts/money';
 import { RootLogger, whileConnected } from '@svc/runtime';
 import { type HttpPair, PaidOperations, isUnserved } from '@svc/paid/paid';
 import { Attachments } from '@svc/paid/attachments';
+import { RepeatHooks } from '@svc/paid/repeats';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { CallbacksStore } from './callbacks.store.js';
 import type { InputFile, MediaPlan } from './media-plan.js';
@@ -33,6 +34,7 @@ export class MediaOrders {
     private readonly callbacks: CallbacksStore,
     private readonly attachments: Attachments,
     private readonly demands: PaymentDemands,
+    private readonly repeats: RepeatHooks,
     private readonly logger: RootLogger,
   ) {}
 
@@ -48,16 +50,16 @@ export class MediaOrders {
       accountId: caller.accountId,
       keyId: caller.keyId,
       bodySha256: sha256(JSON.stringify(request.body)),
-      // The request is the same for every process that makes it.
-      idempotencyKey: request.repeat && request.id,
     };
-    const earlier = await this.earlier(named, request);
+    const earlier = await this.earlier({ ...named, idempotencyKey: keyOf(request) }, request);
     if (earlier) return earlier.id;
+    await this.repeats.afresh(request, reply);
     const { callbackUrl } = plan;
     if (callbackUrl !== undefined) await this.callbacks.demandEndpoint(caller.accountId, callbackUrl);
     const order = await this.withFiles(plan, pair);
     const job: NewMediaJob = {
       ...named,
+      idempotencyKey: keyOf(request),
       id: randomUUID(),
       requestId: request.id,
       model: model.id,
@@ -183,5 +185,8 @@ function namingField(error: unknown, path: Issue['path']): unknown {
   const [issue] = error.issues ?? [];
   return fault(path, issue?.message ?? error.message);
 }
+
+/** The request is the same for every process that makes it. */
+const keyOf = ({ repeat, id }: HttpPair['request']): string | undefined => repeat && id;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

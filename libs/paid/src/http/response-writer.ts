@@ -7,7 +7,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { type Encoding, chooseEncoding, encode } from './content-encoding.js';
 import type { HeaderValues } from './header-values.js';
 import { storedHeaders } from './stored-headers.js';
-import type { Incoming, Outgoing } from '@svc/runtime';
+import { type Incoming, type Outgoing, within } from '@svc/runtime';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -281,9 +281,9 @@ export class ResponseWriter {
 
   /** Waits until the client has read enough to continue. */
   private async drained(writable: Writable): Promise<void> {
-    const stalled = AbortSignal.timeout(this.bounds.GATEWAY_CLIENT_IDLE_TIMEOUT_MS);
+    const { signal } = this;
     try {
-      await once(writable, 'drain', { signal: AbortSignal.any([stalled, this.signal]) });
+      await within(this.bounds.GATEWAY_CLIENT_IDLE_TIMEOUT_MS, once(writable, 'drain', { signal }));
     } catch {
       this.reply.raw.destroy();
     }

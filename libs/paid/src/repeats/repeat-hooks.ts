@@ -3,7 +3,15 @@ import { brotliDecompress, gunzip } from 'node:zlib';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { encryptionHeaders } from '@svc/api/tee';
-import { RequestSteps, nameRequest, routeOf, within, type Incoming, type Outgoing } from '@svc/runtime';
+import {
+  RequestSteps,
+  nameRequest,
+  newId,
+  routeOf,
+  within,
+  type Incoming,
+  type Outgoing,
+} from '@svc/runtime';
 import type { Caller } from '@svc/contracts/ports';
 import type { FastifyInstance } from 'fastify';
 import { BackgroundWork } from '../http/background-work.js';
@@ -69,18 +77,35 @@ export class RepeatHooks implements OnModuleInit {
       replay(claim, reply);
       return false;
     }
-    request.repeat = claim;
-    // A request that is taken over keeps the id under which it may have been charged.
-    if (claim.isTakenOver) nameRequest(request, reply, claim.requestId);
-    const end = async (): Promise<void> => {
-      await request.record.underWay?.over;
-      // Its client has left, and its response is about to be stored.
-      if (!reply.sent) await within(ANSWER_MS, claim.whenEnded).catch(() => undefined);
-      await claim.ended(reply.raw.headersSent && reply.raw.statusCode < 300);
-    };
-    reply.raw.once('close', () => void this.background.track(end()));
+    this.take(claim, request, reply);
+    reply.raw.once('close', () => void this.background.track(end(request, reply)));
+    if (routeOf(request)?.ordersJob !== true) await this.afresh(request, reply);
     return true;
   }
+
+  /**
+   * Gives a request another id if an earlier process has stored its charge, which is given back. Refuses:
+   * REQUEST_IN_PROGRESS, UNAVAILABLE.
+   */
+  async afresh(request: Incoming, reply: Outgoing): Promise<void> {
+    const { repeat } = request;
+    if (!(repeat instanceof ClaimedRequest) || !repeat.earlierCharge) return;
+    const requestId = `${routeOf(request)?.idPrefix ?? 'req-'}${newId()}`;
+    this.take(await this.requests.afresh(repeat, requestId), request, reply);
+  }
+
+  private take(claim: ClaimedRequest, request: Incoming, reply: Outgoing): void {
+    request.repeat = claim;
+    if (claim.isTakenOver) nameRequest(request, reply, claim.requestId);
+  }
+}
+
+async function end({ repeat, record }: Incoming, reply: Outgoing): Promise<void> {
+  if (!(repeat instanceof ClaimedRequest)) return;
+  await record.underWay?.over;
+  // Its client has left, and its response is about to be stored.
+  if (!reply.sent) await within(ANSWER_MS, repeat.whenEnded).catch(() => undefined);
+  await repeat.ended(reply.raw.headersSent && reply.raw.statusCode < 300);
 }
 
 /** What makes it the same request: its route, and its body as it was read. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Charge, NO_USAGE, chargeLine } from '@svc/contracts/messages';
+import type { Charges } from '@svc/contracts/ports';
 import type { Problem } from '@svc/contracts/problems';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
@@ -18,11 +19,22 @@ let database: Database;
 let store: RepeatedRequestStore;
 let requests: RepeatedRequests;
 
+const givenBack: Charge[] = [];
+
+/** The books note what is given back. */
+const charges: Charges = {
+  post: () => Promise.resolve(),
+  giveBack(charge) {
+    givenBack.push(charge);
+    return Promise.resolve();
+  },
+};
+
 beforeAll(async () => {
   test = await startTestDatabase();
   database = new Database(createPool(test.url, { name: 'gateway' }));
   store = new RepeatedRequestStore(database);
-  requests = new RepeatedRequests(store, { log: createLogger('silent') });
+  requests = new RepeatedRequests(store, charges, { log: createLogger('silent') });
 });
 afterAll(async () => {
   await database.onApplicationShutdown();
@@ -227,19 +239,21 @@ it('releases a request with the charge that is stored for it, and charges nothin
 it('makes a request under another id without its charge, which its next attempts keep', async () => {
   const request = sent();
   const first = await claimed(request);
-  await first.charged(chargeOf(request, 5));
+  expect(await requests.afresh(first, 'r-0')).toBe(first);
+  const charge = await first.charged(chargeOf(request, 5));
   await first.released();
   const second = await claimed(request);
-  const renamed = await requests.renamed(second, 'r-2');
+  const renamed = await requests.afresh(second, 'r-2');
+  expect(givenBack).toEqual([charge]);
   expect([renamed.requestId, renamed.earlierCharge]).toEqual(['r-2', undefined]);
-  await expect(requests.renamed(second, 'r-3')).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
+  await expect(requests.afresh(second, 'r-3')).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
   await expect(second.charged(chargeOf(request, 5))).rejects.toMatchObject({ code: 'REQUEST_IN_PROGRESS' });
   await renamed.released();
   const last = await claimed(request);
   expect([last.requestId, last.earlierCharge]).toEqual(['r-2', undefined]);
-  const charge = await last.charged({ ...chargeOf(request, 9), requestId: 'r-2' });
+  const next = await last.charged({ ...chargeOf(request, 9), requestId: 'r-2' });
   last.refused();
-  expect(await last.released()).toEqual(charge);
+  expect(await last.released()).toEqual(next);
 });
 
 it('releases all requests of a beginning that have no response, also from processes that make them', async () => {

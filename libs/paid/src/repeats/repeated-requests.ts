@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages';
+import { Charges } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { type Logger, RootLogger, retrying } from '@svc/runtime';
 import type { StoredResponse, Repeat } from '../http/repeat.js';
@@ -156,7 +157,7 @@ export class ClaimedRequest implements Repeat {
 
 /**
  * Requests with an `Idempotency-Key`. One process at a time makes such a request. Its charge is stored before
- * it is made, under a request id that stays the same, so a process that takes over charges the same once.
+ * it is made, so a process that takes over knows what to give back.
  */
 @Injectable()
 export class RepeatedRequests {
@@ -165,6 +166,7 @@ export class RepeatedRequests {
 
   constructor(
     private readonly store: RepeatedRequestStore,
+    private readonly charges: Charges,
     private readonly logger: RootLogger,
   ) {}
 
@@ -194,14 +196,23 @@ export class RepeatedRequests {
   }
 
   /**
-   * Makes a claimed request under another id, once its earlier charge is given back. The claim before ends.
-   * Refuses: REQUEST_IN_PROGRESS if another process has it, UNAVAILABLE.
+   * Nobody can say what became of the charge that an earlier attempt has stored: the ledger may have refused
+   * it, and then blocks it. So that is given back, and the request is made under another id; the claim before
+   * ends. Refuses: REQUEST_IN_PROGRESS if another process has it, UNAVAILABLE.
    */
-  async renamed(claimed: ClaimedRequest, requestId: string): Promise<ClaimedRequest> {
+  async afresh(claimed: ClaimedRequest, requestId: string): Promise<ClaimedRequest> {
+    const { earlierCharge } = claimed;
+    if (!earlierCharge) return claimed;
+    await this.giveBack(earlierCharge);
     await claimed.left();
     const row = await reached(this.store.rename(claimed.lease, requestId, LEASE_MS));
     if (!row) throw new Problem('REQUEST_IN_PROGRESS');
     return this.begun(claimed.request, row);
+  }
+
+  /** Gives back what a request has cost that has no response. May be repeated. Refuses: UNAVAILABLE. */
+  async giveBack(charge: Charge): Promise<void> {
+    await reached(this.charges.giveBack(charge));
   }
 
   /**

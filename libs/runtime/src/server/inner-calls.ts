@@ -2,6 +2,7 @@ import { type IncomingMessage, type RequestListener, createServer, request } fro
 import { type Duplex, duplexPair } from 'node:stream';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type InnerSender, markInner } from '../calls/inner-senders.js';
+import { within } from '../within.js';
 import { SERVER_OPTIONS } from './http-adapter.js';
 
 export interface InnerCall {
@@ -40,7 +41,7 @@ export class InnerCalls {
     asSocket(theirs);
     this.server.emit('connection', theirs);
     try {
-      return await exchange(ours, call);
+      return await within(call.deadlineMs, exchange(ours, call));
     } finally {
       ours.destroy();
       theirs.destroy();
@@ -50,15 +51,14 @@ export class InnerCalls {
 
 function exchange(connection: Duplex, call: InnerCall): Promise<InnerResponse> {
   return new Promise((resolve, reject) => {
-    const { path, headers, body, limitBytes, deadlineMs, signal } = call;
-    const late = AbortSignal.timeout(deadlineMs);
+    const { path, headers, body, limitBytes, signal } = call;
     const sent = request({
       method: 'POST',
       path,
       host: 'localhost',
       createConnection: () => connection,
       headers: { ...headers, 'content-type': 'application/json', 'content-length': body.length },
-      signal: signal ? AbortSignal.any([late, signal]) : late,
+      ...(signal && { signal }),
     });
     sent.once('error', reject);
     sent.once('response', (response) => {
