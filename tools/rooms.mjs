@@ -27,7 +27,7 @@ export const rooms = {
     characters: [],
     keys: ['route'],
     'end-users': ['route', 'keys'],
-    billing: ['route', 'end-users'],
+    billing: ['route', 'keys', 'end-users'],
     webhooks: ['route', 'chat'],
     console: ['route'],
     augment: ['route'],

@@ -253,10 +253,12 @@ describe.runIf(CHROMIUM !== undefined)('the console', () => {
     await page.getByRole('button', { name: 'Edit: Handed out' }).click();
     expect(await dialog.getByLabel('Endpoints').inputValue()).toBe('/embeddings\n/images/*');
     await dialog.getByLabel('Endpoints').fill('');
+    await dialog.getByLabel('Tags').fill('a team\n\nproduction');
     await dialog.getByLabel('Disabled until you enable it').check();
     expect(await opened.findings()).toEqual([]);
     await save();
     await page.getByText('disabled', { exact: true }).waitFor();
+    await page.getByText('a team', { exact: true }).waitFor();
     await expect.poll(statusOf).toBe(401);
     await page.getByRole('button', { name: 'Edit: Handed out' }).click();
     await dialog.getByLabel('Disabled until you enable it').uncheck();

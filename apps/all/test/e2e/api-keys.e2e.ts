@@ -136,6 +136,21 @@ describe('200', () => {
     expect(without.body.data).not.toHaveProperty('requestsPerMinute');
   });
 
+  it('has tags that are kept, changed and removed, at most ten of 64 printable characters', async () => {
+    const keys = await AccountKeys.of(platform);
+    const key = await keys.create({ tags: ['a team', 'ü', 'a team'] });
+    const shown = async (): Promise<unknown> => (await keys.ask('GET', { path: `/${key.id}` })).body.data;
+    expect(await shown()).toMatchObject({ tags: ['a team', 'ü'] });
+    await keys.ask('PATCH', { body: { id: key.id, description: 'new' } });
+    expect(await shown()).toMatchObject({ tags: ['a team', 'ü'] });
+    const tags = Array.from({ length: 10 }, (_, at) => String(at).repeat(64));
+    expect((await keys.ask('PATCH', { body: { id: key.id, tags } })).body.data).toMatchObject({ tags });
+    for (const wrong of [[...tags, 'x'], ['x'.repeat(65)], [''], ['a\nb'], ['a\0'], [1]])
+      expect((await keys.ask('PATCH', { body: { id: key.id, tags: wrong } })).status).toBe(400);
+    await keys.ask('PATCH', { body: { id: key.id, tags: [] } });
+    expect(await shown()).not.toHaveProperty('tags');
+  });
+
   it('returns what a key has spent and when it was last used', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ consumptionLimit: { usd: 5 }, limitPeriod: 'LIFETIME' });

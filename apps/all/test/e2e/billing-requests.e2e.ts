@@ -146,6 +146,31 @@ describe('the sums of usage', () => {
   });
 });
 
+describe('the usage of a tag', () => {
+  it('is that of the keys that have the tag now, in the report, by day, and of no key of another account', async () => {
+    const tag = (id: string, tags: string[]) => keys.ask('PATCH', { body: { id, tags } });
+    const stranger = await AccountKeys.of(platform);
+    const strange = await stranger.create({ tags: ['a team'] });
+    await platform.chat(strange.apiKey, { messages: [{ role: 'user', content: 'Hello' }] });
+    await tag(first.id, ['a team', 'production']);
+    await tag(second.id, ['production']);
+    const keysOf = async (query: string): Promise<string[]> => {
+      const { byKey } = await get<BillingAnalytics>(`usage-analytics?${query}`);
+      const { data } = await get<BillingDays>(`usage-analytics/daily?${query}`);
+      expect(new Set(data.map(({ apiKeyId }) => apiKeyId))).toEqual(
+        new Set(byKey.map(({ apiKeyId }) => apiKeyId)),
+      );
+      return byKey.map(({ apiKeyId }) => String(apiKeyId)).toSorted();
+    };
+    expect(await keysOf('tag=a%20team')).toEqual([first.id]);
+    expect(await keysOf('tag=production')).toEqual([first.id, second.id].toSorted());
+    expect(await keysOf(`tag=production&apiKeyId=${second.id}`)).toEqual([second.id]);
+    expect(await keysOf('tag=other')).toEqual([]);
+    await tag(first.id, []);
+    expect(await keysOf('tag=a%20team')).toEqual([]);
+  });
+});
+
 describe('an INFERENCE key', () => {
   it('sees its own usage and nothing else, by every route and in the console', async () => {
     const mine = await ConsoleBrowser.signedIn(platform, second.apiKey);

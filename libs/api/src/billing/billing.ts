@@ -1,5 +1,6 @@
 import { SERVICE_TIERS } from '@svc/contracts/money';
 import { z } from 'zod';
+import { Tag } from '../keys/api-keys.js';
 import { EndUserId, EndUserName } from '../end-users/end-users.js';
 
 const CURRENCIES = ['USD', 'DIEM'] as const;
@@ -152,6 +153,7 @@ export const BillingAnalyticsQuery = z.object({
   startDate: RecentDay.optional().describe('The first day (UTC). Requires `endDate`.'),
   endDate: RecentDay.optional().describe('The last day (UTC). Requires `startDate`.'),
   ...ofKeyAndModel,
+  tag: Tag.optional().describe('Only the usage of the keys that have this tag now, revoked ones included.'),
 });
 
 const DaysQuery = BillingAnalyticsQuery.pick({ lookback: true, startDate: true, endDate: true });

@@ -46,6 +46,23 @@ const ExpiresAt = z
   .meta({ example: '2027-01-31T12:00:00Z' });
 
 const Description = z.string().max(64);
+/** The most characters of a tag. */
+const TAG_LENGTH_MAX = 64;
+/** The most tags of a key. */
+const TAGS_MAX = 10;
+
+export const Tag = z
+  .string()
+  .min(1)
+  .max(TAG_LENGTH_MAX)
+  .refine((tag) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(tag), 'must have printable characters only')
+  .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]+$` });
+const Tags = z
+  .array(Tag)
+  .max(TAGS_MAX)
+  .describe('By which usage can be told apart: `tag` of the usage analytics.')
+  .meta({ example: ['search team', 'production'] });
+
 export const LimitPeriod = z
   .enum(LIMIT_PERIODS)
   .describe(
@@ -131,6 +148,7 @@ const ownLimits = {
 export const NewApiKey = z.strictObject({
   apiKeyType: z.enum(KEY_TYPES),
   description: Description,
+  tags: Tags.optional(),
   expiresAt: ExpiresAt.optional(),
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional().describe('Default: EPOCH.'),
@@ -169,6 +187,7 @@ const KeyId = z.string().min(1).max(64);
 export const ApiKeyChange = z.strictObject({
   id: KeyId,
   description: Description.optional(),
+  tags: Tags.optional(),
   expiresAt: ExpiresAt.optional(),
   consumptionLimit: ConsumptionLimit.optional(),
   limitPeriod: LimitPeriod.optional(),
@@ -207,8 +226,9 @@ const Amount = z.number().nullable();
 export const LimitView = z.object({ usd: Amount, diem: Amount, vcu: z.null().describe(VCU) });
 const Spent = z.string().meta({ example: '0.0123' });
 
-/** What the key may be used for, and falls back to. What restricts nothing is absent. */
+/** Its tags, what the key may be used for, and falls back to. What restricts nothing is absent. */
 const uses = {
+  tags: Tags.optional(),
   ...fallbacks,
   allowedModels: AllowedModels.optional(),
   allowedEndpoints: AllowedEndpoints.optional(),

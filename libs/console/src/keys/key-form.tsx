@@ -1,6 +1,6 @@
 import type { ApiKeyView, NewApiKey } from '@svc/api/keys';
 import { useState } from 'preact/hooks';
-import { numberIn, textIn } from '../text/form-text.js';
+import { linesIn, numberIn, textIn } from '../text/form-text.js';
 import { utcDay } from '../text/format.js';
 import { PERIODS, PRIVACIES } from '../text/limits.js';
 import { useAction } from '../ui/action.js';
@@ -15,6 +15,7 @@ type KeyType = ApiKeyView['apiKeyType'];
 export type KeyFormTerms = Required<Pick<NewApiKey, 'description' | 'limitPeriod' | 'modelPrivacy'>> &
   Restrictions &
   Fallbacks & {
+    readonly tags: string[];
     readonly expiresAt?: string | null;
     readonly consumptionLimit: { usd: number | null; diem: number | null };
     readonly maxCostPerRequest: number | null;
@@ -40,6 +41,7 @@ function expiresAtOf({ expiry }: Choices, data: FormData): Pick<KeyFormTerms, 'e
 
 const termsOf = (choices: Choices, data: FormData): KeyFormTerms => ({
   description: textIn(data, 'description'),
+  tags: linesIn(textIn(data, 'tags')),
   ...expiresAtOf(choices, data),
   consumptionLimit: { usd: numberIn(data, 'usd'), diem: numberIn(data, 'diem') },
   limitPeriod: choices.period,
@@ -192,6 +194,9 @@ export function KeyForm({ current, action, onSubmit }: KeyFormProps) {
           defaultValue={current?.description ?? ''}
           autofocus
         />
+      </Field>
+      <Field label="Tags" hint="At most ten, each in a line; usage can be read by tag">
+        <textarea name="tags" rows={1} defaultValue={current?.tags?.join('\n') ?? ''} />
       </Field>
       {!current && (
         <Segments label="Type" value={choices.type} options={TYPES} onChange={(type) => change({ type })} />

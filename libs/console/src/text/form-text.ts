@@ -10,6 +10,13 @@ export function entriesIn(text: string): string[] | null {
   return entries.length === 0 ? null : entries;
 }
 
+/** The lines in a text, without empty ones. */
+export const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
 /** The number in a field; null for an empty one. */
 export const numberIn = (data: FormData, name: string): number | null => {
   const text = textIn(data, name);

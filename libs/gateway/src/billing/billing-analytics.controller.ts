@@ -41,7 +41,10 @@ export class BillingAnalyticsController {
   ): Promise<{ days: Days; sums: UsageDay[]; names: ReportNames }> {
     const scope = usageScope(caller, query);
     const days = daysOfAnalytics(query, new Date());
-    const sums = within(await this.history.days(scope.accountId, days.from, days.until), scope);
-    return { days, sums, names: await this.names.of(scope.accountId, sums) };
+    const found = within(await this.history.days(scope.accountId, days.from, days.until), scope);
+    const { names, tagsOf } = await this.names.of(scope.accountId, found);
+    const { tag } = query;
+    const sums = tag === undefined ? found : found.filter(({ keyId }) => tagsOf(keyId).includes(tag));
+    return { days, sums, names };
   }
 }

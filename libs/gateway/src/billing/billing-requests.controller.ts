@@ -27,7 +27,7 @@ export class BillingRequestsController {
     const filter = { ...scope, ...spanOfHistory(query), ...(requestId !== undefined && { requestId }) };
     const step = { limit, ...(cursor !== undefined && { before: placeIn(cursor) }) };
     const { entries, next } = await this.history.requests(filter, step);
-    const names = await this.names.of(scope.accountId, entries);
+    const { names } = await this.names.of(scope.accountId, entries);
     const requests = Map.groupBy(within(entries, scope), (entry) => entry.requestId);
     return {
       data: [...requests.values()].flatMap((each) => rowOf(each, names) ?? []),

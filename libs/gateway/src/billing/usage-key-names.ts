@@ -1,6 +1,8 @@
 import { isOfKey, nameWithoutKey } from '@svc/contracts/ports';
 import { type KeyLabel } from '@svc/identity/accounts';
 
+type NamedKey = Omit<KeyLabel, 'tags'>;
+
 /** Not available as a key's name, since the series has a member of this name. */
 const TAKEN = 'date';
 
@@ -8,7 +10,7 @@ const TAKEN = 'date';
  * A unique name for each key: its description, with the end of its secret if several keys share the
  * description.
  */
-export function keyNames(keyIds: readonly string[], labels: readonly KeyLabel[]): Map<string, string> {
+export function keyNames(keyIds: readonly string[], labels: readonly NamedKey[]): Map<string, string> {
   const byId = new Map(labels.map((label) => [label.id, label]));
   const uses = Map.groupBy(labels, ({ description }) => description);
   const names = new Map<string, string>();
@@ -28,7 +30,7 @@ export function keyNames(keyIds: readonly string[], labels: readonly KeyLabel[])
   return names;
 }
 
-function labelNames({ description, last6 }: KeyLabel, unique: boolean): string[] {
+function labelNames({ description, last6 }: NamedKey, unique: boolean): string[] {
   const end = `…${last6}`;
   if (description === '') return [end];
   const long = `${description} (${end})`;

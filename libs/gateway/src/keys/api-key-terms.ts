@@ -12,11 +12,12 @@ type KeyRequest = Omit<ApiKeyChange, 'id'> | Omit<NewApiKey, 'apiKeyType'>;
 export function keyTerms(request: KeyRequest, now: Date): Partial<KeyTerms> {
   const { description, expiresAt, consumptionLimit, limitPeriod, modelPrivacy } = request;
   const { requestsPerMinute, tokensPerMinute, requestsPerDay, tokensPerDay } = request;
-  const { allowedModels, canInfer, disabled: isDisabled } = request;
+  const { allowedModels, canInfer, disabled: isDisabled, tags } = request;
   const { fallbackModels, fallbackOn, maxCostPerRequest: most } = request;
   const { usd, diem } = consumptionLimit ?? {};
   return {
     ...(description !== undefined && { description }),
+    ...(tags !== undefined && { tags: [...new Set(tags)] }),
     ...(expiresAt !== undefined && { expiresAt: expiry(expiresAt, now) }),
     ...(usd !== undefined && { usdLimitNano: limitNano(usd) }),
     ...(diem !== undefined && { diemLimitNano: limitNano(diem) }),

@@ -22,6 +22,7 @@ const KEY: StoredKey = {
   tokensPerMinute: null,
   requestsPerDay: null,
   tokensPerDay: null,
+  tags: [],
   allowedModels: [],
   allowedEndpoints: [],
   allowedIps: [],

@@ -70,8 +70,9 @@ const amountView = (nano: bigint | null): number | null => (nano === null ? null
 /** What restricts nothing is absent. */
 function usesView(key: KeyTerms) {
   const { allowedModels, allowedEndpoints, allowedIps, canInfer, isDisabled } = key;
-  const { fallbackModels, fallbackOn, requestLimitNano } = key;
+  const { fallbackModels, fallbackOn, requestLimitNano, tags } = key;
   return {
+    ...(tags.length > 0 && { tags: [...tags] }),
     ...(allowedModels.length > 0 && { allowedModels: [...allowedModels] }),
     ...(allowedEndpoints.length > 0 && { allowedEndpoints: [...allowedEndpoints] }),
     ...(allowedIps.length > 0 && { allowedIps: [...allowedIps] }),

@@ -20,6 +20,8 @@ export interface KeyTerms extends UseLimits {
   readonly expiresAt: Date | null;
   readonly requestLimitNano: bigint | null;
   readonly modelPrivacy: ModelPrivacy;
+  /** By which its owner tells usage apart. */
+  readonly tags: readonly string[];
   /** Empty lists restrict nothing. */
   readonly allowedModels: readonly string[];
   readonly allowedEndpoints: readonly string[];
@@ -56,6 +58,7 @@ const KeyRow = z
     requestLimitNano: Nano.nullable(),
     modelPrivacy: z.enum(MODEL_PRIVACIES),
     ...useColumns,
+    tags: z.array(z.string()),
     allowedModels: z.array(z.string()),
     allowedEndpoints: z.array(z.string()),
     allowedIps: z.array(z.string()),
@@ -81,9 +84,10 @@ export const readKey = (row: unknown): StoredKey => KeyRow.parse(row);
 
 /** The given properties as Prisma columns. */
 export function keyColumns({ usdLimitNano, diemLimitNano, requestLimitNano, ...terms }: Partial<KeyTerms>) {
-  const { allowedModels, allowedEndpoints, allowedIps, fallbackModels, fallbackOn, ...others } = terms;
+  const { tags, allowedModels, allowedEndpoints, allowedIps, fallbackModels, fallbackOn, ...others } = terms;
   return {
     ...others,
+    ...(tags !== undefined && { tags: [...tags] }),
     ...(allowedModels !== undefined && { allowedModels: [...allowedModels] }),
     ...(allowedEndpoints !== undefined && { allowedEndpoints: [...allowedEndpoints] }),
     ...(allowedIps !== undefined && { allowedIps: [...allowedIps] }),

@@ -37,6 +37,7 @@ export interface KeyLabel {
   readonly id: string;
   readonly description: string;
   readonly last6: string;
+  readonly tags: readonly string[];
 }
 
 /** The most keys an account may have, not counting expired and revoked ones. Source: the public interface. */
@@ -133,7 +134,7 @@ export class KeyStore {
   labels(accountId: string, keyIds: readonly string[]): Promise<KeyLabel[]> {
     return this.prisma.apiKey.findMany({
       where: { accountId, id: { in: keyIds.filter(isUuid) } },
-      select: { id: true, description: true, last6: true },
+      select: { id: true, description: true, last6: true, tags: true },
     });
   }
 
