@@ -117,7 +117,7 @@ const clustered = (isShort: boolean) => ({
 /** End-to-end tests that are about one process or its data folder, and not about what clients meet. */
 const ofOneProcess = [
   // How it starts and stops, what it says then, and what is in its data folder.
-  'apps/all/test/e2e/{start,refused-start,stop,catalog-changes}.e2e.ts',
+  'apps/all/test/e2e/{start,refused-start,stop,catalog-changes,operator-notices}.e2e.ts',
   // The times of sessions and batches in its database are moved.
   'apps/all/test/e2e/{console-step-up,batch-endings}.e2e.ts',
   // The days of its database are moved, for which nothing else may run.
@@ -207,7 +207,7 @@ const more = [
   'apps/all/test/fault/{database-outage,redis-stopped,redis-three-limiters,repeated-killed,webhooks-killed}.fault.ts',
   'apps/all/test/fault/{batches-charged,repeated-refused}.fault.ts',
   'apps/all/test/fault/{killed-under-load,crypto-rpc-killed,payments,payments-late-node}.fault.ts',
-  'apps/all/test/e2e/{refused-start,stop,idle-process,catalog-changes,backend-health,operator-drains}.e2e.ts',
+  'apps/all/test/e2e/{refused-start,stop,idle-process,catalog-changes,backend-health,operator-drains,operator-notices}.e2e.ts',
   // Histories, months, and mutated files.
   'libs/{ledger/test/ledger-histories,media-jobs/test/job-histories}.int.ts',
   'libs/payments/test/{anvil,payment}-histories.int.ts',

@@ -1,4 +1,5 @@
 // Dashboards of events, jobs, databases and processes, in the format of `service-boards.mjs`.
+import { noticePanels } from './notice-panels.mjs';
 import { GROUP, TOPIC, m, most, quantile, rate, total } from './names.mjs';
 
 const EACH = 'job, instance';
@@ -103,6 +104,7 @@ export const events = {
         ],
       ],
     },
+    ...noticePanels,
     { row: 'Do the databases respond?' },
     {
       title: 'PostgreSQL, p95',

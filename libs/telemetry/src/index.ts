@@ -12,6 +12,7 @@ export { money } from './instruments/money.js';
 export { neighbours } from './instruments/neighbours.js';
 export { batches } from './instruments/batches.js';
 export { mediaJobs } from './instruments/media-jobs.js';
+export { notices } from './instruments/notices.js';
 export { operatorFiles } from './instruments/operator-files.js';
 export { payments } from './instruments/payments.js';
 export { requests } from './instruments/requests.js';

@@ -6,6 +6,8 @@ import { Database } from '@svc/storage';
 /** The most mails with codes in a day. */
 const MAILS_OF_ACCOUNT = 10;
 const MAILS_TO_MAILBOX = 3;
+/** Of all accounts, so that many of them cannot make the service a sender of unwanted mails. */
+const MAILS_OF_SERVICE = 1_000;
 
 /** The mails with codes, which are bounded since their receivers have not agreed to them. */
 @Injectable()
@@ -22,11 +24,12 @@ export class ConfirmationsStore {
         `INSERT INTO gateway.confirmation_mails (id, account_id, mailbox_sha256)
          SELECT $1, $2, $3
          FROM (
-           SELECT count(*) FILTER (WHERE account_id = $2) AS by_account,
+           SELECT count(*) AS in_all, count(*) FILTER (WHERE account_id = $2) AS by_account,
              count(*) FILTER (WHERE mailbox_sha256 = $3) AS to_mailbox
            FROM gateway.confirmation_mails WHERE sent_at > now() - interval '1 day'
          ) AS sent
-         WHERE by_account < ${MAILS_OF_ACCOUNT} AND to_mailbox < ${MAILS_TO_MAILBOX}`,
+         WHERE by_account < ${MAILS_OF_ACCOUNT} AND to_mailbox < ${MAILS_TO_MAILBOX}
+           AND in_all < ${MAILS_OF_SERVICE}`,
         [randomUUID(), accountId, mailbox],
       );
       return rowCount === 1;

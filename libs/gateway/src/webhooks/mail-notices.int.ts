@@ -7,6 +7,7 @@ import { newAccountEvent } from '@svc/contracts/messages';
 import { createLogger } from '@svc/runtime';
 import { Database, createPool } from '@svc/storage';
 import { type TestDatabase, startTestDatabase } from '@svc/storage/testing';
+import { notices } from '@svc/telemetry';
 import { Mailbox } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfirmationsStore } from './confirmations.store.js';
@@ -188,8 +189,13 @@ it('joins events in one mail, and waits a minute before the next one', async () 
   expect(await store.idleMs('mail')).toBeGreaterThan(30_000);
 });
 
-it('sends what it could not send once the mail server works again', async () => {
+/** How often mails have had this outcome in this process. */
+const counted = (outcome: string): number =>
+  notices.attempts.points().find(({ values }) => values.join() === `mail,${outcome}`)?.value ?? 0;
+
+it('sends what it could not send once the mail server works again, and counts both', async () => {
   const endpoint = await confirmed();
+  const [unsent, delivered] = [counted('unsent'), counted('delivered')];
   const { port } = mailbox;
   await mailbox.stop();
   await record(endpoint, { usd: 7 });
@@ -207,6 +213,7 @@ it('sends what it could not send once the mail server works again', async () => 
     expect(await listed(endpoint)).toMatchObject([{ state: 'delivered', tries: 2 }]),
   );
   expect(mailbox.texts()).toEqual([expect.stringContaining('usd: 7')]);
+  expect([counted('unsent') - unsent, counted('delivered') - delivered]).toEqual([1, 1]);
 });
 
 it('disables an address after five days of refusals, and not for what is wrong with the mail server', async () => {
@@ -232,7 +239,7 @@ it('disables an address after five days of refusals, and not for what is wrong w
   );
 });
 
-it('sends a mailbox 3 codes a day and an account 10, also in parallel', async () => {
+it('sends a mailbox 3 codes a day, an account 10 and all accounts 1,000, also in parallel', async () => {
   const take = (accountId: string, address: string) =>
     confirmations.take(accountId, address).then(
       () => 1,
@@ -246,6 +253,12 @@ it('sends a mailbox 3 codes a day and an account 10, also in parallel', async ()
   expect(await sum(Array.from({ length: 20 }, (_, at) => take(accountId, `a${at}@customer.example`)))).toBe(
     10,
   );
+  await database.query(
+    `INSERT INTO gateway.confirmation_mails (id, account_id, mailbox_sha256)
+     SELECT gen_random_uuid(), gen_random_uuid(), '' FROM generate_series(14, 999)`,
+  );
+  const others = Array.from({ length: 5 }, (_, at) => take(randomUUID(), `b${at}@customer.example`));
+  expect(await sum(others)).toBe(1);
   await database.query(`UPDATE gateway.confirmation_mails SET sent_at = now() - interval '25 hours'`);
   expect(await take(accountId, 'ann@customer.example')).toBe(1);
 });

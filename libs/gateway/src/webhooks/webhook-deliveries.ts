@@ -2,6 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap
 import { addressIn } from '@svc/api/webhooks';
 import { FetchRefused, GuardedFetcher } from '@svc/guarded-fetch';
 import { type Pause, RootLogger, StepLoop, within } from '@svc/runtime';
+import { notices } from '@svc/telemetry';
 import {
   type Attempted,
   type Channel,
@@ -147,11 +148,10 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
     const address = addressIn(endpoint.url);
     if (address !== undefined) return this.mail(endpoint, address);
     const due = await this.store.due(endpoint.id, DELIVERIES_AT_ONCE);
-    const attempted = await Promise.all(due.map((delivery) => this.attempt(endpoint, delivery)));
-    return this.store.finish(
-      endpoint,
-      attempted.flatMap((each) => each ?? []),
-    );
+    const ended = await Promise.all(due.map((delivery) => this.attempt(endpoint, delivery)));
+    const attempted = ended.flatMap((each) => each ?? []);
+    count('server', attempted);
+    return this.store.finish(endpoint, attempted);
   }
 
   private async mail(endpoint: LeasedEndpoint, address: string): Promise<void> {
@@ -162,6 +162,7 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
       if (fault === null) return { id, state: 'delivered', fault, retryMs: null, isGone: false, ...outcome };
       return { id, fault, ...nextTry(WAITS_MS[tries]), isGone: false, ...outcome };
     });
+    count('mail', attempted);
     // Codes are bounded otherwise, and what follows them is awaited.
     return this.store.finish(endpoint, attempted, endpoint.unconfirmed ? 0 : MAIL_PAUSE_MS);
   }
@@ -205,6 +206,13 @@ export class WebhookDeliveries implements OnApplicationBootstrap, BeforeApplicat
         },
       },
     });
+  }
+}
+
+function count(channel: Channel, attempted: readonly Attempted[]): void {
+  for (const { state, isOurs = false } of attempted) {
+    const failed = isOurs ? 'unsent' : 'refused';
+    notices.attempts.add(1, channel, state === 'delivered' ? state : failed);
   }
 }
 

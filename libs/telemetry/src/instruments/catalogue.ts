@@ -7,6 +7,7 @@ import { limits } from './limits.js';
 import { money } from './money.js';
 import { neighbours } from './neighbours.js';
 import { mediaJobs } from './media-jobs.js';
+import { notices } from './notices.js';
 import { operatorFiles } from './operator-files.js';
 import { payments } from './payments.js';
 import { requests } from './requests.js';
@@ -25,6 +26,7 @@ export const ROOMS = {
   router,
   events,
   neighbours,
+  notices,
   operatorFiles,
   exporting,
   runtime,
