@@ -1,11 +1,13 @@
-import { Body, Controller, Param } from '@nestjs/common';
+import { Body, Controller, Param, Req } from '@nestjs/common';
 import { EndUserLimits, type EndUserLimitsReply, type ForgottenUser } from '@svc/api/end-users';
 import { routes } from '@svc/api';
 import { type Caller, UsageHistory } from '@svc/contracts/ports';
+import { Problem } from '@svc/contracts/problems';
 import type { UseLimits } from '@svc/identity/accounts';
 import { CallerOf } from '@svc/identity/auth';
 import { EACH_USER, EndUserLimitsStore, namedEndUser } from '@svc/identity/end-users';
 import { Serves } from '@svc/runtime';
+import type { FastifyRequest } from 'fastify';
 import { limitNano } from './api-key-terms.js';
 import { limitView, ownLimits } from './api-key-views.js';
 import { KeyChanges } from './key-changes.js';
@@ -40,7 +42,12 @@ export class EndUsersController {
   }
 
   @Serves(routes.forgetEndUser)
-  async forget(@CallerOf() caller: Caller, @Param() { user }: { user: string }): Promise<ForgottenUser> {
+  async forget(
+    @CallerOf() caller: Caller,
+    @Req() { url, params }: FastifyRequest<{ Params: { user: string } }>,
+  ): Promise<ForgottenUser> {
+    const { user } = params;
+    if (NAMELESS.test(url)) throw new Problem('NOT_FOUND');
     const endUser = idOf(caller, user);
     const requests = await this.history.forgetUser(caller.accountId, endUser);
     return { success: true, data: { endUser, requests } };
@@ -56,6 +63,9 @@ export class EndUsersController {
     return replyOf(endUser, terms);
   }
 }
+
+/** `/end_users//limits` has no name, and is not the user `limits`, although other slashes may be doubled. */
+const NAMELESS = /\/end_users\/\//;
 
 const idOf = (caller: Caller, user: string): string =>
   user === EACH_USER ? EACH_USER : namedEndUser(caller, user);
