@@ -1,14 +1,21 @@
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Catalog } from '@svc/catalog';
 import { CatalogFile } from '@svc/contracts/catalog';
 import type { ChatCall, Served } from '@svc/contracts/inference';
+import { TunnelProxy, localIdentity } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Reply, TestBackend, replying } from '../test/backend.js';
 import { catalogFile, collect, patientRouter } from '../test/routing.js';
 import type { LocalRouter } from './local-router.js';
 
 const ANSWER = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] };
-const reset: Reply = (response) => void response.socket?.destroy();
+const close: Reply = (response) => void response.socket?.destroy();
+/** Without a close of TLS or TCP. */
+const hardReset: Reply = (response) => {
+  const { socket } = response;
+  (socket as { _parent?: Socket } | null)?._parent?.resetAndDestroy();
+};
 
 let backend: TestBackend;
 let router: LocalRouter;
@@ -37,14 +44,17 @@ const nodeCall = (isSend = false): Promise<Served<string>> => {
 };
 const signal = new AbortController().signal;
 
-/** Resets the connection of the next request, and responds to all others. */
-async function resetOnce(): Promise<void> {
+/** Closes the connection of the next request, and responds to all others. */
+const resetOnce = (): Promise<void> => endOnce(close);
+
+/** Ends the connection of the next request in this way, and responds to all others. */
+async function endOnce(end: Reply): Promise<void> {
   // The connection of the last request is free after this turn.
   await turn();
   const { reply } = backend;
   backend.reply = (...parts) => {
     backend.reply = reply;
-    return reset(...parts);
+    return end(...parts);
   };
 }
 
@@ -112,5 +122,46 @@ describe('two nodes of a network', () => {
     } finally {
       await other.close();
     }
+  });
+});
+
+describe.each([
+  ['directly', false],
+  ['through a tunnel of the egress proxy', true],
+])('a provider that is called over TLS, %s', (_, isProxied) => {
+  let proxy: TunnelProxy;
+  let distrust: () => void;
+
+  beforeEach(async () => {
+    const identity = await localIdentity();
+    distrust = identity.trust();
+    proxy = await TunnelProxy.start('password');
+    backend = await TestBackend.start(replying(ANSWER), identity);
+    const catalog = new Catalog(catalogFile({ id: 'm', backends: [{ url: backend.url, model: 'x' }] }));
+    ({ router, stop } = patientRouter(catalog, isProxied ? { ROUTER_PROXY_URL: proxy.url } : {}));
+  });
+  afterEach(() => {
+    distrust();
+    proxy.close();
+  });
+
+  it.each([
+    ['closes', close],
+    ['resets', hardReset],
+  ])('is called on a new connection if it %s the one that was kept open', async (_how, end) => {
+    await router.complete(CHAT, signal);
+    await endOnce(end);
+    expect(await router.complete(CHAT, signal)).toMatchObject({ retries: 0, body: JSON.stringify(ANSWER) });
+    expect(backend.requests.length).toBe(3);
+    expect(proxy.tunnels.length).toBe(isProxied ? 2 : 0);
+  });
+
+  it.each([
+    ['closes', close],
+    ['resets', hardReset],
+  ])('is called once if it %s a new connection, which the request may have ended', async (_how, end) => {
+    await endOnce(end);
+    await expect(router.complete(CHAT, signal)).rejects.toMatchObject({ code: 'INFERENCE_FAILED' });
+    expect(backend.requests.length).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { TestServer } from '@svc/testing';
+import { type LocalIdentity, TestServer } from '@svc/testing';
 
 /** A request that the backend received. */
 export interface BackendRequest {
@@ -25,8 +25,10 @@ export class TestBackend {
     public reply: Reply,
   ) {}
 
-  static async start(reply: Reply): Promise<TestBackend> {
-    const server = await TestServer.start((request, response) => void backend.answer(request, response));
+  /** Over TLS with an identity. */
+  static async start(reply: Reply, identity?: LocalIdentity): Promise<TestBackend> {
+    const listener: RequestListener = (request, response) => void backend.answer(request, response);
+    const server = await (identity ? TestServer.startTls(listener, identity) : TestServer.start(listener));
     const backend = new TestBackend(server, reply);
     return backend;
   }

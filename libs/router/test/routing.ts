@@ -79,7 +79,9 @@ export function quickRouter(
   settings: Partial<RouterSettings & CheckSettings> = {},
   addressesOf?: (hostname: string) => PodSlots,
 ): { router: LocalRouter; stop: () => Promise<void> } {
-  const pool = new BackendPool(1_000, undefined, addressesOf);
+  const { ROUTER_PROXY_URL: url } = settings;
+  const proxy = url === undefined ? undefined : { url, except: '' };
+  const pool = new BackendPool(1_000, undefined, addressesOf, proxy);
   const quick = { log: createLogger('silent'), ...settings, ...quickSettings(settings) };
   const router = new LocalRouter(catalog, pool, quick);
   router.nodeChecks.start();

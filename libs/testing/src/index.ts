@@ -6,3 +6,4 @@ export { isLong, isNightly, repeats } from './repeats.js';
 export { RunningProcess, type ProgramOptions } from './running-process.js';
 export { alternates, strictFault } from './strict-server.js';
 export { TestServer } from './test-server.js';
+export { TunnelProxy } from './tunnel-proxy.js';

@@ -1,61 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, type Socket, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TestServer, localIdentity } from '@svc/testing';
+import { TestServer, TunnelProxy, localIdentity } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 
 const PASSWORD = 'of-the-egress-proxy';
 const TOKEN = 'token-of-the-issuer';
-
-/** An HTTP proxy that makes tunnels to this machine for those with its password. */
-class TunnelProxy {
-  /** The targets of its tunnels. */
-  readonly tunnels: string[] = [];
-  isRefusing = false;
-  private readonly sockets = new Set<Socket>();
-  private readonly server = createServer((_request, response) => void response.writeHead(405).end());
-
-  private constructor() {
-    this.server.on('connection', (socket) => this.sockets.add(socket));
-    this.server.on('connect', (request: IncomingMessage, socket: Socket) => {
-      this.tunnels.push(String(request.url));
-      const given = Buffer.from(request.headers['proxy-authorization']?.split(' ')[1] ?? '', 'base64');
-      if (this.isRefusing || given.toString() !== `operator:${PASSWORD}`) {
-        socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-        return;
-      }
-      const target = connect(Number(new URL(`http://${request.url}`).port), '127.0.0.1', () => {
-        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-        target.pipe(socket).pipe(target);
-      });
-      target.on('error', () => socket.destroy());
-      socket.on('error', () => target.destroy());
-    });
-  }
-
-  static async start(): Promise<TunnelProxy> {
-    const proxy = new TunnelProxy();
-    proxy.server.listen(0, '127.0.0.1');
-    await once(proxy.server, 'listening');
-    return proxy;
-  }
-
-  get url(): string {
-    return `http://operator:${PASSWORD}@127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  /** Ends the tunnels too. */
-  close(): void {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-  }
-}
 
 const COMPLETION = {
   object: 'chat.completion',
@@ -88,7 +44,7 @@ let port: number;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-proxy-'));
-  proxy = await TunnelProxy.start();
+  proxy = await TunnelProxy.start(PASSWORD);
   const { key, cert } = await localIdentity();
   await writeFile(join(folder, 'ca.crt'), cert);
   provider = createTlsServer({ key, cert }, provide).listen(0, '127.0.0.1');

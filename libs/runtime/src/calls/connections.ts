@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, buildConnector } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, buildConnector } from 'undici';
 import { PlainConnections } from '../connections/plain-connections.js';
 
 /** Sends requests to other servers. */
@@ -33,19 +33,12 @@ interface ConnectionOptions {
 const bytesBefore = new WeakMap<Error, number>();
 
 export function connections({ connectTimeoutMs, keepAliveMs, proxy }: ConnectionOptions): Connections {
-  const connector = buildConnector({ timeout: connectTimeoutMs });
-  const connect: buildConnector.connector = (options, callback) => {
-    connector(options, (...result) => {
-      const [error, socket] = result;
-      if (error === null) watch(socket);
-      callback(...result);
-    });
-  };
+  const connect = watched(buildConnector({ timeout: connectTimeoutMs }));
   // Each server limits its own concurrent requests.
   const options = { connect, connections: null, keepAliveTimeout: keepAliveMs };
   const agent = (pipelining: number): Dispatcher => {
     if (!proxy) return new Agent({ ...options, pipelining });
-    const through = { httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.except };
+    const through = { httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.except, factory: watchedPool };
     return new EnvHttpProxyAgent({ ...options, ...through, pipelining, connectTimeout: connectTimeoutMs });
   };
   const [kept, fresh] = [agent(1), agent(0)];
@@ -69,6 +62,24 @@ export function connections({ connectTimeoutMs, keepAliveMs, proxy }: Connection
     },
   };
 }
+
+/** The connections to a server, of which those through a tunnel come from a connector of the agent's own. */
+function watchedPool(origin: string | URL, { connect, ...options }: Pool.Options): Pool {
+  return new Pool(origin, {
+    ...options,
+    ...(typeof connect === 'function' && { connect: watched(connect) }),
+  });
+}
+
+const watched =
+  (connector: buildConnector.connector): buildConnector.connector =>
+  (options, callback) => {
+    connector(options, (...result) => {
+      const [error, socket] = result;
+      if (error === null) watch(socket);
+      callback(...result);
+    });
+  };
 
 function watch(socket: Socket): void {
   socket.on('error', (error) => bytesBefore.set(error, socket.bytesRead));
