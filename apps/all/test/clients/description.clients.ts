@@ -1,12 +1,19 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { LocalChain } from '@svc/infra';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { sellerOn } from '../buyers.js';
 import { OPERATOR_TOKEN, Platform } from '../platform.js';
 import { openGenerators, openPython } from './environments.js';
 
 const TOOL_MS = 300_000;
+
+/** Whoever runs a service writes who they are in their own documents. */
+const SPECTRAL_RULES = 'extends: spectral:oas\nrules: { info-contact: off }\n';
 
 const COMPILE = ['--noEmit', '--strict', '--skipLibCheck', '--lib', 'es2022'];
 
@@ -17,13 +24,15 @@ interface Document {
 }
 
 const python = await openPython();
-const generators = await openGenerators();
+const { tools: generators, folder: generatorsFolder } = await openGenerators();
 
+let chain: LocalChain;
 let platform: Platform;
 let folder: string;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  chain = await LocalChain.start();
+  platform = await Platform.start({ env: (await sellerOn(chain)).env });
   folder = await mkdtemp(join(tmpdir(), 'svc-description-'));
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   for (const [name, response] of [
@@ -35,6 +44,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await platform?.stop();
+  await chain?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -104,3 +114,68 @@ describe.each(['public', 'operator'])('the served %s description', (name) => {
     TOOL_MS,
   );
 });
+
+it.each(['public', 'operator'])(
+  "the served %s description passes Spectral's linter without a finding of any severity",
+  async (name) => {
+    await writeFile(fileOf('spectral'), SPECTRAL_RULES);
+    await generators.run(
+      'spectral',
+      [
+        'lint',
+        fileOf(name),
+        '--ruleset',
+        fileOf('spectral'),
+        '--format',
+        'json',
+        '--output',
+        fileOf('findings'),
+      ],
+      { deadlineMs: TOOL_MS },
+    );
+    const findings = JSON.parse(await readFile(fileOf('findings'), 'utf8')) as {
+      code: string;
+      path: string[];
+      message: string;
+    }[];
+    expect(findings.map(({ code, path, message }) => [code, path.join('.'), message])).toEqual([]);
+  },
+  TOOL_MS,
+);
+
+it(
+  'is enough for an SDK of generated types to send every header that the pages name, and to read what they describe',
+  async () => {
+    const program = join(folder, 'sdk.mjs');
+    await copyFile(join(generatorsFolder, 'sdk.mjs'), program);
+    await symlink(join(generatorsFolder, 'node_modules'), join(folder, 'node_modules'));
+    const options = ['--allowJs', '--checkJs', '--allowImportingTsExtensions', '--module', 'nodenext'];
+    await generators.run('openapi-typescript', [fileOf('public'), '-o', fileOf('public', 'ts')], {
+      deadlineMs: TOOL_MS,
+    });
+    const compiled = await generators.run(
+      'tsc',
+      ['--noEmit', '--strict', '--skipLibCheck', '--lib', 'es2022,dom,dom.iterable', ...options, program],
+      { deadlineMs: TOOL_MS },
+    );
+    expect(compiled).toMatchObject({ stdout: '', code: 0 });
+    const { apiKey } = await platform.account('1.00');
+    const { stdout } = await promisify(execFile)(process.execPath, [program, platform.apiUrl, apiKey]);
+    const seen = JSON.parse(stdout) as Record<string, unknown>;
+    expect(seen).toEqual({
+      id: seen['repeated'],
+      repeated: expect.stringMatching(/./) as string,
+      isReplayed: 'true',
+      text: 'string',
+      tokens: 'number',
+      costUsd: 'number',
+      unpaid: 402,
+      unreadable: 400,
+      encrypted: 400,
+      job: 'MODEL_NOT_FOUND',
+      model: 'test-model',
+      privacy: 'private',
+    });
+  },
+  TOOL_MS,
+);

@@ -91,9 +91,9 @@ export async function openPython(
 }
 
 /** npm tools that need other versions of packages in this repository. */
-export async function openGenerators(): Promise<Installed> {
-  const folder = await installedFrom('generators');
-  return new Installed(join(folder, 'node_modules', '.bin'));
+export async function openGenerators(): Promise<{ tools: Installed; folder: string }> {
+  const folder = await installedFrom('generators', ['sdk.mjs']);
+  return { tools: new Installed(join(folder, 'node_modules', '.bin')), folder };
 }
 
 /**

@@ -2,6 +2,7 @@ export { AnthropicModel, AnthropicModelList } from './anthropic-models.js';
 export {
   ConstraintsView,
   DeprecationView,
+  EditModelView,
   EmbeddingModelView,
   ImageModelView,
   ModelList,
@@ -16,4 +17,6 @@ export {
   MusicModelView,
   TextModelView,
   TranscriptionModelView,
+  UpscaleModelView,
+  VideoModelView,
 } from './models.js';

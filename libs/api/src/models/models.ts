@@ -78,14 +78,12 @@ export const ModelSpec = z.object({
 
 const Free = z.record(z.string(), z.unknown());
 
-/** A model of another type: the fields of its type have the shape of its catalogue entry. */
+/** A model that ranks documents or judges content. */
 export const OtherModelSpec = z.object({
   ...spec,
-  availableContextTokens: z.int().optional(),
-  maxCompletionTokens: z.int().optional(),
-  capabilities: Free.optional(),
-  constraints: Free.optional(),
-  pricing: Free.optional().describe('By name; every leaf is `{usd, diem}`.'),
+  pricing: z
+    .object({ input: Price.optional(), perSearch: Price.optional() })
+    .describe('Per million tokens, or per search.'),
 });
 
 const model = {
@@ -104,7 +102,7 @@ export const TextModelView = z.object({
 
 export const OtherModelView = z.object({
   ...model,
-  type: z.enum(MODEL_TYPES).exclude(['text', 'embedding', 'image', 'tts', 'asr', 'music']),
+  type: z.enum(MODEL_TYPES).extract(['rerank', 'moderation']),
   model_spec: OtherModelSpec,
 });
 
@@ -216,6 +214,65 @@ export const ImageModelView = z.object({
   }),
 });
 
+export const EditModelView = z.object({
+  ...model,
+  type: z.literal('inpaint'),
+  model_spec: z.object({
+    ...spec,
+    supportsEnhancePrompt: z.boolean().describe('Whether requests may have `enhance_prompt`.'),
+    constraints: z.object({
+      ...imageChoices,
+      widthHeightDivisor: z.int(),
+      aspectRatios: z.array(z.string()).optional(),
+      defaultAspectRatio: z.string().optional(),
+      maxInputImages: z.int().describe('The most images that an edit starts from.'),
+      combineImages: z.boolean().describe('Whether that is more than one.'),
+      supportsMask: z.boolean(),
+    }),
+    pricing: z
+      .object({
+        inpaint: Price.optional(),
+        ...imageTiers,
+        inputImages: z
+          .object({ included: z.int(), additional: Price })
+          .optional()
+          .describe('For each image that an edit starts from beyond those that are included.'),
+      })
+      .describe('Per image. A price by quality wins over one by resolution, and that over `inpaint`.'),
+  }),
+});
+
+export const VideoModelView = z.object({
+  ...model,
+  type: z.literal('video'),
+  model_spec: z.object({
+    ...spec,
+    constraints: z.object({
+      model_type: z.enum(['text-to-video', 'image-to-video', 'video']),
+      aspect_ratios: z.array(z.string()),
+      resolutions: z.array(z.string()),
+      durations: z.array(z.string()).describe('Such as `5s`.'),
+      audio: z.boolean().describe('Whether its videos have sound.'),
+      audio_configurable: z.boolean().describe('Whether requests may choose that.'),
+      prompt_character_limit: z.int(),
+      inputs: z
+        .record(z.string(), z.int())
+        .describe('The fields with further files that requests may have, and the most of each.'),
+    }),
+  }),
+});
+
+export const UpscaleModelView = z.object({
+  ...model,
+  type: z.literal('upscale'),
+  model_spec: z.object({
+    ...spec,
+    pricing: z
+      .object({ upscale: z.object({ '2x': Price, '4x': Price }) })
+      .describe('Per image: enlarged up to twice, and further.'),
+  }),
+});
+
 export const ModelView = z.discriminatedUnion('type', [
   TextModelView,
   EmbeddingModelView,
@@ -223,6 +280,9 @@ export const ModelView = z.discriminatedUnion('type', [
   MusicModelView,
   TranscriptionModelView,
   ImageModelView,
+  EditModelView,
+  VideoModelView,
+  UpscaleModelView,
   OtherModelView,
 ]);
 
@@ -255,5 +315,8 @@ export type SpeechModelView = z.infer<typeof SpeechModelView>;
 export type MusicModelView = z.infer<typeof MusicModelView>;
 export type TranscriptionModelView = z.infer<typeof TranscriptionModelView>;
 export type ImageModelView = z.infer<typeof ImageModelView>;
+export type EditModelView = z.infer<typeof EditModelView>;
+export type VideoModelView = z.infer<typeof VideoModelView>;
+export type UpscaleModelView = z.infer<typeof UpscaleModelView>;
 export type OtherModelView = z.infer<typeof OtherModelView>;
 export type PricingView = z.infer<typeof PricingView>;

@@ -22,6 +22,9 @@ import type {
   MusicModelView,
   TranscriptionModelView,
   ImageModelView,
+  EditModelView,
+  VideoModelView,
+  UpscaleModelView,
   OtherModelView,
   PricingView,
   TextModelView,
@@ -36,7 +39,8 @@ export function modelView(entry: CatalogEntry): ModelView {
   if (entry.type === 'image') return imageModelView(entry);
   if (entry.type === 'inpaint') return editModelView(entry);
   if (entry.type === 'video') return videoModelView(entry);
-  return entry.type === 'music' ? musicModelView(entry) : pricedModelView(entry);
+  if (entry.type === 'upscale') return upscaleModelView(entry);
+  return entry.type === 'music' ? musicModelView(entry) : otherModelView(entry);
 }
 
 function textModelView(model: CatalogModel): TextModelView {
@@ -95,7 +99,7 @@ function imageModelView(model: CatalogImageModel): ImageModelView {
   };
 }
 
-function editModelView(model: CatalogEditModel): OtherModelView {
+function editModelView(model: CatalogEditModel): EditModelView {
   const { maxSide: _maxSide, maxImages: _maxImages, ...constraints } = model.constraints;
   const { inputImages, inpaint, resolutions, quality } = model.pricing;
   return {
@@ -103,6 +107,7 @@ function editModelView(model: CatalogEditModel): OtherModelView {
     type: model.type,
     model_spec: {
       ...commonSpec(model),
+      supportsEnhancePrompt: model.promptModel !== undefined,
       constraints: { ...constraints, combineImages: constraints.maxInputImages > 1 },
       pricing: {
         ...priceTreeView({
@@ -119,7 +124,7 @@ function editModelView(model: CatalogEditModel): OtherModelView {
 }
 
 /** Its prices depend on the request: the quote states them. */
-function videoModelView(model: CatalogVideoModel): OtherModelView {
+function videoModelView(model: CatalogVideoModel): VideoModelView {
   const { modelType, durations, resolutions, aspectRatios, audio, audioConfigurable, promptCharacterLimit } =
     model.constraints;
   const inputs = Object.entries(model.constraints.inputs).map(([field, { most }]) => [field, most] as const);
@@ -216,9 +221,19 @@ function transcriptionModelView(model: CatalogTranscriptionModel): Transcription
   };
 }
 
-function pricedModelView(
-  model: CatalogUpscaleModel | CatalogRerankModel | CatalogModerationModel,
-): OtherModelView {
+function upscaleModelView(model: CatalogUpscaleModel): UpscaleModelView {
+  const { '2x': twice, '4x': further } = model.pricing.upscale;
+  return {
+    ...identity(model),
+    type: model.type,
+    model_spec: {
+      ...commonSpec(model),
+      pricing: { upscale: { '2x': price(twice), '4x': price(further) } },
+    },
+  };
+}
+
+function otherModelView(model: CatalogRerankModel | CatalogModerationModel): OtherModelView {
   return {
     ...identity(model),
     type: model.type,
