@@ -53,8 +53,8 @@ const KeyTable = ({ rows, onRevoke }: KeyTableProps) => (
     columns={[
       {
         title: 'Key',
-        cell: ({ description, last6Chars, apiKeyType }) => (
-          <KeyName description={description} last6Chars={last6Chars} apiKeyType={apiKeyType} />
+        cell: ({ description, last6Chars, apiKeyType, tags }) => (
+          <KeyName description={description} last6Chars={last6Chars} apiKeyType={apiKeyType} tags={tags} />
         ),
       },
       {

@@ -22,14 +22,7 @@ type Open =
   | { readonly kind: 'edit' | 'rotate' | 'revoke'; readonly current: ApiKeyView };
 
 const Name = (key: ApiKeyView) => (
-  <KeyName {...key}>
-    {key.disabled === true && <span class="badge">disabled</span>}
-    {key.tags?.map((tag) => (
-      <span key={tag} class="badge">
-        {tag}
-      </span>
-    ))}
-  </KeyName>
+  <KeyName {...key}>{key.disabled === true && <span class="badge">disabled</span>}</KeyName>
 );
 
 /** The spending limits of a key, how much of them is used, and when they begin again. */
