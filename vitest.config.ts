@@ -134,7 +134,7 @@ const ofOneProcess = [
   // A backend is shared by the calls of one process, so that two routers need twice as many of them.
   'apps/all/test/e2e/token-shares.e2e.ts',
   // Two instances call each other.
-  'apps/all/test/e2e/hosted-anthropic.e2e.ts',
+  'apps/all/test/e2e/hosted-loops.e2e.ts',
   // What its process reads from files, logs, and asks an issuer of tokens for once.
   'apps/all/test/e2e/hosted-{clouds,proxy,secrets}.e2e.ts',
   // The code of its process has one more rail, or another dialect.
@@ -218,7 +218,7 @@ const more = [
   'apps/all/test/e2e/{abuse-protection,money-limits,rate-limits,chat-slow-reader,chat-fuzz,open-prompts}.e2e.ts',
   'apps/all/test/e2e/{traces,telemetry-privacy,encryption-privacy,payments,staking,audit,characters}.e2e.ts',
   'apps/all/test/e2e/{third-rail,second-dialect,crypto-rpc-nodes,chat-endings,end-users-many}.e2e.ts',
-  'apps/all/test/e2e/hosted-{anthropic,clouds,gemini,proxy,secrets}.e2e.ts',
+  'apps/all/test/e2e/hosted-{clouds,gemini,loops,proxy,secrets}.e2e.ts',
 ];
 const moreEndToEnd = more.filter((pattern) => pattern.includes('/e2e/'));
 const moreReal = more.filter((pattern) => !pattern.includes('/e2e/'));

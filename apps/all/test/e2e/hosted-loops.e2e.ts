@@ -7,8 +7,8 @@ import { RED_PNG } from '../message-requests.js';
 import { Platform, type TestAccount } from '../platform.js';
 
 /*
- * Two instances: the near one has the far one as a backend of the kind `anthropic`, so what a client asks for
- * goes through both translations, and a server behind the far one sees what has become of it.
+ * Two instances: the near one has the far one as a backend of the kinds `anthropic` and `openai`, so what a
+ * client asks for goes through both, and a server behind the far one sees what has become of it.
  */
 
 /** Of tests that repeat. */
@@ -36,6 +36,8 @@ const capabilities = {
   supportsMultipleImages: true,
 };
 const RED = `data:image/png;base64,${RED_PNG}`;
+
+const KINDS = ['anthropic', 'openai'] as const;
 
 /** The usage that the server reports next. */
 let usage: Record<string, unknown> = {};
@@ -72,11 +74,11 @@ beforeAll(async () => {
     models: [{ id: 'far', ...model, backends: [{ url: server.url, model: 'x' }] }],
   });
   const customer = await far.account('10000.00');
-  const backends = [{ kind: 'anthropic', url: far.apiUrl, model: 'far', apiKeyEnv: 'FAR_KEY' }];
+  const backend = { url: far.apiUrl, model: 'far', apiKeyEnv: 'FAR_KEY' };
   near = await Platform.start({
     hasOwnProcess: true,
     env: { FAR_KEY: customer.apiKey },
-    models: [{ id: 'near', ...model, backends }],
+    models: KINDS.map((kind) => ({ id: `by-${kind}`, ...model, backends: [{ kind, ...backend }] })),
   });
   account = await near.account('10000.00');
 });
@@ -92,8 +94,8 @@ interface Completion {
   readonly usage: Record<string, unknown>;
 }
 
-async function complete(body: object): Promise<Completion> {
-  const response = await near.chat(account.apiKey, { model: 'near', max_tokens: 8_192, ...body });
+async function complete(body: { readonly model: string } & Record<string, unknown>): Promise<Completion> {
+  const response = await near.chat(account.apiKey, { max_tokens: 8_192, ...body });
   const answer = (await response.json()) as Completion;
   expect([response.status, answer]).toMatchObject([200, { choices: [{}] }]);
   return answer;
@@ -180,12 +182,14 @@ const tools = [
   { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } },
 ];
 
-describe('a backend of the kind anthropic, which is another instance', () => {
+describe.each(KINDS)('a backend of the kind %s, which is another instance', (kind) => {
+  const model = `by-${kind}`;
+
   it('gets all that a conversation says, whatever it is', LONG, async () => {
     usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
     const property = fc.asyncProperty(conversation, async (messages) => {
       seen.length = 0;
-      await complete({ messages, tools });
+      await complete({ model, messages, tools });
       expect(sayings(seen[0]?.messages ?? [])).toEqual(sayings(messages));
     });
     await fc.assert(property, { numRuns: repeats('HOSTED_CONVERSATIONS') });
@@ -201,7 +205,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
       tool_calls: [{ index: 0, ...look }],
     };
     const messages = [{ role: 'user', content: 'Where?' }];
-    const whole = (await complete({ messages, tools, reasoning_effort: 'high' })).choices[0]?.message;
+    const whole = (await complete({ model, messages, tools, reasoning_effort: 'high' })).choices[0]?.message;
     expect(whole).toMatchObject({
       content: 'I look.',
       reasoning_content: 'Hm.',
@@ -209,7 +213,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
       reasoning_details: [{ type: 'reasoning.text', text: 'Hm.' }],
     });
     const body = {
-      model: 'near',
+      model,
       messages,
       tools,
       max_tokens: 8_192,
@@ -227,7 +231,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
     reply = { content: 'There.' };
     seen.length = 0;
     const result = { role: 'tool', tool_call_id: 'call_1', content: 'Here' };
-    await complete({ messages: [...messages, { role: 'assistant', ...whole }, result], tools });
+    await complete({ model, messages: [...messages, { role: 'assistant', ...whole }, result], tools });
     expect(seen[0]?.messages[1]).toMatchObject({ reasoning_content: 'Hm.', reasoning_details: [detail] });
   });
 
@@ -249,9 +253,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
         };
         const before = parseUsd((await near.balances(account.id)).usd) ?? 0n;
         const messages = [{ role: 'user', content: 'word '.repeat(prompt + 10) }];
-        await (
-          await near.chat(account.apiKey, { model: 'near', messages, stream, max_tokens: 8_192 })
-        ).text();
+        await (await near.chat(account.apiKey, { model, messages, stream, max_tokens: 8_192 })).text();
         const after = parseUsd((await near.balances(account.id)).usd) ?? 0n;
         // USD per million tokens are thousands of nano-dollars per token.
         expect(before - after).toBe(BigInt(fresh) * 3_000n + BigInt(read) * 300n + BigInt(output) * 15_000n);
@@ -270,7 +272,7 @@ describe('a backend of the kind anthropic, which is another instance', () => {
     const response = await fetch(`${near.apiUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'near', ...body }),
+      body: JSON.stringify({ model, ...body }),
     });
     expect(await response.text()).toContain('Hello from afar.');
   });
