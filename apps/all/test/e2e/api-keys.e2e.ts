@@ -136,7 +136,7 @@ describe('200', () => {
     expect(without.body.data).not.toHaveProperty('requestsPerMinute');
   });
 
-  it('has tags that are kept, changed and removed, at most ten of 64 printable characters', async () => {
+  it('has tags that are kept, changed and removed, at most ten of 64 characters, none a control character', async () => {
     const keys = await AccountKeys.of(platform);
     const key = await keys.create({ tags: ['a team', 'ü', 'a team'] });
     const shown = async (): Promise<unknown> => (await keys.ask('GET', { path: `/${key.id}` })).body.data;

@@ -55,7 +55,7 @@ export const Tag = z
   .string()
   .min(1)
   .max(TAG_LENGTH_MAX)
-  .refine((tag) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(tag), 'must have printable characters only')
+  .refine((tag) => !/\p{Cc}/u.test(tag), 'must have no control characters')
   .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]+$` });
 const Tags = z
   .array(Tag)
