@@ -108,10 +108,11 @@ const openAiEvents = (step: Step): string[] => {
   };
   const delta = isCall ? { tool_calls: [call] } : { content: step.text };
   const finish = isCall ? 'tool_calls' : 'stop';
+  const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' };
   return [
-    data({ choices: [{ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null }] }),
-    data({ choices: [{ index: 0, delta: {}, finish_reason: finish }] }),
-    data({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 } }),
+    data({ ...chunk, choices: [{ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: null }] }),
+    data({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason: finish }] }),
+    data({ ...chunk, choices: [], usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 } }),
     'data: [DONE]\n\n',
   ];
 };

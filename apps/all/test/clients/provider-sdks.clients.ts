@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 import { openProviderSdks } from './environments.js';
@@ -7,6 +8,12 @@ import { ProviderFakes } from './provider-fakes.js';
 
 const TOOL = 'get_goal';
 const INPUT = { place: 'Oslo 🌦', deep: [1, { a: null }] };
+
+/** Providers whose client is OpenAI's, and the path of their API. */
+const OPENAI = new Map([
+  ['openai', '/v1'],
+  ['azure', '/openai/v1'],
+]);
 
 const program = await openProviderSdks();
 
@@ -33,14 +40,22 @@ afterAll(async () => {
 });
 
 async function readBySdk(kind: string, tools: readonly string[]): Promise<Read> {
+  const path = OPENAI.get(kind);
+  if (path !== undefined) {
+    const client = new OpenAI({ apiKey: 'key', baseURL: `${fakes.hostOf(kind)}${path}`, maxRetries: 0 });
+    return readChat(client, 'm', tools);
+  }
   const args = [program, kind, fakes.hostOf(kind), ...tools];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   return JSON.parse(stdout) as Read;
 }
 
-async function readByPlatform(kind: string, tools: readonly string[]): Promise<Read> {
-  const stream = account.openai.chat.completions.stream({
-    model: `by-${kind}`,
+const readByPlatform = (kind: string, tools: readonly string[]): Promise<Read> =>
+  readChat(account.openai, `by-${kind}`, tools);
+
+async function readChat(client: OpenAI, model: string, tools: readonly string[]): Promise<Read> {
+  const stream = client.chat.completions.stream({
+    model,
     messages: [{ role: 'user', content: 'Hi' }],
     stream_options: { include_usage: true },
     ...(tools.length > 0 && {
@@ -60,7 +75,7 @@ async function readByPlatform(kind: string, tools: readonly string[]): Promise<R
   };
 }
 
-describe.each(['gemini', 'bedrock'])('the client of the provider %s', (kind) => {
+describe.each(['gemini', 'vertex', 'bedrock', ...OPENAI.keys()])('the client of the provider %s', (kind) => {
   it.each([
     ['a text', []],
     ['a call', [TOOL]],

@@ -2,12 +2,24 @@
 import { BedrockRuntimeClient, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime';
 import { GoogleGenAI } from '@google/genai';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { OAuth2Client } from 'google-auth-library';
 
 const [kind, url, tool] = process.argv.slice(2);
 const about = { name: tool, description: 'A tool' };
 
-async function gemini() {
-  const client = new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: url } });
+const gemini = () => google({ apiKey: 'key', httpOptions: { baseUrl: url } });
+
+/** With a token that it has already. */
+function vertex() {
+  const authClient = new OAuth2Client();
+  authClient.setCredentials({ access_token: 'token', expiry_date: Date.now() + 3_600_000 });
+  const at = { vertexai: true, project: 'p', location: 'l' };
+  const httpOptions = { baseUrl: url, apiVersion: 'v1' };
+  return google({ ...at, httpOptions, googleAuthOptions: { authClient } });
+}
+
+async function google(options) {
+  const client = new GoogleGenAI(options);
   const schema = { type: 'object', properties: {} };
   const stream = await client.models.generateContentStream({
     model: 'm',
@@ -56,4 +68,4 @@ async function bedrock() {
   return { ...read, calls: read.calls.map((call, at) => ({ ...call, input: JSON.parse(inputs[at]) })) };
 }
 
-process.stdout.write(JSON.stringify(await { gemini, bedrock }[kind]()));
+process.stdout.write(JSON.stringify(await { gemini, vertex, bedrock }[kind]()));
