@@ -1,8 +1,10 @@
 // Calls the service by openapi-fetch on the generated types; prints what it read: `node sdk.mjs URL KEY`
 import createClient from 'openapi-fetch';
 
-/** @type {{ process: { argv: string[], stdout: { write: (text: string) => void } } }} */
-const { process } = /** @type {any} */ (globalThis);
+/** @type {unknown} */
+const here = globalThis;
+const { process } =
+  /** @type {{ process: { argv: string[], stdout: { write: (text: string) => void } } }} */ (here);
 const [, , baseUrl, key] = process.argv;
 
 /** @type {ReturnType<typeof createClient<import('./public.ts').paths>>} */
