@@ -1,6 +1,7 @@
 // Migrations only add, so that the previous version can run next to the new one: expand, migrate, contract. A
 // migration that drops something or makes it stricter is refused unless it contains `-- contracts: VERSION`,
-// the release since which no code reads the dropped object, or omits a value that becomes required.
+// the release since which no code reads the dropped object, or omits a value that becomes required. Each has a
+// number of its own: two with the same one would be applied in the order of their names.
 import { allFiles, finish, read } from './check-sources.mjs';
 
 /** Already applied when the rule was introduced. */
@@ -18,7 +19,11 @@ const REFUSED = [
 ];
 
 const faults = [];
-for (const path of allFiles().filter((file) => /^prisma\/migrations\/.*\.sql$/.test(file))) {
+const migrations = allFiles().filter((file) => /^prisma\/migrations\/.*\.sql$/.test(file));
+const sameNumber = Map.groupBy(migrations, (path) => /\d+/.exec(path)?.[0]);
+for (const [number, paths] of sameNumber)
+  if (paths.length > 1) faults.push(`${paths.join(', ')}: several migrations have the number ${number}`);
+for (const path of migrations) {
   const text = read(path);
   if (BEFORE.has(path) || /^-- contracts: \d+\.\d+\.\d+$/m.test(text)) continue;
   const code = text.replaceAll(/--.*$/gm, (comment) => ' '.repeat(comment.length));

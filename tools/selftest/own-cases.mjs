@@ -224,6 +224,12 @@ export const own = [
   ],
   [
     'migrations',
+    'prisma/migrations/0101_same/migration.sql',
+    'SELECT 1;\n',
+    '0101_same/migration.sql: several migrations have the number 0101',
+  ],
+  [
+    'migrations',
     'prisma/migrations/0102_b/migration.sql',
     'ALTER TABLE x DROP COLUMN y;\n',
     '0102_b/migration.sql:1: takes away',
