@@ -1,7 +1,7 @@
 // Migrations only add, so that the previous version can run next to the new one: expand, migrate, contract. A
 // migration that drops something or makes it stricter is refused unless it contains `-- contracts: VERSION`,
-// the release since which no code reads the dropped object, or omits a value that becomes required. Each has a
-// number of its own: two with the same one would be applied in the order of their names.
+// the release since which no code reads the dropped object, or omits a value that becomes required. Each has
+// a number of its own: two with the same one would be applied in the order of their names.
 import { allFiles, finish, read } from './check-sources.mjs';
 
 /** Already applied when the rule was introduced. */
