@@ -115,8 +115,8 @@ export const rooms = {
     messages: ['tokens'],
   },
   'media-api': {
-    speech: [],
     transcriptions: [],
+    speech: ['transcriptions'],
     images: [],
     'media-jobs': [],
   },

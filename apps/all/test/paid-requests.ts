@@ -56,6 +56,7 @@ export const PAID: Readonly<Record<string, PaidRoute>> = {
   rerank: { type: 'rerank', body: (model) => ({ model, query: 'hi', documents: ['hi'] }) },
   moderations: { type: 'moderation', body: (model) => ({ model, input: 'hi' }) },
   speech: { type: 'tts', body: (model) => ({ model, input: 'hi' }) },
+  createVoice: { type: 'tts', body: spoken, isFree: true },
   transcription: { type: 'asr', body: spoken },
   translation: { type: 'asr', body: spoken },
   generateImage: { type: 'image', body: (model) => ({ model, prompt: 'a' }) },
@@ -128,6 +129,7 @@ export function modelsFor(url: string, ending: string, more: object): object[] {
     model('moderation', { pricing: { input: 100 } }),
     model('tts', {
       voices: ['v'],
+      voiceCloning: { minSeconds: 1 },
       defaultVoice: 'v',
       formats: ['wav'],
       defaultFormat: 'wav',

@@ -10,6 +10,7 @@ import { MediaOrders } from './media-jobs/media-orders.js';
 import { MediaResults } from './media-jobs/media-results.js';
 import { SpeechController } from './speech/speech.controller.js';
 import { SpeechPipeline } from './speech/speech.pipeline.js';
+import { VoiceStore } from './speech/voice.store.js';
 import { VoicesController } from './speech/voices.controller.js';
 import { TranscriptionsController } from './transcriptions/transcriptions.controller.js';
 
@@ -31,6 +32,7 @@ import { TranscriptionsController } from './transcriptions/transcriptions.contro
     MediaResults,
     PromptEnhancer,
     SpeechPipeline,
+    VoiceStore,
   ],
 })
 export class MediaApiModule {}

@@ -31,6 +31,7 @@ export const SAMPLE_BODIES: Readonly<Record<string, SampleBody>> = {
   rerank: json({ model: 'bge-reranker-v2-m3', query: 'capital of France', documents: ['Paris', 'Rome'] }),
   createModeration: json({ model: 'llama-guard-3', input: 'Hello' }),
   createSpeech: json({ model: 'kokoro', voice: 'af_sky', input: 'Hello' }),
+  createVoice: { fields: { model: 'qwen3-tts' }, files: { file: 'voice.wav' } },
   createTranscription: AUDIO,
   createTranslation: AUDIO,
   createFile: { fields: { purpose: 'batch' }, files: { file: 'requests.jsonl' } },

@@ -14,6 +14,9 @@ const INSERTS = {
   'gateway.repeated_requests': (age: string) =>
     `(account_id, key, body_sha256, request_id, lease_until, expires_at)
      SELECT gen_random_uuid(), n::text, '', 'r', now(), now() - interval '${age}'`,
+  'gateway.voices': (age: string) =>
+    `(id, account_id, model, type, sample, expires_at)
+     SELECT '${age}' || n, gen_random_uuid(), 'm', 't', '', now() - interval '${age}'`,
   'gateway.failed_requests': (age: string) =>
     `(request_id, at, route, status, duration_ms)
      SELECT '${age}' || n, now() - interval '30 days' - interval '${age}', 'r', 402, 1`,
@@ -67,6 +70,7 @@ it('deletes every row whose time is over, however many there are, and no other',
     'gateway.sign_in_nonces': 5,
     'gateway.console_tickets': 5,
     'gateway.repeated_requests': 5,
+    'gateway.voices': 5,
     'gateway.failed_requests': 5,
   });
 });

@@ -16,6 +16,7 @@ const TABLES = [
     key: 'id',
     isOver: "created_at < now() - interval '30 days'",
   },
+  { table: 'gateway.voices', key: 'id', isOver: 'expires_at < now()' },
   { table: 'gateway.confirmation_mails', key: 'id', isOver: "sent_at < now() - interval '1 day'" },
 ] as const;
 

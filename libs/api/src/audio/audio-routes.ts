@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
 import type { RouteDefinition } from '../route/route-definition.js';
 import { SpeechRequest } from './speech.js';
+import { VoiceReply, VoiceRequest } from './voices.js';
 import { TranscriptReply, TranscriptionRequest, TranslationRequest } from './transcriptions.js';
 
 const transcriptionTerms = {
@@ -66,6 +67,39 @@ export const audioRoutes = {
     summary: 'Lists the voices of all models that speak, in the form that Open WebUI reads',
     description: 'A voice belongs to a model; `GET /models?type=tts` has the voices of each.',
     reply: z.object({ voices: z.array(Named) }),
+  },
+  createVoice: {
+    method: 'POST',
+    path: '/api/v1/audio/voices',
+    operationId: 'createVoice',
+    tag: 'Audio',
+    summary: 'Clones a voice from a sample',
+    description: `Stores the sample, with which models of \`voice_cloning\` speak in this voice, for seven days; only the account that
+made it can use it. It costs nothing and counts against the requests per minute of the model; speech costs what it costs with any voice.
+Clone only voices whose owners agree.`,
+    access: 'key-or-wallet',
+    status: 200,
+    admitted: 'once',
+    isFree: true,
+    bodyType: 'multipart/form-data',
+    // The largest file, plus the rest of the form.
+    bodyLimitBytes: 27_262_976,
+    body: VoiceRequest,
+    reply: VoiceReply,
+    headers: ['model', 'balances'],
+    refusals: [
+      'INVALID_REQUEST',
+      'PRO_ONLY_MODEL',
+      'MODEL_NOT_ALLOWED',
+      'MEDIA_STORAGE_FULL',
+      'INSUFFICIENT_BALANCE',
+      'UNAUTHORIZED',
+      'MODEL_NOT_FOUND',
+      'MODEL_RETIRED',
+      'PAYLOAD_TOO_LARGE',
+      'INVALID_CONTENT_TYPE',
+      'RATE_LIMIT_EXCEEDED',
+    ],
   },
   speech: {
     method: 'POST',

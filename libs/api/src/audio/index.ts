@@ -1,2 +1,3 @@
 export { characterCount, SpeechRequest } from './speech.js';
 export { TranscriptionRequest, TranscriptReply, TranslationRequest } from './transcriptions.js';
+export { VOICE_DAYS, VoiceReply, VoiceRequest } from './voices.js';

@@ -31,7 +31,9 @@ export const SpeechRequest = z.looseObject({
   voice: z
     .union([Voice, z.object({ id: Voice })])
     .nullish()
-    .describe('The name of a voice of the model. Default: that of the model.'),
+    .describe(
+      'The name of a voice of the model, or the id of a cloned one. Default: the voice of the model.',
+    ),
   response_format: z
     .enum(SPEECH_FORMATS)
     .nullish()

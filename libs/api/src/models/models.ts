@@ -130,6 +130,16 @@ export const SpeechModelView = z.object({
     supports_custom_voice_id: z
       .boolean()
       .describe('Whether requests may name other voices, which only the model knows.'),
+    voice_cloning: z
+      .object({
+        mode: z.literal('zero_shot'),
+        accepted_formats: z.array(z.string()),
+        min_sample_seconds: z.number(),
+        max_sample_seconds: z.number(),
+        retention_days: z.int(),
+      })
+      .optional()
+      .describe('For models that speak in voices of `POST /audio/voices`.'),
     pricing: z.object({ input: Price }).describe('Per million characters.'),
   }),
 });

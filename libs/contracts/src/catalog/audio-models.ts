@@ -33,6 +33,22 @@ export const VOICE_CHARACTERS = 512;
 
 const VoiceName = z.string().min(1).max(VOICE_CHARACTERS);
 
+/**
+ * For models whose servers speak as a sample does that comes with each request. The sample is stored by the
+ * service, so any server of the model can be called.
+ */
+const VoiceCloning = z
+  .strictObject({
+    /** The formats of samples that its servers read. */
+    formats: z.array(z.enum(AUDIO_FORMATS)).min(1).default(['wav', 'mp3', 'flac']),
+    minSeconds: z.number().positive().max(60).default(3),
+    maxSeconds: z.number().positive().max(60).default(30),
+  })
+  .refine(({ minSeconds, maxSeconds }) => minSeconds <= maxSeconds, {
+    path: ['maxSeconds'],
+    error: 'must be at least minSeconds',
+  });
+
 /** What a model that speaks texts has in addition to the members of every model. */
 export const speechMembers = {
   type: z.literal('tts'),
@@ -42,6 +58,8 @@ export const speechMembers = {
   voiceAliases: z.record(VoiceName, VoiceName).default({}),
   /** Whether requests may name further voices, which only the backend knows. */
   supportsCustomVoiceId: z.boolean().default(false),
+  /** Without it, no voices are cloned. */
+  voiceCloning: VoiceCloning.optional(),
   formats: z.array(z.enum(SPEECH_FORMATS)).min(1),
   defaultFormat: z.enum(SPEECH_FORMATS),
   /** USD per million characters of a text. */

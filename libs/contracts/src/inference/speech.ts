@@ -7,6 +7,16 @@ import type { ChunkStream } from './inference-router.js';
 export const SpokenText = z.object({
   input: z.string().min(1),
   voice: z.string().min(1),
+  /** How the voice sounds, if it is a cloned one. */
+  sample: z
+    .object({
+      /** Its media type. */
+      type: z.string(),
+      base64: z.string(),
+      /** What is said in it, if that is known. */
+      text: z.string().optional(),
+    })
+    .optional(),
   format: z.enum(SPEECH_FORMATS),
   /** Whether the caller reads the audio while it is made. */
   isStreamed: z.boolean(),

@@ -2,10 +2,11 @@ import type { Catalog, SpeechModel } from '@svc/catalog';
 import type { Caller } from '@svc/contracts/ports';
 import { type ChargeLine, chargeLine } from '@svc/contracts/messages';
 import { Problem, invalidRequest } from '@svc/contracts/problems';
-import { SpeechRequest, characterCount } from '@svc/api/audio';
+import { SpeechRequest, VOICE_DAYS, characterCount } from '@svc/api/audio';
 import type { SpokenText } from '@svc/contracts/inference';
 import { unknownFieldsOf } from '@svc/paid/json';
 import { type ModelSale, sellModel } from '@svc/paid/paid';
+import { VOICE_PREFIX } from './voice.store.js';
 
 /** The plan for a speech request. */
 export interface SpeechPlan {
@@ -55,11 +56,24 @@ function voiceOf(model: SpeechModel, voice: SpeechRequest['voice']): string {
   const name = typeof voice === 'string' ? voice : voice.id;
   if (voices.includes(name)) return name;
   if (Object.hasOwn(voiceAliases, name)) return voiceAliases[name] ?? defaultVoice;
-  if (supportsCustomVoiceId) return name;
+  if (supportsCustomVoiceId || isCloned(model, name)) return name;
   const more = voices.length > NAMED_VOICES ? ', …' : '';
   const named = voices.slice(0, NAMED_VOICES).join(', ');
   const path = typeof voice === 'string' ? ['voice'] : ['voice', 'id'];
   throw refused(path, `${id} has no such voice. Its voices are ${named}${more}.`);
+}
+
+/** Whether a voice is one that an account has cloned for the model. */
+export const isCloned = ({ voiceCloning }: SpeechModel, voice: string): boolean =>
+  voiceCloning !== undefined && voice.startsWith(VOICE_PREFIX);
+
+/** The refusal of a cloned voice that the account does not have. */
+export function unknownVoice({ id }: SpeechModel, { voice }: SpeechRequest): Problem {
+  const path = typeof voice === 'string' ? ['voice'] : ['voice', 'id'];
+  return refused(
+    path,
+    `This account has no such voice of ${id}. Cloned voices are kept for ${VOICE_DAYS} days.`,
+  );
 }
 
 function optionsOf(request: SpeechRequest): Omit<SpokenText, 'input' | 'voice' | 'format' | 'others'> {

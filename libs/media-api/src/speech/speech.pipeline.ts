@@ -11,7 +11,8 @@ import { type ResponseWriter, servedBy } from '@svc/paid/http';
 import { type PaidOperation, PaidOperations, type Reservation, isUnserved } from '@svc/paid/paid';
 import { GatheredBytes } from './gathered-bytes.js';
 import { SpeechDelivery } from './speech-delivery.js';
-import { type SpeechPlan, planSpeech } from './speech-plan.js';
+import { type SpeechPlan, isCloned, planSpeech, unknownVoice } from './speech-plan.js';
+import { VoiceStore } from './voice.store.js';
 
 /** A speech request and its client, for the lifetime of the request. */
 export interface SpeechContext {
@@ -34,12 +35,14 @@ export class SpeechPipeline {
     private readonly catalog: Catalog,
     private readonly paid: PaidOperations,
     private readonly speech: Speech,
+    private readonly voices: VoiceStore,
   ) {}
 
   /** Resolves when the response is written and settled, or when the client is gone. */
   async speak(context: SpeechContext): Promise<void> {
     const { client, record, speech, caller } = context;
-    const plan = planSpeech(speech, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
+    const planned = planSpeech(speech, caller, this.catalog); //               MODEL_NOT_FOUND, INVALID_REQUEST, …
+    const plan = await this.withSample(planned, context); //               INVALID_REQUEST, UNAVAILABLE
     Object.assign(record, { model: plan.sale.name, operation: 'speech', stream: plan.text.isStreamed });
     Object.assign(client.headers, plan.sale.headers);
     const begun = await this.paid.begin(operationOf(plan), context);
@@ -63,6 +66,21 @@ export class SpeechPipeline {
       room?.release();
       await reservation.release();
     }
+  }
+
+  /** The plan with the sample of its voice, if that is a cloned one. */
+  private async withSample(
+    plan: SpeechPlan,
+    { speech, caller: { accountId } }: SpeechContext,
+  ): Promise<SpeechPlan> {
+    const { sale, text } = plan;
+    const { model } = sale;
+    if (!isCloned(model, text.voice)) return plan;
+    const voice = await this.voices.find(text.voice, { accountId, model: model.id });
+    if (!voice) throw unknownVoice(model, speech);
+    const { type, bytes } = voice;
+    const sample = { type, base64: Buffer.from(bytes).toString('base64') };
+    return { ...plan, text: { ...text, sample: { ...sample, ...(voice.text && { text: voice.text }) } } };
   }
 
   /** Resolves when a backend has sent the first bytes. */

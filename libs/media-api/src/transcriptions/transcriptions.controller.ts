@@ -3,14 +3,14 @@ import { Body, Controller, Req, Res } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { AUDIO_MEDIA_TYPES } from '@svc/contracts/catalog';
 import { type Transcript, Transcriptions } from '@svc/contracts/inference';
-import { Problem, invalidRequest } from '@svc/contracts/problems';
 import type { TranscriptReply, TranscriptionRequest, TranslationRequest } from '@svc/api/audio';
 import { routes } from '@svc/api';
-import { type AudioFile, AudioFiles, AudioRejected } from '@svc/media';
+import { type AudioFile, AudioFiles } from '@svc/media';
 import { Serves, RootLogger, whileConnected } from '@svc/runtime';
 import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
+import { audioIn } from './audio-reading.js';
 import { type FinishedTranscript, inFormat } from './transcript-formats.js';
 import {
   type AudioRequest,
@@ -82,17 +82,9 @@ export class TranscriptionsController {
     { sale: { model }, file }: TranscriptionPlan,
     caller: { readonly account: string; readonly signal: AbortSignal },
   ): Promise<AudioFile> {
-    try {
-      const audio = await this.files.read(file.bytes, caller);
-      refuseLong(model, audio.milliseconds);
-      return audio;
-    } catch (error) {
-      if (!(error instanceof AudioRejected)) throw error;
-      if (error.retryable) throw new Problem('UNAVAILABLE', { cause: error });
-      throw invalidRequest([
-        { code: 'custom', path: ['file'], message: `Cannot be read as audio: ${error.reason}` },
-      ]);
-    }
+    const audio = await audioIn(file, this.files, caller);
+    refuseLong(model, audio.milliseconds);
+    return audio;
   }
 
   private async sell(

@@ -14,6 +14,7 @@ import {
   type PriceTree,
   tieredNano,
 } from '@svc/contracts/catalog';
+import { VOICE_DAYS } from '@svc/api/audio';
 import { SERVICE_TIERS, usdNumber, usdToNano } from '@svc/contracts/money';
 import type {
   ModelView,
@@ -193,6 +194,7 @@ function musicPricing({ pricing, constraints }: CatalogMusicModel): Record<strin
 
 function speechModelView(model: CatalogSpeechModel): SpeechModelView {
   const { voices, defaultVoice, formats, defaultFormat, supportsCustomVoiceId, pricing } = model;
+  const { voiceCloning: cloning } = model;
   return {
     ...identity(model),
     type: model.type,
@@ -203,6 +205,15 @@ function speechModelView(model: CatalogSpeechModel): SpeechModelView {
       supported_formats: formats,
       default_format: defaultFormat,
       supports_custom_voice_id: supportsCustomVoiceId,
+      ...(cloning && {
+        voice_cloning: {
+          mode: 'zero_shot',
+          accepted_formats: cloning.formats,
+          min_sample_seconds: cloning.minSeconds,
+          max_sample_seconds: cloning.maxSeconds,
+          retention_days: VOICE_DAYS,
+        },
+      }),
       pricing: { input: price(pricing.input) },
     },
   };

@@ -72,7 +72,8 @@ function readLogged(text: string, entry: LogEntry, simulation: Simulation): Spee
 function readCall(text: string, simulation: Simulation): SpeechCall {
   const body = parseJson(text);
   const { response_format: format = 'mp3', speed, stream } = body;
-  const [model, input] = ['model', 'input', 'voice'].map((name) => textOf(body, name));
+  const voice = body['ref_audio'] === undefined ? 'voice' : 'ref_audio';
+  const [model, input] = ['model', 'input', voice].map((name) => textOf(body, name));
   if (!isAudioFormat(format)) throw invalidRequest('Unknown format.', 'response_format');
   const defaults = simulation.takeDefaults();
   const [id = '', ...settings] = (model ?? '').split(';');
