@@ -40,6 +40,18 @@ let server: TestServer;
 let platform: Platform;
 let account: TestAccount;
 
+/** Vectors as Titan and Cohere respond at Bedrock. Each text has 3 tokens. */
+function invoke({ inputText, texts }: Received['body'], response: ServerResponse): void {
+  const inputs: readonly unknown[] = Array.isArray(texts) ? texts : [inputText];
+  const vectors = inputs.map((input) => [String(input).length, 1]);
+  if (!Array.isArray(texts)) {
+    response.end(JSON.stringify({ embedding: vectors[0], inputTextTokenCount: 3 }));
+    return;
+  }
+  response.setHeader('x-amzn-bedrock-input-token-count', 3 * inputs.length);
+  response.end(JSON.stringify({ id: 'x', embeddings: { float: vectors }, texts }));
+}
+
 function converse(path: string, response: ServerResponse): void {
   if (!path.endsWith('-stream')) {
     const output = { message: { role: 'assistant', content } };
@@ -71,7 +83,8 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   const body = (await json(request)) as Received['body'];
   received.push({ path, authorization: headers.authorization ?? '', body });
   if (path.includes('/model/')) {
-    converse(path, response);
+    if (path.endsWith('/invoke')) invoke(body, response);
+    else converse(path, response);
     return;
   }
   if (headers.authorization !== `Bearer ${token}`) {
@@ -114,6 +127,15 @@ beforeAll(async () => {
     capabilities,
     backends,
   });
+  const vectorsOf = (id: string, model: string) => ({
+    id,
+    name: id,
+    type: 'embedding',
+    tier: 'XS',
+    embeddingDimensions: 2,
+    pricing: { input: 100 },
+    backends: [{ ...BEDROCK, url: server.url, model }],
+  });
   platform = await Platform.start({
     hasOwnProcess: true,
     env: {
@@ -141,6 +163,8 @@ beforeAll(async () => {
         { ...BEDROCK, url: server.url, weight: 0.000_001 },
       ),
       modelOf('on-none', { ...vertex, apiKeyEnv: 'REFUSED_KEY' }),
+      vectorsOf('titan', 'amazon.titan-embed-text-v2:0'),
+      vectorsOf('cohere', 'cohere.embed-v4:0'),
     ],
   });
   account = await platform.account('1000.00');
@@ -156,6 +180,9 @@ afterAll(async () => {
   await platform?.stop();
   await server?.close();
 });
+
+/** Texts of three tokens each. */
+const INPUTS = ['one two three', 'four five six'];
 
 const HI = [{ role: 'user', content: 'Hi' }];
 
@@ -203,6 +230,25 @@ describe('a hosted model', () => {
     expect(await platform.balances(account.id)).toEqual(before);
     await expect.poll(() => platform.service.output).toContain('a backend gets no token');
     expect(platform.service.output).not.toMatch(/PRIVATE KEY|aws-secret-1|of-the-client|token-of-the-test/);
+  });
+
+  it.each<[string, object[]]>([
+    ['titan', INPUTS.map((inputText) => ({ inputText }))],
+    ['cohere', [{ input_type: 'search_document', texts: INPUTS }]],
+  ])('on Bedrock makes embeddings, and costs the tokens that it counts: %s', async (model, bodies) => {
+    const before = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+    expect(await ask('/embeddings', { model, input: INPUTS })).toMatchObject([
+      200,
+      { data: INPUTS.map(({ length }) => ({ embedding: [length, 1] })), usage: { prompt_tokens: 6 } },
+    ]);
+    const after = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+    expect(before - after).toBe(600_000n);
+    expect(received.map(({ body }) => body)).toEqual(expect.arrayContaining(bodies));
+    expect(received).toHaveLength(bodies.length);
+    for (const { path, authorization } of received) {
+      expect(path).toMatch(/^\/model\/[\w.-]+%3A0\/invoke$/);
+      expect(authorization).toMatch(/^AWS4-HMAC-SHA256 /);
+    }
   });
 
   it('on Bedrock gets signed reasoning back from a client of messages', async () => {

@@ -15,6 +15,7 @@ import type {
 } from '@svc/contracts/inference';
 import type { EnclaveReport, EnclaveSignature } from '@svc/contracts/messages';
 import type { MediaOrder } from '@svc/contracts/ports';
+import type { ResponseHeaders } from '@svc/runtime';
 import type { AuthorizationKind } from '../authorization/authorizations.js';
 import type { EventMeaning } from '../chat/backend-events.js';
 import type { EventMaker } from '../chat/made-events.js';
@@ -98,9 +99,15 @@ interface CountingDialect {
 }
 
 export interface EmbeddingsDialect {
+  /** The most texts in one call of a model, whatever `maxBatch` is; default: any number. */
+  readonly mostTexts?: (model: string) => number;
   readonly request: (model: string, texts: EmbeddingTexts) => PlannedRequest;
   /** The vectors of these texts, in order. Throws if one is missing, has another length or is not finite. */
-  readonly read: (body: string, texts: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>) => EmbeddingVectors;
+  readonly read: (
+    body: string,
+    texts: Pick<EmbeddingTexts, 'inputs' | 'dimensions'>,
+    headers: ResponseHeaders,
+  ) => EmbeddingVectors;
 }
 
 /** The audio of its response is checked in the same way for all dialects. */

@@ -1,6 +1,7 @@
 import { BackendError } from '@svc/backend-calls';
 import { type Fields, isFields } from '@svc/contracts/inference';
 import { messagesRequest } from '../anthropic/messages-request.js';
+import { invokeBody, invokedVectors, mostTextsOf } from '../bedrock/embeddings.js';
 import { ConverseEvents } from '../bedrock/converse-events.js';
 import { ConverseReader } from '../bedrock/converse-reader.js';
 import { converseRequest } from '../bedrock/converse-request.js';
@@ -8,6 +9,7 @@ import { parseBackendJson } from '../chat/backend-json.js';
 import { membersOf, requestIn } from '../chat/other-forms.js';
 import { jsonOrUndefined } from '@svc/runtime';
 import type { Dialect, OwnChatMembers } from '../dialect/dialect.js';
+import { vectorsOf, withoutVectors } from './openai-embeddings.js';
 
 /** HTTP statuses by the type of an exception in a stream. Source: the provider's reference of the API. */
 const STATUSES: Readonly<Record<string, number>> = {
@@ -49,7 +51,7 @@ const COUNTED = new Set(['system', 'messages', 'toolConfig', 'additionalModelReq
 /** Before the id of a model, in that of an inference profile. */
 const PROFILE_REGION = /^[a-z-]+\.(?=[a-z]+\.)/;
 
-/** The Converse API of Amazon Bedrock. */
+/** The Converse API of Amazon Bedrock, and `InvokeModel` for embeddings. */
 export const bedrock: Dialect = {
   headers: () => ({ 'content-type': 'application/json' }),
   authorization: 'aws',
@@ -81,5 +83,19 @@ export const bedrock: Dialect = {
     },
     failureIn,
     begins: (event) => !SAYS_NOTHING.test(event),
+  },
+  embeddings: {
+    mostTexts: mostTextsOf,
+    request: (model, texts) => ({
+      path: `/model/${encodeURIComponent(model)}/invoke`,
+      body: [Buffer.from(JSON.stringify(invokeBody(model, texts)))],
+    }),
+    read(body, texts, headers) {
+      const read = invokedVectors(body, headers);
+      if (!read) throw withoutVectors(body);
+      const { promptTokens } = read;
+      const rows = read.vectors.map((embedding) => ({ embedding }));
+      return { vectors: vectorsOf(rows, texts), ...(promptTokens !== undefined && { promptTokens }) };
+    },
   },
 };

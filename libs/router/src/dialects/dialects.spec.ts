@@ -12,7 +12,7 @@ const ABILITIES: Readonly<Record<Backend['kind'], string>> = {
   anthropic: 'chat',
   gemini: 'chat embeddings',
   vertex: 'chat embeddings',
-  bedrock: 'chat',
+  bedrock: 'chat embeddings',
   azure: OPENAI,
   simulator: 'chat embeddings images(cutout edit make upscale) jobs moderations rerank speech transcriptions',
   'vllm-proxy': 'chat embeddings enclave images(edit make) jobs moderations rerank speech transcriptions',

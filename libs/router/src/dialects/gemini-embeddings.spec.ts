@@ -36,7 +36,7 @@ describe('texts for vectors', () => {
 });
 
 describe('the response', () => {
-  const read = (body: object) => gemini.embeddings?.read(JSON.stringify(body), texts);
+  const read = (body: object) => gemini.embeddings?.read(JSON.stringify(body), texts, {});
 
   it('of the Gemini API has vectors in the order of the texts, and no count of tokens', () => {
     expect(read({ embeddings: [{ values: [1, 0] }, { values: [0.5, -1] }] })).toEqual({

@@ -20,7 +20,7 @@ const Response = z.object({
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
 
-export const embeddings: EmbeddingsDialect = {
+export const embeddings = {
   /** Base64 is a quarter of the size of numbers, and exact. */
   request(model, { inputs, dimensions, isCustom, others }) {
     const body = {
@@ -34,7 +34,7 @@ export const embeddings: EmbeddingsDialect = {
   },
 
   read: readEmbeddings,
-};
+} satisfies EmbeddingsDialect;
 
 type ReadTexts = Pick<EmbeddingTexts, 'inputs' | 'dimensions'>;
 

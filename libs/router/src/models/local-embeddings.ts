@@ -1,12 +1,20 @@
+import type { Backend } from '@svc/contracts/catalog';
 import {
   Embeddings,
   type EmbeddingVectors,
   type EmbeddingsCall,
   type Served,
 } from '@svc/contracts/inference';
+import { dialectOf } from '../dialects/dialects.js';
 import { inBatches } from './batches.js';
 import { bytesOf } from './call-body.js';
 import type { ModelCall, ModelCalls } from './model-calls.js';
+
+/** The most texts in one call of a backend. */
+function mostTextsAt(backend: Backend): number {
+  const { mostTexts } = dialectOf(backend).embeddings ?? {};
+  return Math.min(backend.maxBatch, mostTexts?.(backend.model) ?? backend.maxBatch);
+}
 
 /** Calls of embedding models. */
 export class LocalEmbeddings extends Embeddings {
@@ -18,7 +26,7 @@ export class LocalEmbeddings extends Embeddings {
   override async vectors(call: EmbeddingsCall, signal: AbortSignal): Promise<Served<EmbeddingVectors>> {
     const { texts, ...origin } = call;
     const { catalog, settings, whole } = this.calls;
-    const size = Math.min(...catalog.backendsOf(call.model).map(({ maxBatch }) => maxBatch));
+    const size = Math.min(...catalog.backendsOf(call.model).map(mostTextsAt));
     // All batches prefer the same backend: vectors of two builds of a model may differ slightly.
     const batchCall: ModelCall = {
       ...origin,
@@ -34,7 +42,11 @@ export class LocalEmbeddings extends Embeddings {
           embeddings && {
             request: () => embeddings.request(backend.model, some),
             take: async (exchange) =>
-              embeddings.read(await exchange.text(settings.ROUTER_RESPONSE_LIMIT_BYTES), some),
+              embeddings.read(
+                await exchange.text(settings.ROUTER_RESPONSE_LIMIT_BYTES),
+                some,
+                exchange.headers,
+              ),
           },
       });
     });
