@@ -5,6 +5,7 @@ import { bedrockEvent } from '@svc/router/testing';
 import { parseUsd } from '@svc/contracts/money';
 import { TestServer, repeats } from '@svc/testing';
 import fc from 'fast-check';
+import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Platform, type TestAccount } from '../platform.js';
 
@@ -36,6 +37,8 @@ let usage: Record<string, number> = { inputTokens: 5, outputTokens: 2 };
 let content: readonly Record<string, unknown>[] = [{ text: 'Hello.' }];
 const received: Received[] = [];
 const grants: URLSearchParams[] = [];
+/** What Google responds to orders of images. */
+let images: object = {};
 let server: TestServer;
 let platform: Platform;
 let account: TestAccount;
@@ -91,6 +94,11 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(401).end('{"error":{"message":"No."}}');
     return;
   }
+  const { generationConfig: config } = body as { generationConfig?: { responseModalities?: unknown } };
+  if (path.endsWith(':predict') || config?.responseModalities !== undefined) {
+    response.end(JSON.stringify(images));
+    return;
+  }
   const parts = [{ text: 'Hello.' }];
   const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 2 };
   const candidates = [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }];
@@ -136,7 +144,17 @@ beforeAll(async () => {
     pricing: { input: 100 },
     backends: [{ ...BEDROCK, url: server.url, model }],
   });
+  const painter = (id: string, model: string, constraints: object) => ({
+    id,
+    name: id,
+    type: 'image',
+    tier: 'XS',
+    constraints: { aspectRatios: ['1:1', '16:9'], ...constraints },
+    pricing: { generation: 0.04 },
+    backends: [{ ...vertex, model, apiKeyEnv: 'GOOGLE_KEY' }],
+  });
   platform = await Platform.start({
+    otherLimits: { image: { standard: { requestsPerMinute: 500 } } },
     hasOwnProcess: true,
     env: {
       AWS_KEYS: JSON.stringify({
@@ -163,6 +181,8 @@ beforeAll(async () => {
         { ...BEDROCK, url: server.url, weight: 0.000_001 },
       ),
       modelOf('on-none', { ...vertex, apiKeyEnv: 'REFUSED_KEY' }),
+      painter('imagen', 'imagen-4.0-generate-001', { maxImages: 4 }),
+      painter('banana', 'gemini-3-pro-image', { maxImages: 1 }),
       vectorsOf('titan', 'amazon.titan-embed-text-v2:0'),
       vectorsOf('cohere', 'cohere.embed-v4:0'),
     ],
@@ -249,6 +269,37 @@ describe('a hosted model', () => {
       expect(path).toMatch(/^\/model\/[\w.-]+%3A0\/invoke$/);
       expect(authorization).toMatch(/^AWS4-HMAC-SHA256 /);
     }
+  });
+
+  it('on Vertex AI makes images, each at its price', async () => {
+    const red = sharp({ create: { width: 1_408, height: 768, channels: 3, background: 'red' } });
+    const data = (await red.png().toBuffer()).toString('base64');
+    const parts = [{ inlineData: { mimeType: 'image/png', data } }];
+    const order = { prompt: 'a lighthouse', size: '1792x1024', n: 2 };
+    const before = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+    images = { predictions: [{ bytesBase64Encoded: data }, { bytesBase64Encoded: data }] };
+    const [status, made] = await ask('/images/generations', { ...order, model: 'imagen' });
+    expect([status, (made['data'] as object[]).length]).toEqual([200, 2]);
+    images = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
+    const one = await ask('/images/generations', { ...order, model: 'banana', n: 1 });
+    expect(one).toMatchObject([200, { data: [{ b64_json: expect.any(String) as string }] }]);
+    const after = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+    expect(before - after).toBe(120_000_000n);
+    expect(received).toMatchObject([
+      { body: { parameters: { sampleCount: 2, aspectRatio: '16:9' } } },
+      { body: { generationConfig: { imageConfig: { aspectRatio: '16:9' } } } },
+    ]);
+  });
+
+  it('on Vertex AI makes no image that a filter keeps back, nor one as it has none, for nothing', async () => {
+    const before = await platform.balances(account.id);
+    images = { predictions: [{ raiFilteredReason: 'No.' }] };
+    expect((await ask('/image/generate', { model: 'imagen', prompt: 'a' }))[0]).toBe(422);
+    expect(
+      await ask('/image/generate', { model: 'banana', prompt: 'a', negative_prompt: 'fog' }),
+    ).toMatchObject([400, { error: { message: expect.stringMatching(/no negative prompts/) as string } }]);
+    expect(await platform.balances(account.id)).toEqual(before);
+    expect(received).toHaveLength(1);
   });
 
   it('on Bedrock gets signed reasoning back from a client of messages', async () => {

@@ -5,8 +5,10 @@ import { membersOf, requestIn } from '../chat/other-forms.js';
 import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
 import { embedBody, embeddedIn, predictBody } from '../gemini/embeddings.js';
-import type { ChatDialect, Dialect, EmbeddingsDialect } from '../dialect/dialect.js';
+import { contentImageBody, imagenBody, isImagen, madeImages } from '../gemini/images.js';
+import type { ChatDialect, Dialect, EmbeddingsDialect, ImagesDialect } from '../dialect/dialect.js';
 import { vectorsOf, withoutVectors } from './openai-embeddings.js';
+import { faultOf } from './openai-images.js';
 
 /** Whether a response, or an event of one, has something from the model. */
 const SAYS_SOMETHING = /"(?:text|functionCall|inlineData|finishReason|blockReason)"\s*:/;
@@ -48,6 +50,25 @@ const chat: ChatDialect = {
   begins: (event) => SAYS_SOMETHING.test(event),
 };
 
+/** Images of Imagen and of Gemini. Further members are those that the catalogue adds for a model. */
+const images: ImagesDialect = {
+  make: {
+    fields: new Set(),
+    request({ model }, order) {
+      const [call, body] = isImagen(model)
+        ? ['predict', imagenBody(order)]
+        : ['generateContent', contentImageBody(order)];
+      return { path: `${pathOf(model)}:${call}`, body: [Buffer.from(JSON.stringify(body))] };
+    },
+  },
+  read(bytes) {
+    const body = bytes.toString();
+    const made = madeImages(body);
+    if (made.length === 0) throw faultOf(body, 'the response has no images');
+    return made.map((base64) => ({ base64 }));
+  },
+};
+
 /** Google's Gemini API, with an API key. */
 export const gemini: Dialect = {
   headers: ({ key }) => ({
@@ -64,6 +85,7 @@ export const gemini: Dialect = {
     },
     read: readVectors,
   },
+  images,
 };
 
 /** The members of a request whose tokens Vertex AI counts. Source: the provider's reference of the API. */
