@@ -32,6 +32,8 @@ interface Received {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+const LIMITS = { standard: { requestsPerMinute: 500 } };
+
 const token = 'token-of-the-test';
 let usage: Record<string, number> = { inputTokens: 5, outputTokens: 2 };
 let content: readonly Record<string, unknown>[] = [{ text: 'Hello.' }];
@@ -39,6 +41,8 @@ const received: Received[] = [];
 const grants: URLSearchParams[] = [];
 /** What Google responds to orders of images. */
 let images: object = {};
+/** The events of Google for a text to be spoken. */
+let speech = '';
 let server: TestServer;
 let platform: Platform;
 let account: TestAccount;
@@ -95,6 +99,10 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     return;
   }
   const { generationConfig: config } = body as { generationConfig?: { responseModalities?: unknown } };
+  if (path.endsWith(':streamGenerateContent?alt=sse')) {
+    response.setHeader('content-type', 'text/event-stream').end(speech);
+    return;
+  }
   if (path.endsWith(':predict') || config?.responseModalities !== undefined) {
     response.end(JSON.stringify(images));
     return;
@@ -135,26 +143,30 @@ beforeAll(async () => {
     capabilities,
     backends,
   });
+  const offer = (id: string, type: string) => ({ id, name: id, type, tier: 'XS' });
   const vectorsOf = (id: string, model: string) => ({
-    id,
-    name: id,
-    type: 'embedding',
-    tier: 'XS',
+    ...offer(id, 'embedding'),
     embeddingDimensions: 2,
     pricing: { input: 100 },
     backends: [{ ...BEDROCK, url: server.url, model }],
   });
   const painter = (id: string, model: string, constraints: object) => ({
-    id,
-    name: id,
-    type: 'image',
-    tier: 'XS',
+    ...offer(id, 'image'),
     constraints: { aspectRatios: ['1:1', '16:9'], ...constraints },
     pricing: { generation: 0.04 },
     backends: [{ ...vertex, model, apiKeyEnv: 'GOOGLE_KEY' }],
   });
+  const speaker = {
+    ...offer('speaker', 'tts'),
+    voices: ['Kore'],
+    defaultVoice: 'Kore',
+    formats: ['pcm'],
+    defaultFormat: 'pcm',
+    pricing: { input: 100 },
+    backends: [{ ...vertex, model: 'gemini-3.1-flash-tts', apiKeyEnv: 'GOOGLE_KEY' }],
+  };
   platform = await Platform.start({
-    otherLimits: { image: { standard: { requestsPerMinute: 500 } } },
+    otherLimits: { image: LIMITS, audio: LIMITS },
     hasOwnProcess: true,
     env: {
       AWS_KEYS: JSON.stringify({
@@ -183,6 +195,7 @@ beforeAll(async () => {
       modelOf('on-none', { ...vertex, apiKeyEnv: 'REFUSED_KEY' }),
       painter('imagen', 'imagen-4.0-generate-001', { maxImages: 4 }),
       painter('banana', 'gemini-3-pro-image', { maxImages: 1 }),
+      speaker,
       vectorsOf('titan', 'amazon.titan-embed-text-v2:0'),
       vectorsOf('cohere', 'cohere.embed-v4:0'),
     ],
@@ -206,12 +219,15 @@ const INPUTS = ['one two three', 'four five six'];
 
 const HI = [{ role: 'user', content: 'Hi' }];
 
-async function ask(path: string, body: object): Promise<[number, Record<string, unknown>]> {
-  const response = await fetch(`${platform.apiUrl}${path}`, {
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${platform.apiUrl}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${account.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
+
+async function ask(path: string, body: object): Promise<[number, Record<string, unknown>]> {
+  const response = await post(path, body);
   return [response.status, (await response.json()) as Record<string, unknown>];
 }
 
@@ -301,6 +317,27 @@ describe('a hosted model', () => {
     expect(await platform.balances(account.id)).toEqual(before);
     expect(received).toHaveLength(1);
   });
+
+  it.each([false, true])(
+    'on Vertex AI speaks, streamed %s, and only whole speech is paid for',
+    async (streaming) => {
+      const samples = Buffer.from('00010002fffe80007fff', 'hex');
+      const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: samples.toString('base64') };
+      const part = { candidates: [{ content: { parts: [{ inlineData }] } }] };
+      const text = { model: 'speaker', input: 'Hello.', streaming };
+      const event = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
+      const before = parseUsd((await platform.balances(account.id)).usd) ?? 0n;
+      speech = event(part) + event(part) + event({ candidates: [{ finishReason: 'STOP' }] });
+      const spoken = await post('/audio/speech', text);
+      expect([spoken.status, spoken.headers.get('content-type')]).toEqual([200, 'audio/pcm']);
+      expect(Buffer.from(await spoken.arrayBuffer())).toEqual(Buffer.concat([samples, samples]));
+      speech = event({ candidates: [{ finishReason: 'OTHER' }] });
+      expect((await post('/audio/speech', text)).status).toBe(500);
+      await expect
+        .poll(async () => before - (parseUsd((await platform.balances(account.id)).usd) ?? 0n))
+        .toBe(600_000n);
+    },
+  );
 
   it('on Bedrock gets signed reasoning back from a client of messages', async () => {
     const thought = { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'EqoB==' } } };

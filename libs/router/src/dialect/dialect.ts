@@ -112,6 +112,8 @@ export interface EmbeddingsDialect {
 
 /** The audio of its response is checked in the same way for all dialects. */
 export interface SpeechDialect extends FurtherFields {
+  /** Makes the audio from a response in another form; default: its bytes are the audio. */
+  readonly events?: () => EventMaker;
   readonly request: (backend: Backend, text: SpokenText) => PlannedRequest;
 }
 

@@ -6,7 +6,14 @@ import { ContentReader } from '../gemini/content-reader.js';
 import { contentRequest } from '../gemini/content-request.js';
 import { embedBody, embeddedIn, predictBody } from '../gemini/embeddings.js';
 import { contentImageBody, imagenBody, isImagen, madeImages } from '../gemini/images.js';
-import type { ChatDialect, Dialect, EmbeddingsDialect, ImagesDialect } from '../dialect/dialect.js';
+import { SpeechEvents, speechBody } from '../gemini/speech.js';
+import type {
+  ChatDialect,
+  Dialect,
+  EmbeddingsDialect,
+  ImagesDialect,
+  SpeechDialect,
+} from '../dialect/dialect.js';
 import { vectorsOf, withoutVectors } from './openai-embeddings.js';
 import { faultOf } from './openai-images.js';
 
@@ -55,9 +62,8 @@ const images: ImagesDialect = {
   make: {
     fields: new Set(),
     request({ model }, order) {
-      const [call, body] = isImagen(model)
-        ? ['predict', imagenBody(order)]
-        : ['generateContent', contentImageBody(order)];
+      const call = isImagen(model) ? 'predict' : 'generateContent';
+      const body = isImagen(model) ? imagenBody(order) : contentImageBody(order);
       return { path: `${pathOf(model)}:${call}`, body: [Buffer.from(JSON.stringify(body))] };
     },
   },
@@ -67,6 +73,16 @@ const images: ImagesDialect = {
     if (made.length === 0) throw faultOf(body, 'the response has no images');
     return made.map((base64) => ({ base64 }));
   },
+};
+
+/** It is always streamed, whether the caller reads it so or not. */
+const speech: SpeechDialect = {
+  fields: new Set(),
+  request: ({ model }, text) => ({
+    path: `${pathOf(model)}:streamGenerateContent?alt=sse`,
+    body: [Buffer.from(JSON.stringify(speechBody(text)))],
+  }),
+  events: () => new SpeechEvents(),
 };
 
 /** Google's Gemini API, with an API key. */
@@ -86,6 +102,7 @@ export const gemini: Dialect = {
     read: readVectors,
   },
   images,
+  speech,
 };
 
 /** The members of a request whose tokens Vertex AI counts. Source: the provider's reference of the API. */

@@ -1,4 +1,4 @@
-import { BackendError, errorStatus } from '@svc/backend-calls';
+import { BackendError, type ByteSource, errorStatus } from '@svc/backend-calls';
 import type { SpeechFormat } from '@svc/contracts/catalog';
 import type { Exchange } from '@svc/runtime';
 import { SIGNATURE_BYTES, isInFormat } from './audio-signatures.js';
@@ -14,14 +14,20 @@ const TEXT_TYPE = /^\s*(text\/|application\/(\w+\+)?(json|xml))/i;
  * Reads the beginning of a file of speech, and returns all bytes that arrived. Throws BackendError for an
  * error in place of audio, and Error for anything else that does not have this format, so that another
  * backend can be called.
+ *
+ * @param source The audio, if the response has it in another form.
  */
-export async function firstAudio(exchange: Exchange, format: SpeechFormat): Promise<readonly Buffer[]> {
+export async function firstAudio(
+  exchange: Exchange,
+  format: SpeechFormat,
+  source: ByteSource,
+): Promise<readonly Buffer[]> {
   const type = String(exchange.headers['content-type'] ?? '');
-  if (TEXT_TYPE.test(type)) throw await textual(exchange);
+  if (source === exchange && TEXT_TYPE.test(type)) throw await textual(exchange);
   const bytes: Buffer[] = [];
   let size = 0;
   while (size < SIGNATURE_BYTES) {
-    const arrived = await exchange.read();
+    const arrived = await source.read();
     if (arrived.length === 0) break;
     for (const part of arrived) size += part.length;
     bytes.push(...arrived);

@@ -19,7 +19,8 @@ export class LocalSpeech extends Speech {
       ({ speech }, { backend }) =>
         speech && {
           request: () => speech.request(backend, { ...text, others: pass(text.others, speech) }),
-          first: (_, exchange) => firstAudio(exchange, text.format),
+          events: speech.events,
+          first: (source, exchange) => firstAudio(exchange, text.format, source),
         },
     );
     return { ...stream, contentType: SPEECH_MEDIA_TYPES[text.format] };
