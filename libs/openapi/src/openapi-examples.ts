@@ -259,12 +259,21 @@ const stakeOfAccount = {
   nextEpochBegins: '2026-11-22T00:00:00.000Z',
 };
 
+const SPOKEN = 'The tide comes in twice a day.';
+const SPOKEN_USAGE = { type: 'duration', seconds: 2.5 };
+
 /** Examples of each operation, and of the response to a request without credentials. */
 export const EXAMPLES: Readonly<Record<string, RouteExamples>> = {
   createChatCompletion: {
     request: chatRequests,
     reply: chatReplies,
     stream: `${STREAM}data: [DONE]\n\n`,
+  },
+  createTranscription: {
+    reply: only('A text', { text: SPOKEN, duration: 2.5, usage: SPOKEN_USAGE }),
+    stream: `data: ${JSON.stringify({ type: 'transcript.text.delta', delta: SPOKEN })}\n
+data: ${JSON.stringify({ type: 'transcript.text.done', text: SPOKEN, usage: SPOKEN_USAGE })}\n
+data: [DONE]\n\n`,
   },
   listModels: { reply: only('One model', { object: 'list', type: 'text', data: [model] }) },
   getModel: { reply: only('A model', model) },

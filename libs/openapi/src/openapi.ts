@@ -205,16 +205,17 @@ function responsesOf(route: RouteDefinition, schemas: OpenApiSchemas): Record<st
 }
 
 function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObject {
-  const { reply, replyType, csv, plainText, fileTypes, event, namedEvents, operationId } = route;
+  const { reply, replyType, csv, plainText, fileTypes, operationId } = route;
   const examples = EXAMPLES[operationId];
   if (replyType !== undefined) {
     const types = typeof replyType === 'string' ? [replyType] : replyType;
     return Object.fromEntries(types.map((type) => [type, { schema: fileSchema(type) }]));
   }
   const whole = json(schemas.ref(reply, 'output'), examples?.reply);
+  const events = eventContent(route, schemas);
   if (plainText) {
     const schema = { type: 'string', description: 'Only the text.' };
-    return { ...whole, 'text/plain': { schema } };
+    return { ...whole, 'text/plain': { schema }, ...events };
   }
   if (fileTypes) {
     const schema = { type: 'string', format: 'binary' };
@@ -225,9 +226,17 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
     const schema = { type: 'string', description: 'The same as comma-separated values (RFC 4180).' };
     return { ...whole, 'text/csv': { schema, ...(example !== undefined && { example }) } };
   }
-  if (!event) return whole;
+  return { ...whole, ...events };
+}
+
+function eventContent(
+  { event, namedEvents, operationId }: RouteDefinition,
+  schemas: OpenApiSchemas,
+): JsonObject | undefined {
+  if (!event) return undefined;
   const schema = (namedEvents ? namedEventSchema : eventSchema)(schemas.ref(event, 'output'));
-  return { ...whole, 'text/event-stream': { schema, examples: eventExamples(examples?.stream ?? '') } };
+  const examples = eventExamples(EXAMPLES[operationId]?.stream ?? '');
+  return { 'text/event-stream': { schema, examples } };
 }
 
 const fileSchema = (type: string): JsonObject => ({

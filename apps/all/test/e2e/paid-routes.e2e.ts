@@ -11,8 +11,11 @@ const NAMES = Object.keys(PAID);
 const WITH_MODEL = NAMES.filter((name) => PAID[name]?.type !== undefined);
 const CHARGED = WITH_MODEL.filter((name) => PAID[name]?.isFree !== true);
 
-/** Routes whose response may be a stream of events. */
-const STREAMED = CHARGED.filter((name) => routeNamed(name).event !== undefined);
+/** Routes whose response may be a stream of events, which is not stored. Those of a form are one text. */
+const STREAMED = CHARGED.filter((name) => {
+  const { event, bodyType } = routeNamed(name);
+  return event !== undefined && bodyType === undefined;
+});
 
 const COSTLY = NAMES.filter((name) => PAID[name]?.isFree !== true);
 

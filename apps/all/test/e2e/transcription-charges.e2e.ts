@@ -122,7 +122,12 @@ describe('an invalid request', () => {
     ['text as a file', () => ({ form: audio.formOf({}, Buffer.from('Hello, this is no audio.')) }), 'file'],
     ['a broken file', () => ({ form: audio.formOf({}, audio.files.flac.subarray(0, 20)) }), 'file'],
     ['an unknown format', () => ({ form: audio.formOf({ response_format: 'xml' }) }), 'response_format'],
-    ['a stream', () => ({ form: audio.formOf({ stream: 'true' }) }), 'stream'],
+    [
+      'a stream of subtitles',
+      () => ({ form: audio.formOf({ stream: 'true', response_format: 'srt' }) }),
+      'stream',
+    ],
+    ['a stream of times', () => ({ form: audio.formOf({ stream: 'true', timestamps: 'true' }) }), 'stream'],
     ['another temperature', () => ({ form: audio.formOf({ temperature: '2' }) }), 'temperature'],
     ['another language', () => ({ form: audio.formOf({ language: 'English' }) }), 'language'],
     [

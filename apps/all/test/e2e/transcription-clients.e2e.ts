@@ -80,6 +80,24 @@ describe('the openai client', () => {
     expect(await transcriptions.create({ ...request(), response_format: 'vtt' })).toMatch(/^WEBVTT\n/);
   });
 
+  it('reads the events of a stream', async () => {
+    const request = { model: 'ear', file: createReadStream(path), stream: true } as const;
+    const events: unknown[] = [];
+    for await (const event of await account.openai.audio.transcriptions.create(request)) events.push(event);
+    const text = expect.stringMatching(/\.$/) as unknown;
+    expect(events).toEqual([
+      { type: 'transcript.text.delta', delta: text },
+      { type: 'transcript.text.done', text, usage: { type: 'duration', seconds: 1 } },
+    ]);
+  });
+
+  it('gets an error in place of a stream, as for other requests', async () => {
+    const file = new File(['no audio'], 'speech.wav');
+    await expect(
+      account.openai.audio.transcriptions.create({ model: 'whisper-1', file, stream: true }),
+    ).rejects.toMatchObject({ status: 400, param: 'file' });
+  });
+
   it('translates', async () => {
     const body = new FormData();
     body.append('model', 'whisper-1');

@@ -106,6 +106,26 @@ describe('POST /audio/transcriptions', () => {
     );
   });
 
+  it('offers the same transcript as events, which a repetition gets again', async () => {
+    const own = await audio.platform.account('1.00');
+    const { text } = await audio.transcript(audio.formOf({}));
+    const init = { apiKey: own.apiKey, headers: { 'idempotency-key': 'events' } };
+    const response = await audio.post(audio.formOf({ stream: 'true' }), init);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const events = await response.text();
+    const done = { type: 'transcript.text.done', text, usage: { type: 'duration', seconds: 10 } };
+    expect(events.split('\n\n')).toEqual([
+      `data: ${JSON.stringify({ type: 'transcript.text.delta', delta: text })}`,
+      `data: ${JSON.stringify(done)}`,
+      'data: [DONE]',
+      '',
+    ]);
+    const again = await audio.post(audio.formOf({ stream: 'true' }), init);
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', events]);
+    expect(again.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    await audio.expectLeft(own, LEFT);
+  });
+
   it('offers verbose JSON with the requested times', async () => {
     const verbose = { response_format: 'verbose_json' };
     const segments = await audio.transcript(audio.formOf(verbose));

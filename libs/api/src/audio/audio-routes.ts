@@ -3,7 +3,12 @@ import { SPEECH_MEDIA_TYPES } from '@svc/contracts/catalog';
 import type { RouteDefinition } from '../route/route-definition.js';
 import { SpeechRequest } from './speech.js';
 import { VoiceReply, VoiceRequest } from './voices.js';
-import { TranscriptReply, TranscriptionRequest, TranslationRequest } from './transcriptions.js';
+import {
+  TranscriptEvent,
+  TranscriptReply,
+  TranscriptionRequest,
+  TranslationRequest,
+} from './transcriptions.js';
 
 const transcriptionTerms = {
   method: 'POST',
@@ -17,6 +22,7 @@ const transcriptionTerms = {
   bodyLimitBytes: 27_262_976,
   reply: TranscriptReply,
   plainText: true,
+  event: TranscriptEvent,
   headers: ['model', 'balances'],
   refusals: [
     'INVALID_REQUEST',
@@ -147,8 +153,9 @@ request costs nothing, and a streamed response that has begun is cut off.`,
     path: '/api/v1/audio/transcriptions',
     operationId: 'createTranscription',
     summary: 'Transcribes an audio file',
-    description: `Accepts the parameters of OpenAI's transcriptions, except \`stream\`; of further texts, the model gets those that
-the operator has enabled. A request is charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails.`,
+    description: `Accepts the parameters of OpenAI's transcriptions; of further texts, the model gets those that the operator has
+enabled. A request is charged by the length of the audio when the whole transcript has arrived, and costs nothing if that fails. The events
+of \`stream: true\` are sent after that, so its errors are those of other requests.`,
     body: TranscriptionRequest,
   },
   translation: {

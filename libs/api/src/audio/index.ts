@@ -1,3 +1,8 @@
 export { characterCount, SpeechRequest } from './speech.js';
-export { TranscriptionRequest, TranscriptReply, TranslationRequest } from './transcriptions.js';
+export {
+  TranscriptEvent,
+  TranscriptionRequest,
+  TranscriptReply,
+  TranslationRequest,
+} from './transcriptions.js';
 export { VOICE_DAYS, VoiceReply, VoiceRequest } from './voices.js';

@@ -31,8 +31,11 @@ const form = {
     .default(['segment'])
     .describe('The times that `verbose_json` contains.'),
   stream: z
-    .literal(false, { error: 'Streaming is not supported: the response is the whole transcript' })
-    .optional(),
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the transcript is returned as events, once it is complete and charged. They have its text, without times.',
+    ),
   chunking_strategy: z
     .union([z.string(), z.record(z.string(), z.unknown())])
     .optional()
@@ -40,27 +43,46 @@ const form = {
   include: z.array(z.string()).optional().describe('Accepted but not used.'),
 };
 
+interface EventTerms {
+  readonly stream?: boolean | undefined;
+  readonly response_format: (typeof TRANSCRIPT_FORMATS)[number];
+  readonly timestamps?: boolean | undefined;
+}
+
+/** Events have only the text. */
+const hasFormatOfEvents = ({ stream, response_format: format, timestamps }: EventTerms): boolean =>
+  stream !== true || (timestamps !== true && (format === 'json' || format === 'text'));
+
+const FORMAT_OF_EVENTS = {
+  path: ['stream'],
+  error: 'stream is only allowed with the response_format `json` or `text`, and without timestamps',
+};
+
 /** An audio file to translate into English, as a form. The backend gets unknown members that it may. */
-export const TranslationRequest = z.looseObject(form);
+export const TranslationRequest = z.looseObject(form).refine(hasFormatOfEvents, FORMAT_OF_EVENTS);
 
 /** An audio file to transcribe, as a form. The backend gets unknown members that it may. */
-export const TranscriptionRequest = z.looseObject({
-  ...form,
-  language: z
-    .string()
-    .regex(/^[A-Za-z]{2,3}$/, 'Must be the ISO 639-1 code of a language, such as `en`')
-    .optional()
-    .describe('The ISO 639-1 code of the language that is spoken. Default: detected.'),
-});
+export const TranscriptionRequest = z
+  .looseObject({
+    ...form,
+    language: z
+      .string()
+      .regex(/^[A-Za-z]{2,3}$/, 'Must be the ISO 639-1 code of a language, such as `en`')
+      .optional()
+      .describe('The ISO 639-1 code of the language that is spoken. Default: detected.'),
+  })
+  .refine(hasFormatOfEvents, FORMAT_OF_EVENTS);
 
 const Seconds = z.number().nonnegative();
 const Span = { start: Seconds, end: Seconds };
 const Words = z.array(z.object({ word: z.string(), ...Span }));
 
+const Usage = z.object({ type: z.literal('duration'), seconds: Seconds });
+
 const common = {
   text: z.string(),
   duration: Seconds.describe('The seconds of audio that are charged.'),
-  usage: z.object({ type: z.literal('duration'), seconds: Seconds }),
+  usage: Usage,
 };
 
 const PlainTranscript = z.object({
@@ -96,6 +118,13 @@ const VerboseTranscript = z.object({
 
 export const TranscriptReply = z.union([VerboseTranscript, PlainTranscript]);
 
+/** An event of a transcript: first one with all of the text, then one with its end. */
+export const TranscriptEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('transcript.text.delta'), delta: z.string() }),
+  z.object({ type: z.literal('transcript.text.done'), text: z.string(), usage: Usage }),
+]);
+
 export type TranscriptionRequest = z.infer<typeof TranscriptionRequest>;
 export type TranslationRequest = z.infer<typeof TranslationRequest>;
 export type TranscriptReply = z.infer<typeof TranscriptReply>;
+export type TranscriptEvent = z.infer<typeof TranscriptEvent>;

@@ -1,5 +1,5 @@
 import type { Transcript } from '@svc/contracts/inference';
-import type { TranscriptReply } from '@svc/api/audio';
+import type { TranscriptEvent, TranscriptReply } from '@svc/api/audio';
 import type { AudioRequest } from './transcription-plan.js';
 
 type Format = Pick<AudioRequest, 'response_format' | 'timestamps' | 'timestamp_granularities' | 'language'>;
@@ -28,6 +28,18 @@ export function inFormat(finished: FinishedTranscript, format: Format): Transcri
     case 'vtt':
       return ['WEBVTT\n', ...cues(finished, { comma: '.', text: vttText, isNumbered: false })].join('\n');
   }
+}
+
+/** A transcript as the events of a stream, all at once. */
+export function inEvents(finished: FinishedTranscript): string {
+  const { text, usage } = common(finished);
+  const events: readonly TranscriptEvent[] = [
+    { type: 'transcript.text.delta', delta: text },
+    { type: 'transcript.text.done', text, usage },
+  ];
+  return [...events.map((event) => JSON.stringify(event)), '[DONE]']
+    .map((data) => `data: ${data}\n\n`)
+    .join('');
 }
 
 function plain(finished: FinishedTranscript, hasTimes: boolean): TranscriptReply {

@@ -11,7 +11,7 @@ import { inference, traced } from '@svc/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HttpPair, PaidOperations } from '@svc/paid/paid';
 import { audioIn } from './audio-reading.js';
-import { type FinishedTranscript, inFormat } from './transcript-formats.js';
+import { type FinishedTranscript, inEvents, inFormat } from './transcript-formats.js';
 import {
   type AudioRequest,
   type TranscriptionPlan,
@@ -61,7 +61,7 @@ export class TranscriptionsController {
     const { record, caller } = request;
     assert(caller, 'the route requires a key or a wallet');
     const plan = planTranscription(body, caller, this.catalog);
-    Object.assign(record, { model: plan.sale.name, operation: kind });
+    Object.assign(record, { model: plan.sale.name, operation: kind, stream: body.stream === true });
     reply.headers(plan.sale.headers);
     const file = await whileConnected(request, (signal) =>
       traced('measure audio', () => this.measured(plan, { account: caller.accountId, signal })),
@@ -72,6 +72,10 @@ export class TranscriptionsController {
       seconds: milliseconds / 1_000,
       task: kind === 'transcription' ? 'transcribe' : 'translate',
     };
+    if (body.stream === true) {
+      reply.header('content-type', 'text/event-stream; charset=utf-8');
+      return inEvents(finished);
+    }
     const written = inFormat(finished, body);
     if (typeof written === 'string') reply.header('content-type', 'text/plain; charset=utf-8');
     return written;
