@@ -223,6 +223,7 @@ const shared = z
     mediaStorage: z
       .strictObject({
         url: z.string().regex(/^(https?:\/\/[^/\s]+.*)?$/),
+        publicUrl: z.string().regex(/^(https?:\/\/[^/\s]+.*)?$/),
         bucket: z.string().regex(/^([a-z\d][a-z\d.-]{1,61}[a-z\d])?$/),
         region: text,
         prefix: z.string().regex(/^[\w./-]{0,200}$/),

@@ -82,6 +82,12 @@ describe('videos and music', () => {
     expect(mayReach(release, { from: ours(release, 'media-worker'), ...agent })).toBe(false);
   });
 
+  it('have URLs for clients only with the address of the bucket for them', async () => {
+    expect(release.environment('media-worker')).not.toHaveProperty('MEDIA_S3_PUBLIC_URL');
+    const shown = await of({ mediaStorage: { publicUrl: 'https://media.example' } });
+    expect(shown.environment('media-worker').MEDIA_S3_PUBLIC_URL).toBe('https://media.example');
+  });
+
   it.each([
     ['mediaStorage.url', { url: '' }],
     ['mediaStorage.existingSecret.name or mediaStorage.workloadIdentity', { existingSecret: { name: '' } }],

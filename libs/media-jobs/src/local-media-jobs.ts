@@ -26,6 +26,8 @@ interface MediaJobParts {
 }
 
 const HOUR_MS = 3_600_000;
+/** The longest time for which a URL gives a result to anyone. */
+const DOWNLOAD_SECONDS = 86_400;
 /** How long after a request its repetition is recognized without an idempotency key. */
 const REPEATED_MS = 300_000;
 
@@ -78,6 +80,14 @@ export class LocalMediaJobs extends MediaJobs {
     const content = await reached(this.parts.files.open(id));
     if (!content) throw new Problem('MEDIA_NOT_FOUND');
     return content;
+  }
+
+  override async downloadUrl(id: string): Promise<string | undefined> {
+    const { store, files, now } = this.parts;
+    const job = await reached(store.listed(id));
+    const leftSeconds = job ? Math.floor((job.expiresAt.getTime() - now().getTime()) / 1_000) : 0;
+    if (leftSeconds <= 0) return undefined;
+    return reached(files.urlOf(id, Math.min(leftSeconds, DOWNLOAD_SECONDS)));
   }
 
   override async remove(id: string): Promise<void> {
@@ -151,6 +161,7 @@ export class NoMediaJobs extends MediaJobs {
   override withdraw = refused;
   override find = refused;
   override open = refused;
+  override downloadUrl = refused;
   override remove = refused;
   override list = refused;
   override end = refused;

@@ -27,6 +27,12 @@ export const mediaStoreConfig = {
     .describe(
       'The URL of an S3-compatible server for videos and music, without the bucket, which is added to the path',
     ),
+  MEDIA_S3_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'The URL at which clients reach the same server; if set, responses to orders have a `download_url` there',
+    ),
   MEDIA_S3_BUCKET: z
     .string()
     .regex(/^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/)

@@ -179,6 +179,10 @@ export class FixtureFiles extends MediaStore {
     );
   }
 
+  override urlOf(key: string, seconds: number): Promise<string | undefined> {
+    return Promise.resolve(`https://media.example/${key}?seconds=${seconds}`);
+  }
+
   override async remove(key: string): Promise<void> {
     await Promise.resolve();
     this.objects.delete(key);

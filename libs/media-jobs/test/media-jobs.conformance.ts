@@ -173,6 +173,19 @@ export function mediaJobsConformance(name: string, start: (local: MediaJobs) => 
       await expect(started.port.place(jobOf())).rejects.toMatchObject({ code: 'TOO_MANY_JOBS' });
     });
 
+    it('gives a URL of what a job makes for the time that it is kept, and of an unknown job none', async () => {
+      const { port } = started;
+      const job = jobOf();
+      await port.place(job);
+      await port.charged(job.id);
+      expect(await port.downloadUrl(job.id)).toBe(`https://media.example/${job.id}?seconds=86400`);
+      fixture.pass(3_600_000);
+      expect(await port.downloadUrl(job.id)).toBe(`https://media.example/${job.id}?seconds=82800`);
+      fixture.pass(23 * 3_600_000);
+      expect(await port.downloadUrl(job.id)).toBeUndefined();
+      expect(await port.downloadUrl(randomUUID())).toBeUndefined();
+    });
+
     it('streams what a job has made, until it is removed', async () => {
       const { port } = started;
       fixture.backend.media = Buffer.concat([fixture.backend.media, Buffer.alloc(5_000, 'x')]);

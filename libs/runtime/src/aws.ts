@@ -55,6 +55,27 @@ export class AwsSigner {
     });
     return headers;
   }
+
+  /** The URL of a GET with its signature, for anyone who has it. */
+  async urlOf({ base, path, seconds }: ReadRequest): Promise<string> {
+    const { host, hostname, protocol, origin } = base;
+    const headers = { host, 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' };
+    const request = { method: 'GET', protocol, hostname, path, query: {}, headers };
+    const { query = {} } = await this.signer.presign(request, { expiresIn: seconds });
+    return `${origin}${path}?${queryText(query as Record<string, string>)}`;
+  }
+}
+
+/** A query as it is signed: with each space as `%20`. */
+export const queryText = (query: Readonly<Record<string, string>>): string =>
+  new URLSearchParams(query).toString().replaceAll('+', '%20');
+
+interface ReadRequest {
+  /** Where the request goes; its path is in `path`. */
+  readonly base: URL;
+  readonly path: string;
+  /** How long its URL is valid. */
+  readonly seconds: number;
 }
 
 function sha256Of(parts: readonly Uint8Array[]): string {

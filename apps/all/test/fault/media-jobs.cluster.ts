@@ -19,6 +19,8 @@ const TIMEOUT = { timeout: 400_000 };
 /** Models whose jobs are done, fail, or take until their worker has been killed several times. */
 const MODELS = { clip: 'delay-ms=500', long: 'delay-ms=8000', fails: 'delay-ms=0;fault=failed' };
 
+const VIDEO = { prompt: 'A cat', duration: '5s', aspect_ratio: '16:9', resolution: '720p' };
+
 const video = (id: string, settings: string) => (url: string) => ({
   id,
   name: id,
@@ -43,7 +45,9 @@ let account: TestAccount;
 beforeAll(async () => {
   s3 = await temporaryS3();
   const models = Object.entries(MODELS).map(([id, settings]) => video(id, settings));
-  platform = await ClusterDeployment.start(REPLICAS, { ...s3.settings, MEDIA_LIVE_JOBS: '1000' }, { models });
+  const publicUrl = { MEDIA_S3_PUBLIC_URL: s3.settings['MEDIA_S3_URL'] ?? '' };
+  const settings = { ...s3.settings, ...publicUrl, MEDIA_LIVE_JOBS: '1000' };
+  platform = await ClusterDeployment.start(REPLICAS, settings, { models });
   database = new Database(createPool(platform.servers['DATABASE_URL'] ?? '', { name: 'test' }));
 }, 240_000);
 afterAll(async () => {
@@ -70,8 +74,7 @@ function post(path: string, body: object): Promise<Response> {
 
 /** Orders a video. Returns the id of its job, if the platform has accepted it. */
 async function order(model: string): Promise<string | undefined> {
-  const body = { model, prompt: 'A cat', duration: '5s', aspect_ratio: '16:9', resolution: '720p' };
-  const response = await post('queue', body).catch(() => undefined);
+  const response = await post('queue', { ...VIDEO, model }).catch(() => undefined);
   const ordered = (await response?.json().catch(() => undefined)) as { queue_id?: string } | undefined;
   return ordered?.queue_id;
 }
@@ -126,6 +129,28 @@ async function orderMany(count: number): Promise<string[]> {
 }
 
 describe('jobs in a cluster', () => {
+  it('have URLs that give the result to anyone, until it is deleted', TIMEOUT, async () => {
+    const response = await post('queue', { ...VIDEO, model: 'clip' });
+    const { queue_id: id, download_url: url = '' } = (await response.json()) as {
+      queue_id: string;
+      download_url?: string;
+    };
+    const result = await vi.waitFor(async () => {
+      const video = await fetch(url);
+      expect(video.status).toBe(200);
+      return Buffer.from(await video.arrayBuffer());
+    }, PATIENCE);
+    const name = { model: 'clip', queue_id: id };
+    const retrieved = await vi.waitFor(async () => {
+      const video = await post('retrieve', name);
+      expect(video.headers.get('content-type')).toBe('video/mp4');
+      return Buffer.from(await video.arrayBuffer());
+    }, PATIENCE);
+    expect(result.equals(retrieved)).toBe(true);
+    await post('complete', name);
+    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(404), PATIENCE);
+  });
+
   it(
     `charge what is delivered and refund the rest once, when both workers are killed at any step (seed ${SEED})`,
     TIMEOUT,

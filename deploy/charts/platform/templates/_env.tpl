@@ -167,6 +167,9 @@ RETRIEVAL_BROWSER_URL: { value: {{ quote . }} }
 {{- with $values.mediaStorage }}
 {{- if .bucket }}
 MEDIA_S3_URL: { value: {{ required "mediaStorage.bucket needs mediaStorage.url" .url | quote }} }
+{{- with .publicUrl }}
+MEDIA_S3_PUBLIC_URL: { value: {{ quote . }} }
+{{- end }}
 MEDIA_S3_BUCKET: { value: {{ quote .bucket }} }
 MEDIA_S3_REGION: { value: {{ quote .region }} }
 MEDIA_S3_PREFIX: { value: {{ quote .prefix }} }

@@ -3,7 +3,9 @@ export {
   MediaProgress,
   MediaRetrieve,
   MusicOrder,
+  MusicOrderReply,
   MusicQuote,
   VideoOrder,
+  VideoOrderReply,
   VideoQuote,
 } from './media-jobs.js';

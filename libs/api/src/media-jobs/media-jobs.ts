@@ -112,6 +112,12 @@ export const MediaQuoteReply = z.object({ quote: z.number().describe('USD; a DIE
 export const VideoOrderReply = z.object({
   model: z.string(),
   queue_id: z.uuid().describe('For `retrieve` and `complete`.'),
+  download_url: z
+    .url()
+    .optional()
+    .describe(
+      'Where anyone who has this URL may download the result, once the job is completed and until the result is deleted, for at most a day. Present if the operator offers it.',
+    ),
 });
 
 export const MusicOrderReply = z.object({ ...VideoOrderReply.shape, status: z.literal('QUEUED') });
@@ -137,6 +143,8 @@ export const MediaCompleteReply = z.object({ success: z.boolean() });
 
 export type VideoQuote = z.infer<typeof VideoQuote>;
 export type VideoOrder = z.infer<typeof VideoOrder>;
+export type VideoOrderReply = z.infer<typeof VideoOrderReply>;
+export type MusicOrderReply = z.infer<typeof MusicOrderReply>;
 export type MusicQuote = z.infer<typeof MusicQuote>;
 export type MusicOrder = z.infer<typeof MusicOrder>;
 export type MediaRetrieve = z.infer<typeof MediaRetrieve>;

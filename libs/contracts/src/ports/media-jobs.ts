@@ -179,6 +179,12 @@ export abstract class MediaJobs {
   /** The media of a completed job. Rejects with MEDIA_NOT_FOUND if it has been deleted meanwhile. */
   abstract open(id: string): Promise<AsyncIterable<Uint8Array>>;
 
+  /**
+   * A URL at which anyone may download what a job makes, once it has made it and until it is deleted, for at
+   * most a day; undefined if clients do not reach the store.
+   */
+  abstract downloadUrl(id: string): Promise<string | undefined>;
+
   /** Deletes the media of a completed job; of any other one, nothing. */
   abstract remove(id: string): Promise<void>;
 
@@ -295,6 +301,7 @@ export const MEDIA_JOBS_WIRE: PortWire<MediaJobCalls> = {
     arguments: z.tuple([z.object({ id: Name, accountId: Name, kind, model: Name })]),
     result: maybe(JobOnWire),
   },
+  downloadUrl: { arguments: z.tuple([Name]), result: maybe(z.string().max(8_192)) },
   remove: { arguments: z.tuple([Name]), result: Nothing },
   list: { arguments: z.tuple([WantedOnWire]), result: z.array(RecordOnWire) },
   end: { arguments: z.tuple([Name]), result: RecordOnWire },

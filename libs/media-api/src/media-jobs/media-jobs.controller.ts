@@ -9,8 +9,10 @@ import type {
   MediaProgress,
   MediaRetrieve,
   MusicOrder,
+  MusicOrderReply,
   MusicQuote,
   VideoOrder,
+  VideoOrderReply,
   VideoQuote,
 } from '@svc/api/media-jobs';
 import { routes } from '@svc/api';
@@ -40,11 +42,11 @@ export class MediaJobsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: VideoOrder,
-  ): Promise<{ model: string; queue_id: string }> {
+  ): Promise<VideoOrderReply> {
     const caller = callerOf(request);
     const plan = planVideo(body, { caller, catalog: this.catalog });
     const id = await this.orders.place('video', plan, { request, reply, caller });
-    return { model: plan.sale.name, queue_id: id };
+    return { model: plan.sale.name, queue_id: id, ...(await this.download(id)) };
   }
 
   @Serves(routes.retrieveVideo)
@@ -76,11 +78,11 @@ export class MediaJobsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @Body() body: MusicOrder,
-  ): Promise<{ model: string; queue_id: string; status: 'QUEUED' }> {
+  ): Promise<MusicOrderReply> {
     const caller = callerOf(request);
     const plan = planMusic(body, { caller, catalog: this.catalog });
     const id = await this.orders.place('music', plan, { request, reply, caller });
-    return { model: plan.sale.name, queue_id: id, status: 'QUEUED' };
+    return { model: plan.sale.name, queue_id: id, status: 'QUEUED', ...(await this.download(id)) };
   }
 
   @Serves(routes.retrieveMusic)
@@ -100,6 +102,11 @@ export class MediaJobsController {
   ): Promise<{ success: boolean }> {
     await this.results.complete(body, callOf('music', request, reply));
     return { success: true };
+  }
+
+  private async download(id: string): Promise<{ download_url?: string }> {
+    const url = await this.orders.downloadUrl(id);
+    return url === undefined ? {} : { download_url: url };
   }
 }
 

@@ -76,6 +76,19 @@ export class MediaOrders {
     return job.id;
   }
 
+  /**
+   * The URL at which anyone may download the result of a job. A job is ordered even without it: a worker of
+   * the previous release has none, and a store may have no keys to sign it at this moment.
+   */
+  async downloadUrl(id: string): Promise<string | undefined> {
+    try {
+      return await this.jobs.downloadUrl(id);
+    } catch (error) {
+      this.logger.log.warn({ err: error, job: id }, 'the download URL of a job cannot be made');
+      return undefined;
+    }
+  }
+
   /** What a client means that sends the same request again. */
   private async earlier(
     named: Pick<NewMediaJob, 'accountId' | 'keyId' | 'kind' | 'bodySha256' | 'idempotencyKey'>,

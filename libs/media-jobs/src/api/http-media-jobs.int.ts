@@ -144,6 +144,7 @@ class MediaJobsOf extends MediaJobs {
   override charged = refused;
   override withdraw = refused;
   override find = refused;
+  override downloadUrl = refused;
   override remove = refused;
   override list = refused;
   override end = refused;

@@ -68,6 +68,10 @@ export class HttpMediaJobs extends MediaJobs {
     return this.calls.find(name);
   }
 
+  override downloadUrl(id: string): Promise<string | undefined> {
+    return this.calls.downloadUrl(id);
+  }
+
   override remove(id: string): Promise<void> {
     return this.calls.remove(id);
   }

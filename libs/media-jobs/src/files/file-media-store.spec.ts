@@ -1,10 +1,12 @@
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { MediaKind } from '@svc/contracts/ports';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { storesMedia } from '../../test/media-store.conformance.js';
 import { FileMediaStore } from './file-media-store.js';
-import { mediaType } from './media-type.js';
+import { mediaType, ofKind } from './media-type.js';
 
 let folder: string;
 
@@ -33,6 +35,14 @@ describe('the store of files', () => {
   });
 });
 
+const VIDEO = Buffer.concat([Buffer.from('\0\0\0\x18ftypisom', 'latin1'), Buffer.alloc(100, 'x')]);
+
+async function passedOf(kind: MediaKind, parts: readonly Uint8Array[]): Promise<Buffer> {
+  const passed: Uint8Array[] = [];
+  for await (const part of ofKind(Readable.from(parts), kind)) passed.push(part);
+  return Buffer.concat(passed);
+}
+
 describe('the type of media', () => {
   it.each([
     ['video', '\0\0\0\x18ftypisom', 'video/mp4'],
@@ -41,11 +51,25 @@ describe('the type of media', () => {
     ['music', '\xff\xfb\x14\xc0', 'audio/mpeg'],
     ['music', 'ID3\x04', 'audio/mpeg'],
     ['music', 'fLaC', 'audio/flac'],
-    ['music', '\xff\xf1\x50', undefined],
-    ['video', '<html>', undefined],
-    ['video', 'RIFF\x24\0\0\0WAVEfmt ', undefined],
-    ['music', '', undefined],
   ] as const)('%s that begins with %j is %s', (kind, head, type) => {
     expect(mediaType(Buffer.from(head, 'latin1'), kind)).toBe(type);
+  });
+
+  it.each([
+    ['music', '\xff\xf1\x50'],
+    ['video', '<html>'],
+    ['video', 'RIFF\x24\0\0\0WAVEfmt '],
+    ['music', ''],
+  ] as const)('is not %s if it begins with %j', async (kind, head) => {
+    const bytes = Buffer.from(head, 'latin1');
+    expect(() => mediaType(bytes, kind)).toThrow(TypeError);
+    await expect(passedOf(kind, [bytes])).rejects.toThrow(`the result is no ${kind}`);
+  });
+
+  it.each([1, 63, 64, 65, 1_000])('passes a video as it is, in parts of %i bytes', async (size) => {
+    const parts = Array.from({ length: Math.ceil(VIDEO.length / size) }, (_, at) =>
+      VIDEO.subarray(at * size, (at + 1) * size),
+    );
+    expect((await passedOf('video', parts)).equals(VIDEO)).toBe(true);
   });
 });

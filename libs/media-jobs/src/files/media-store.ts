@@ -9,7 +9,7 @@ export interface StoredObject {
 }
 
 /** The number of bytes in `head`. */
-const HEAD_BYTES = 64;
+export const HEAD_BYTES = 64;
 
 /** An object is longer than it may be. */
 export class ObjectTooLarge extends Error {
@@ -63,6 +63,14 @@ export abstract class MediaStore {
 
   /** Deletes an object, or none, and what interrupted calls of `put` have left of it. */
   abstract remove(key: string): Promise<void>;
+
+  /**
+   * A URL at which anyone may read an object for this time, once there is one; `undefined` if the store has
+   * no address for clients.
+   */
+  urlOf(_key: string, _seconds: number): Promise<string | undefined> {
+    return Promise.resolve(undefined);
+  }
 
   /** Closes connections. */
   close(): Promise<void> {

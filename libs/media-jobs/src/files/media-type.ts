@@ -1,4 +1,5 @@
 import type { MediaKind } from '@svc/contracts/ports';
+import { HEAD_BYTES } from './media-store.js';
 
 const at = (head: Buffer, offset: number, text: string): boolean =>
   head.toString('latin1', offset, offset + text.length) === text;
@@ -25,7 +26,32 @@ const TYPES: Readonly<Record<MediaKind, readonly (readonly [string, (head: Buffe
   ],
 };
 
-/** The media type that the first bytes of an object show; `undefined` if it is no media of this kind. */
-export function mediaType(head: Buffer, kind: MediaKind): string | undefined {
-  return TYPES[kind].find(([, isType]) => isType(head))?.[0];
+/** The media type that the first bytes of an object show. Throws TypeError if it is no media of this kind. */
+export function mediaType(head: Buffer, kind: MediaKind): string {
+  const [type] = TYPES[kind].find(([, isType]) => isType(head)) ?? [];
+  if (type === undefined) throw new TypeError(`the result is no ${kind}`);
+  return type;
+}
+
+/** Content of which nothing passes before its first bytes show media of this kind. Throws TypeError. */
+export async function* ofKind(
+  content: AsyncIterable<Uint8Array>,
+  kind: MediaKind,
+): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  let isKnown = false;
+  for await (const part of content) {
+    if (isKnown) {
+      yield part;
+      continue;
+    }
+    head = Buffer.concat([head, part]);
+    if (head.length < HEAD_BYTES) continue;
+    mediaType(head, kind);
+    isKnown = true;
+    yield head;
+  }
+  if (isKnown) return;
+  mediaType(head, kind);
+  yield head;
 }

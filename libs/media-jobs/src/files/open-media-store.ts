@@ -23,6 +23,7 @@ export async function openMediaStore(config: MediaStoreConfig, logger: Logger): 
     throw new StartFault('MEDIA_S3_BUCKET is not set, which MEDIA_S3_URL needs');
   const store = new S3MediaStore({
     url,
+    publicUrl: config.MEDIA_S3_PUBLIC_URL,
     name: config.MEDIA_S3_BUCKET,
     region: config.MEDIA_S3_REGION,
     prefix: config.MEDIA_S3_PREFIX,

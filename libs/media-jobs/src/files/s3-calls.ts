@@ -1,5 +1,5 @@
 import { Exchange } from '@svc/runtime';
-import { type AwsKeys, AwsSigner } from '@svc/runtime/aws';
+import { type AwsKeys, AwsSigner, queryText } from '@svc/runtime/aws';
 import { mediaJobs } from '@svc/telemetry';
 import { Agent } from 'undici';
 
@@ -7,6 +7,8 @@ import { Agent } from 'undici';
 export interface S3Bucket {
   /** Without the bucket. */
   readonly url: string;
+  /** The same for clients, if they may read objects there. */
+  readonly publicUrl?: string | undefined;
   readonly name: string;
   readonly region: string;
   /** What the names of all objects begin with. */
@@ -67,6 +69,14 @@ export class S3Calls {
     return `${this.bucket.prefix}${key}`;
   }
 
+  /** A URL at which anyone may read an object for this time; undefined if there is no address for clients. */
+  async urlOf(object: string, seconds: number): Promise<string | undefined> {
+    const { publicUrl } = this.bucket;
+    if (publicUrl === undefined) return undefined;
+    const base = new URL(publicUrl);
+    return this.signer.urlOf({ base, path: this.pathOf(base, object), seconds });
+  }
+
   /** The text and headers of the response. Throws S3Refusal. */
   async ask(call: S3Call): Promise<{ text: string; headers: Exchange['headers'] }> {
     const exchange = await this.open(call);
@@ -96,17 +106,18 @@ export class S3Calls {
     return this.agent.destroy();
   }
 
+  private pathOf({ pathname }: URL, object: string | undefined): string {
+    const root = `${pathname.replace(/\/$/, '')}/${this.bucket.name}`;
+    return object === undefined ? root : `${root}/${object}`;
+  }
+
   private async signed({ method, object, query = {}, body, deadlineMs }: S3Call) {
     const { base } = this;
-    const { origin, pathname } = base;
-    const path = [
-      pathname.replace(/\/$/, ''),
-      this.bucket.name,
-      ...(object === undefined ? [] : [object]),
-    ].join('/');
+    const { origin } = base;
+    const path = this.pathOf(base, object);
     const length = body?.reduce((sum, part) => sum + part.length, 0) ?? 0;
     const headers = await this.signer.headersOf({ method, base, path, query, body: body ?? [] });
-    const text = new URLSearchParams(query).toString().replaceAll('+', '%20');
+    const text = queryText(query);
     return {
       method,
       origin,

@@ -1,6 +1,6 @@
 import { type LocalS3, temporaryS3 } from '@svc/infra';
 import { TestServer } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { keepsFileBlocks } from '../../test/file-blocks.conformance.js';
 import { contentOf, pieces, storesMedia } from '../../test/media-store.conformance.js';
 import { LocalFileBlocks } from './local-file-blocks.js';
@@ -103,6 +103,31 @@ describe('the store in S3', () => {
     expect(await uploads(server)).toEqual([]);
     expect(await server.objects()).toEqual([]);
     await other.close();
+  });
+
+  it('gives a URL, at the address for clients, that reads its object without a key until it ends', async () => {
+    const publicUrl = server.settings['MEDIA_S3_URL'];
+    expect(await store.urlOf('shown', 60)).toBeUndefined();
+    const shown = new S3MediaStore(bucketOf(server, { publicUrl }));
+    const url = (await shown.urlOf('shown', 60)) ?? '';
+    expect(url.startsWith(`${publicUrl}/media/jobs/shown?`)).toBe(true);
+    expect((await fetch(url)).status).toBe(404);
+    await store.put('shown', pieces('a video'), 10);
+    expect(await (await fetch(url)).text()).toBe('a video');
+    await store.put('other', pieces('of others'), 10);
+    const others = [
+      url.replace('/shown?', '/other?'),
+      url.replace('Expires=60', 'Expires=61'),
+      url.split('?')[0] ?? '',
+    ];
+    const statuses = await Promise.all(others.map(async (other) => (await fetch(other)).status));
+    expect(statuses).toEqual([403, 403, 403]);
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
+    const brief = (await shown.urlOf('shown', 1)) ?? '';
+    await vi.waitFor(async () => expect((await fetch(brief)).status).toBe(403), { timeout: 10_000 });
+    for (const key of ['shown', 'other']) await store.remove(key);
+    expect((await fetch(url)).status).toBe(404);
+    await shown.close();
   });
 
   it('rejects while the server is away, and works again when it is back', async () => {

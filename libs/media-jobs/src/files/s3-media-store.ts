@@ -104,6 +104,10 @@ export class S3MediaStore extends MediaStore {
     for (const id of elementsOf(text, 'UploadId')) await this.abandon({ object, id });
   }
 
+  override urlOf(key: string, seconds: number): Promise<string | undefined> {
+    return this.calls.urlOf(this.objectOf(key), seconds);
+  }
+
   override close(): Promise<void> {
     return this.calls.close();
   }

@@ -5,7 +5,7 @@ import { NO_MONEY } from '@svc/contracts/money';
 import { Problem, type ProblemCode } from '@svc/contracts/problems';
 import type { Logger } from '@svc/runtime';
 import { mediaJobs } from '@svc/telemetry';
-import { mediaType } from '../files/media-type.js';
+import { mediaType, ofKind } from '../files/media-type.js';
 import { type MediaStore, ObjectTooLarge } from '../files/media-store.js';
 import type { JobChange, JobRecord } from '../records/job-record.js';
 import { type Claim, type JobStore, UNCHARGED } from '../records/job.store.js';
@@ -159,10 +159,10 @@ export class JobSteps {
         const leftMs = Math.min(CONTENT_MS, job.deadlineAt.getTime() - now().getTime());
         const ended = AbortSignal.any([within(leftMs, signal), taken]);
         const { bytes: parts } = await backends.content(callOf(job), ended);
-        return files.put(job.id, flattened(parts), limitBytes);
+        // A stored object may be read at its URL, so anything else is not stored.
+        return files.put(job.id, ofKind(flattened(parts), job.kind), limitBytes);
       });
       const mime = mediaType(head, job.kind);
-      if (mime === undefined) throw new TypeError(`the result is no ${job.kind}`);
       const endedAt = now();
       const completed = await this.parts.store.change(job, {
         state: 'completed',
