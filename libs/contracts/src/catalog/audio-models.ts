@@ -66,17 +66,24 @@ export const speechMembers = {
   pricing: z.strictObject({ input: z.number().nonnegative().max(1_000_000) }),
 };
 
-type SpeechMembers = z.infer<z.ZodObject<typeof speechMembers>>;
+/** The kinds of backends whose requests for speech have a sample. */
+const SAMPLE_KINDS: ReadonlySet<string> = new Set(['openai', 'simulator']);
 
-/** Checks that the default voice, the default format and the voices of the aliases are offered. */
+type SpeechMembers = z.infer<z.ZodObject<typeof speechMembers>> & {
+  readonly backends: readonly { readonly kind: string }[];
+};
+
+/** Checks that what the other members name is offered. */
 export function checkSpeechMembers(
-  { voices, defaultVoice, voiceAliases, formats, defaultFormat }: SpeechMembers,
+  { voices, defaultVoice, voiceAliases, voiceCloning, formats, defaultFormat, backends }: SpeechMembers,
   context: z.RefinementCtx,
 ): void {
   const refuse = (path: string[], message: string): void =>
     context.addIssue({ code: 'custom', path, message });
   if (!voices.includes(defaultVoice)) refuse(['defaultVoice'], 'must be one of voices');
   if (!formats.includes(defaultFormat)) refuse(['defaultFormat'], 'must be one of formats');
+  const other = backends.find(({ kind }) => !SAMPLE_KINDS.has(kind));
+  if (voiceCloning && other) refuse(['voiceCloning'], `backends of the kind ${other.kind} take no samples`);
   for (const [alias, voice] of Object.entries(voiceAliases))
     if (!voices.includes(voice)) refuse(['voiceAliases', alias], 'must be one of voices');
 }

@@ -78,6 +78,8 @@ describe('a speech model of the catalogue', () => {
     [{ defaultFormat: 'wav' }, 'defaultFormat'],
     [{ voiceAliases: { alloy: 'ben' } }, 'alloy'],
     [{ formats: ['ogg'] }, 'formats'],
+    [{ voiceCloning: { minSeconds: 40 } }, 'maxSeconds'],
+    [{ voiceCloning: {}, backends: [{ kind: 'kokoro', url: 'http://a/v1', model: 'k' }] }, 'voiceCloning'],
   ])('is refused at load with %j', (members, field) => {
     const [model] = catalogOf(1).entries();
     const { inputNano: _, ...entry } = model as unknown as Record<string, unknown>;
