@@ -12,7 +12,7 @@ import { openGenerators, openPython } from './environments.js';
 
 const TOOL_MS = 300_000;
 
-/** Whoever runs a service writes who they are in their own documents. */
+/** A description has no contact: each operator has another one. */
 const SPECTRAL_RULES = 'extends: spectral:oas\nrules: { info-contact: off }\n';
 
 const COMPILE = ['--noEmit', '--strict', '--skipLibCheck', '--lib', 'es2022'];

@@ -60,7 +60,7 @@ export const Tag = z
 const Tags = z
   .array(Tag)
   .max(TAGS_MAX)
-  .describe('By which usage can be told apart: `tag` of the usage analytics.')
+  .describe('Labels of the key. The usage analytics can be limited to the keys with a `tag`.')
   .meta({ example: ['search team', 'production'] });
 
 export const LimitPeriod = z

@@ -187,7 +187,7 @@ function known([endpoint]: readonly StoredEndpoint[]): StoredEndpoint {
 }
 
 /**
- * Whoever knows the secret of an endpoint can make the codes of its address. That of a server was shown, so
+ * Anyone who has the secret of an endpoint can make the codes of its address. That of a server was shown, so
  * its endpoint cannot become one for an address.
  */
 function demandSafe(current: StoredEndpoint, { url, enabled }: EndpointChange): void {

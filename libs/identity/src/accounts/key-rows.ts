@@ -20,7 +20,7 @@ export interface KeyTerms extends UseLimits {
   readonly expiresAt: Date | null;
   readonly requestLimitNano: bigint | null;
   readonly modelPrivacy: ModelPrivacy;
-  /** By which its owner tells usage apart. */
+  /** Labels, to which usage analytics can be limited. */
   readonly tags: readonly string[];
   /** Empty lists restrict nothing. */
   readonly allowedModels: readonly string[];

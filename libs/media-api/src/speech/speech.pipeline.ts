@@ -41,8 +41,7 @@ export class SpeechPipeline {
   /** Resolves when the response is written and settled, or when the client is gone. */
   async speak(context: SpeechContext): Promise<void> {
     const { client, record, speech, caller } = context;
-    const planned = planSpeech(speech, caller, this.catalog); //               MODEL_NOT_FOUND, INVALID_REQUEST, …
-    const plan = await this.withSample(planned, context); //               INVALID_REQUEST, UNAVAILABLE
+    const plan = planSpeech(speech, caller, this.catalog); //                  MODEL_NOT_FOUND, INVALID_REQUEST, …
     Object.assign(record, { model: plan.sale.name, operation: 'speech', stream: plan.text.isStreamed });
     Object.assign(client.headers, plan.sale.headers);
     const begun = await this.paid.begin(operationOf(plan), context);
@@ -53,7 +52,8 @@ export class SpeechPipeline {
     if (!plan.text.isStreamed) client.outlastIfRepeated();
     let delivery: SpeechDelivery | undefined;
     try {
-      const source = await this.source(context, plan); //                 MODEL_AT_CAPACITY, INFERENCE_FAILED, …
+      const ready = await this.withSample(plan, context); //              INVALID_REQUEST, UNAVAILABLE
+      const source = await this.source(context, ready); //                MODEL_AT_CAPACITY, INFERENCE_FAILED, …
       delivery = new SpeechDelivery({ source, client, room });
       const isDue = await heard(delivery, context);
       if (isDue) await settle(context, plan, reservation); //             UNAVAILABLE
