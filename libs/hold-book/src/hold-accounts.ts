@@ -1,8 +1,8 @@
-import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
+import { type Balances, NO_MONEY } from '@svc/contracts/money';
 import { isEndUser } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { KeyBudget, type KeySpent } from './key-budget.js';
-import { remaining } from './spendable.js';
+import { type Bound, remaining, replaced } from './spendable.js';
 import type { AccountPosting, BudgetOwner, PostedBalances } from './hold-book.js';
 
 export interface BookReads {
@@ -23,6 +23,8 @@ export const EVICTION_STEPS = 8;
 /** End users of an account whose spending is remembered, besides those that hold something. */
 export const MAX_USERS = 250;
 
+const NO_BUDGETS: readonly KeyBudget[] = [];
+
 /** An account in the hold book. */
 export class HoldAccount {
   /** Used since the eviction hand last passed. */
@@ -37,13 +39,15 @@ export class HoldAccount {
   diemChange: PromiseWithResolvers<void> | undefined;
   private posted = NO_MONEY;
   private held = NO_MONEY;
+  /** Undefined if it must be computed again. */
+  private left: Balances | undefined;
   /** Budgets of the keys and the end users that have a limit. */
   private readonly budgets = new Map<string, KeyBudget>();
 
   constructor(readonly id: string) {}
 
   get available(): Balances {
-    return remaining(this.posted, this.held);
+    return (this.left ??= remaining(this.posted, this.held));
   }
 
   /** What would be available without any holds. */
@@ -51,14 +55,16 @@ export class HoldAccount {
     return this.posted;
   }
 
-  /** Changes the held amount; may be negative. */
-  hold(more: Balances): void {
-    this.held = plus(this.held, more);
+  /** Replaces an amount that is held. */
+  hold(from: Balances, to: Balances): void {
+    this.held = replaced(this.held, from, to);
+    this.left = undefined;
   }
 
   set({ balances, version }: PostedBalances): void {
     if (version <= this.version) return;
     this.posted = balances;
+    this.left = undefined;
     this.version = version;
   }
 
@@ -69,6 +75,11 @@ export class HoldAccount {
 
   budget(keyId: string): KeyBudget | undefined {
     return this.budgets.get(keyId);
+  }
+
+  /** Of the limits that are known. */
+  budgetsOf(bounds: readonly Bound[]): readonly KeyBudget[] {
+    return bounds.length === 0 ? NO_BUDGETS : bounds.flatMap(({ id }) => this.budgets.get(id) ?? []);
   }
 
   addBudget(keyId: string): KeyBudget {

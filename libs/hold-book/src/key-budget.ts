@@ -1,6 +1,6 @@
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import { type LimitPeriod, type SpendingLimit, weekOf } from '@svc/contracts/ports';
-import { least, remaining } from './spendable.js';
+import { least, remaining, replaced } from './spendable.js';
 import type { AccountPosting } from './hold-book.js';
 
 /** A key's spending according to the books, as of a version of its account. */
@@ -93,9 +93,9 @@ export class KeyBudget {
     return !this.isStale && (period !== 'HOUR' || this.hour !== undefined);
   }
 
-  /** Changes the held amount; may be negative. */
-  hold(more: Balances): void {
-    this.held = plus(this.held, more);
+  /** Replaces an amount that is held. */
+  hold(from: Balances, to: Balances): void {
+    this.held = replaced(this.held, from, to);
   }
 
   /** What the key may take of the account's remaining balance. `now` is a UTC hour. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Balances, NO_MONEY, minus, plus } from '@svc/contracts/money';
+import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import type { Extension, Hold, HoldRequest, OpenHold } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
@@ -77,13 +77,16 @@ export class MemoryHoldBook extends HoldBook {
   override hold(request: HoldRequest): Hold | Promise<Hold> {
     assert(request.amountNano >= 0n, 'a hold is not negative');
     const account = this.accounts.find(request.accountId);
-    if (!account || account.diemChange || !this.isReady(account, request))
-      return this.whenReady(request, (ready) => this.holdNow(ready, request));
+    if (!account || account.diemChange || !this.isReady(account, request)) return this.holdWhenReady(request);
     try {
       return this.holdNow(account, request);
     } catch (error) {
       return refused(error);
     }
+  }
+
+  private holdWhenReady(request: HoldRequest): Promise<Hold> {
+    return this.whenReady(request, (account) => this.holdNow(account, request));
   }
 
   protected holdNow(account: HoldAccount, request: HoldRequest): Hold {
@@ -98,15 +101,7 @@ export class MemoryHoldBook extends HoldBook {
       throw new Problem('UNAVAILABLE', { cause: new Error('the hold book is full') });
     const before = account.available;
     const amount = this.taken(account, request, request);
-    const hold: Hold = {
-      requestId,
-      accountId,
-      keyId,
-      amount,
-      before,
-      ...(keyLimit && { keyLimit }),
-      ...(userLimit && { userLimit }),
-    };
+    const hold: Hold = { requestId, accountId, keyId, amount, before, keyLimit, userLimit };
     account.used = true;
     const placedHold = this.placedFor(account, hold, amount);
     this.place(placedHold, now);
@@ -285,7 +280,9 @@ export class MemoryHoldBook extends HoldBook {
 
   /** The first limit whose spending has to be read. */
   private staleOf(account: HoldAccount, asker: Asker): Bound | undefined {
-    return boundsOf(asker).find(({ id, limit }) => account.budget(id)?.isReadFor(limit) !== true);
+    for (const bound of boundsOf(asker))
+      if (account.budget(bound.id)?.isReadFor(bound.limit) !== true) return bound;
+    return undefined;
   }
 
   /** What a request may take: what the account has left, within the limits of the key and the end user. */
@@ -345,9 +342,17 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private placedFor(account: HoldAccount, hold: Hold, amount: Balances): PlacedHold {
-    const budgets = boundsOf(hold).flatMap(({ id }) => account.budget(id) ?? []);
-    const noLease = { lapsesAtMs: 0, older: undefined, newer: undefined };
-    return { account, budgets, hold, amount, settled: false, ...noLease };
+    const budgets = account.budgetsOf(boundsOf(hold));
+    return {
+      account,
+      budgets,
+      hold,
+      amount,
+      settled: false,
+      lapsesAtMs: 0,
+      older: undefined,
+      newer: undefined,
+    };
   }
 
   private place(placedHold: PlacedHold, nowMs: number): void {
@@ -375,9 +380,8 @@ export class MemoryHoldBook extends HoldBook {
   }
 
   private change({ account, budgets }: PlacedHold, from: Balances, to: Balances): void {
-    const more = minus(to, from);
-    account.hold(more);
-    for (const budget of budgets) budget.hold(more);
+    account.hold(from, to);
+    for (const budget of budgets) budget.hold(from, to);
   }
 }
 

@@ -19,21 +19,29 @@ const PREFERRED_SHARE = 10n;
 
 /** Takes an amount from what is left, DIEM first. `undefined` if there is too little. */
 export function take(left: Balances, { amountNano, atLeastNano, preferredNano }: Take): Balances | undefined {
-  const total = left.diemNano + left.usdNano;
+  const total = left.diemNano === 0n ? left.usdNano : left.diemNano + left.usdNano;
   const isPreferred = preferredNano !== undefined && preferredNano * PREFERRED_SHARE <= total;
   const wantedNano = isPreferred ? preferredNano : amountNano;
   const leastNano = isPreferred ? preferredNano : (atLeastNano ?? amountNano);
   if (total < leastNano) return undefined;
   const taken = smaller(total, wantedNano);
   const diemNano = smaller(left.diemNano, taken);
-  return { diemNano, usdNano: taken - diemNano };
+  return { diemNano, usdNano: diemNano === 0n ? taken : taken - diemNano };
 }
 
 /** `balances` less `gone`; not below zero in either currency. */
 export function remaining(balances: Balances, gone: Balances): Balances {
   return {
     usdNano: atLeastZero(balances.usdNano - gone.usdNano),
-    diemNano: atLeastZero(balances.diemNano - gone.diemNano),
+    diemNano: balances.diemNano === 0n ? 0n : atLeastZero(balances.diemNano - gone.diemNano),
+  };
+}
+
+/** A sum in which one amount replaces another. Most accounts have no DIEM, so its sum stays the same. */
+export function replaced(sum: Balances, from: Balances, to: Balances): Balances {
+  return {
+    usdNano: sum.usdNano - from.usdNano + to.usdNano,
+    diemNano: from.diemNano === to.diemNano ? sum.diemNano : sum.diemNano - from.diemNano + to.diemNano,
   };
 }
 

@@ -25,6 +25,8 @@ export function parseUsd(text: string): bigint | undefined {
 
 /** Nano-dollars to the shortest exact decimal string with at least two decimals: `"10.00"`, `"0.000012"`. */
 export function formatUsd(nano: bigint): string {
+  // Most accounts have no DIEM.
+  if (nano === 0n) return '0.00';
   const digits = (nano < 0n ? -nano : nano).toString().padStart(10, '0');
   let end = digits.length;
   while (end > digits.length - 7 && digits.charCodeAt(end - 1) === ZERO) end -= 1;

@@ -23,7 +23,7 @@ export class KeyCreationLimit {
       accountId,
       keyId,
       resource: { kind: 'route', name: routes.createApiKey.path },
-      subject: keySubject(keyId),
+      subject: keySubject(caller),
       limits: perMinute('user', { requestsPerMinute: KEYS_PER_MINUTE }),
       amounts: { requests: 1 },
     };

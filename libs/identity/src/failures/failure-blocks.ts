@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { FAILURES_ALLOWED, FAILURE_BLOCK_MS, type FailureBlock, Limiter } from '@svc/contracts/ports';
+import {
+  type Caller,
+  FAILURES_ALLOWED,
+  FAILURE_BLOCK_MS,
+  type FailureBlock,
+  Limiter,
+} from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { LRUCache } from 'lru-cache';
 
@@ -10,8 +16,19 @@ const MESSAGE = `Too many failed attempts (> ${FAILURES_ALLOWED}) resulting in a
   FAILURE_BLOCK_MS / 1_000
 }s and try again.`;
 
+/** The subjects of callers, which stay the same for many requests. */
+const subjects = new WeakMap<Caller, string>();
+
 /** The subject that failures of a key or wallet count for. */
-export const keySubject = (keyId: string): string => (keyId.startsWith('wallet:') ? keyId : `key:${keyId}`);
+export function keySubject(caller: Caller): string {
+  let subject = subjects.get(caller);
+  if (subject === undefined) {
+    const { keyId } = caller;
+    subject = keyId.startsWith('wallet:') ? keyId : `key:${keyId}`;
+    subjects.set(caller, subject);
+  }
+  return subject;
+}
 
 /**
  * Counts failures and caches every block the limiter reports, so that refusing a blocked caller needs no
@@ -26,6 +43,8 @@ export class FailureBlocks {
 
   /** The time left of a subject's cached block, in milliseconds; 0 without one. */
   cachedForMs(subject: string): number {
+    // Usually nobody is blocked.
+    if (this.endsMs.size === 0) return 0;
     const endMs = this.endsMs.get(subject);
     if (endMs === undefined) return 0;
     const leftMs = endMs - performance.now();

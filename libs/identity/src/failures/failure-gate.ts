@@ -7,7 +7,7 @@ import { LimitReports } from './limit-reports.js';
 
 /** The subject that a failure counts for: the key or wallet, or else the client's address. */
 export function subjectOf({ caller, ip }: Pick<Incoming, 'caller' | 'ip'>): string {
-  return caller ? keySubject(caller.keyId) : `ip:${networkOf(ip)}`;
+  return caller ? keySubject(caller) : `ip:${networkOf(ip)}`;
 }
 
 /** Refuses callers and addresses that have failed too often. */

@@ -16,8 +16,8 @@ import {
 import { PROVISIONAL_MS } from '@svc/contracts/problems';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './leasing-limiter.js';
-import { type OpenWindow, OpenWindows, type TimedCounts } from './open-windows.js';
-import { type Room, WHOLE, admissionOf, refusalOf, windowKey, windowsOf } from './windows.js';
+import { type OpenWindow, OpenWindows } from './open-windows.js';
+import { NO_COUNTS, type Room, WHOLE, admissionOf, refusalOf, windowKey, windowsOf } from './windows.js';
 
 /** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;
@@ -54,7 +54,8 @@ export interface MemoryLimiterOptions extends Partial<LimiterTimes> {
 interface Taken {
   readonly accountId: string;
   readonly amounts: Amounts;
-  readonly counts: readonly TimedCounts[];
+  /** The windows that count it. */
+  readonly windows: readonly OpenWindow[];
   /** On the clock of `elapsedMs`. */
   lapsesAtMs: number;
 }
@@ -100,14 +101,11 @@ export class MemoryLimiter extends LeasingLimiter {
     const isBooked = bookedEndsAtMs !== undefined;
     const blockedForMs = isBooked ? 0 : this.failures.blockedForMs(subject);
     const room = this.roomFor(amounts);
-    const counted: TimedCounts[] = [];
-    const windows: OpenWindow[] = [];
-    for (const window of windowsOf(request)) {
-      const open = this.windows.open(window, nowMs);
-      // A booking counts only in the windows that are still open.
-      if (!isBooked || (bookedEndsAtMs[windows.length] ?? 0) >= open.endsAtMs) counted.push(open.counts);
-      windows.push(open);
-    }
+    const windows = this.windows.openAll(windowsOf(request), nowMs);
+    // A booking counts only in the windows that are still open.
+    const counting = isBooked
+      ? windows.filter(({ endsAtMs }, index) => (bookedEndsAtMs[index] ?? 0) >= endsAtMs)
+      : windows;
     let refusedBy: LimitRefusal | undefined;
     if (isBooked) this.sweep(elapsedMs);
     else if (blockedForMs > 0) refusedBy = { of: 'failures' };
@@ -116,7 +114,7 @@ export class MemoryLimiter extends LeasingLimiter {
         refusalOf(windows, amounts, room) ??
         (this.hasPlace(request, elapsedMs) ? undefined : { of: 'concurrent' });
     if (!refusedBy && !(isBooked && this.underWay.has(request.requestId)))
-      this.take(request, counted, elapsedMs);
+      this.take(request, counting, elapsedMs);
     const isProvisional = refusedBy !== undefined && this.mayPass(refusedBy, request, windows);
     return admissionOf(windows, { refusedBy, isProvisional, blockedForMs }, room);
   }
@@ -128,7 +126,7 @@ export class MemoryLimiter extends LeasingLimiter {
 
   override release(request: AdmitRequest, _admission: Admission): undefined {
     const taken = this.end(request.requestId);
-    if (taken) correct(taken, NOTHING);
+    if (taken) correct(taken, NO_COUNTS);
   }
 
   override peek({ accountId, keyId, limits }: LimitsPeek): Promise<TakenLimits> {
@@ -204,20 +202,21 @@ export class MemoryLimiter extends LeasingLimiter {
     return this.underWayOf.get(accountId)?.count ?? 0;
   }
 
-  private take(request: AdmitRequest, counts: readonly TimedCounts[], elapsedMs: number): void {
+  private take(request: AdmitRequest, windows: readonly OpenWindow[], elapsedMs: number): void {
     const { requestId, accountId, amounts } = request;
-    const running = this.underWayOf.get(accountId);
+    const running = this.underWayOf.get(accountId) ?? { count: 0, takenAtMs: -Infinity };
     // A booked request is running.
     const isNew = request.bookedEndsAtMs === undefined;
-    for (const count of counts) {
-      if (isNew) count.takenAtMs = elapsedMs;
-      for (const unit of LIMIT_UNITS) count[unit] += amounts[unit] ?? 0;
+    for (const { counts } of windows) {
+      if (isNew) counts.takenAtMs = elapsedMs;
+      for (const unit of LIMIT_UNITS) counts[unit] += amounts[unit] ?? 0;
     }
     this.end(requestId);
     if (this.underWay.size >= MAX_REMEMBERED) return;
-    this.underWay.set(requestId, { accountId, amounts, counts, lapsesAtMs: elapsedMs + this.times.leaseMs });
-    const takenAtMs = isNew ? elapsedMs : (running?.takenAtMs ?? -Infinity);
-    this.underWayOf.set(accountId, { count: this.running(accountId) + 1, takenAtMs });
+    this.underWay.set(requestId, { accountId, amounts, windows, lapsesAtMs: elapsedMs + this.times.leaseMs });
+    running.count += 1;
+    if (isNew) running.takenAtMs = elapsedMs;
+    this.underWayOf.set(accountId, running);
   }
 
   /** Ends a running request and returns what it took; undefined if it had ended before. */
@@ -226,8 +225,8 @@ export class MemoryLimiter extends LeasingLimiter {
     if (!taken) return undefined;
     this.underWay.delete(requestId);
     const running = this.underWayOf.get(taken.accountId);
-    if (running && running.count > 1) running.count -= 1;
-    else this.underWayOf.delete(taken.accountId);
+    if (running) running.count -= 1;
+    if (running?.count === 0) this.underWayOf.delete(taken.accountId);
     return taken;
   }
 
@@ -240,14 +239,12 @@ export class MemoryLimiter extends LeasingLimiter {
   }
 }
 
-const NOTHING: Amounts = Object.fromEntries(LIMIT_UNITS.map((unit) => [unit, 0]));
-
 /** A window that has ended is no longer reachable, so correcting it does no harm. */
-function correct({ amounts, counts }: Taken, used: Amounts): void {
+function correct({ amounts, windows }: Taken, used: Amounts): void {
   for (const unit of LIMIT_UNITS) {
     const estimated = amounts[unit] ?? 0;
     const more = (used[unit] ?? estimated) - estimated;
-    if (more !== 0) for (const count of counts) count[unit] = Math.max(0, count[unit] + more);
+    if (more !== 0) for (const { counts } of windows) counts[unit] = Math.max(0, counts[unit] + more);
   }
 }
 

@@ -19,7 +19,9 @@ const RENEWALS = 3;
 const MAX_MS = 3_600_000;
 
 interface Live {
-  readonly underWay: UnderWay;
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly countedBy: string | undefined;
   readonly sinceMs: number;
 }
 
@@ -60,8 +62,7 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     if (admission.admitted && request.concurrent !== undefined) {
       const { requestId, accountId } = request;
       const { countedBy } = admission;
-      const underWay = { requestId, accountId, ...(countedBy !== undefined && { countedBy }) };
-      this.live.set(requestId, { underWay, sinceMs: performance.now() });
+      this.live.set(requestId, { requestId, accountId, countedBy, sinceMs: performance.now() });
     }
     return admission;
   }
@@ -94,7 +95,7 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     this.isRenewing = true;
     this.forgetOld();
     try {
-      const all = Array.from(this.live.values(), ({ underWay }) => underWay);
+      const all = Array.from(this.live.values(), underWayOf);
       for (let from = 0; from < all.length; from += PLACES_PER_RENEWAL)
         await this.limiter.renew(all.slice(from, from + PLACES_PER_RENEWAL));
     } catch (error) {
@@ -118,3 +119,9 @@ export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDe
     if (forgotten > 0) this.log.warn({ requests: forgotten }, 'requests were neither settled nor released');
   }
 }
+
+const underWayOf = ({ requestId, accountId, countedBy }: Live): UnderWay => ({
+  requestId,
+  accountId,
+  ...(countedBy !== undefined && { countedBy }),
+});

@@ -21,7 +21,7 @@ export interface LimitedWindow {
 /** The counts of a window. It counts every unit that its requests take, whether that is limited or not. */
 export type WindowCounts = { [Unit in LimitUnit]: number };
 
-const NO_COUNTS = Object.fromEntries(LIMIT_UNITS.map((unit) => [unit, 0])) as WindowCounts;
+export const NO_COUNTS = Object.fromEntries(LIMIT_UNITS.map((unit) => [unit, 0])) as Readonly<WindowCounts>;
 
 export const noCounts = (): WindowCounts => ({ ...NO_COUNTS });
 
@@ -37,8 +37,33 @@ export type Room = (limit: Limit) => number;
 
 export const WHOLE: Room = ({ max }) => max;
 
+/** What the keys of a request's windows consist of. */
+type WindowOwner = Pick<AdmitRequest, 'accountId' | 'keyId' | 'endUser' | 'resource'>;
+
+interface KnownWindows {
+  readonly owner: WindowOwner;
+  readonly windows: readonly LimitedWindow[];
+}
+
+/** By a list of limits, which a caller keeps for all its requests of a model. */
+const known = new WeakMap<readonly Limit[], KnownWindows>();
+
 /** The windows of a request, in the order of its limits, which is that of checking. */
-export function windowsOf(request: AdmitRequest): LimitedWindow[] {
+export function windowsOf(request: AdmitRequest): readonly LimitedWindow[] {
+  const { accountId, keyId, endUser, resource, limits } = request;
+  const earlier = known.get(limits);
+  if (earlier && isSameOwner(earlier.owner, request)) return earlier.windows;
+  const windows = newWindows(request);
+  known.set(limits, { owner: { accountId, keyId, endUser, resource }, windows });
+  return windows;
+}
+
+function isSameOwner(a: WindowOwner, b: WindowOwner): boolean {
+  const isSame = a.accountId === b.accountId && a.keyId === b.keyId && a.endUser === b.endUser;
+  return isSame && a.resource.kind === b.resource.kind && a.resource.name === b.resource.name;
+}
+
+function newWindows(request: AdmitRequest): readonly LimitedWindow[] {
   const windows: { key: string; windowMs: number; scope: LimitScope; limits: Limit[] }[] = [];
   next: for (const limit of request.limits) {
     for (const window of windows)
@@ -55,7 +80,7 @@ export function windowsOf(request: AdmitRequest): LimitedWindow[] {
 /** The key of the window of a limit. */
 export function windowKey(
   { scope, windowMs }: Limit,
-  { accountId, keyId, endUser, resource }: Pick<AdmitRequest, 'accountId' | 'keyId' | 'endUser' | 'resource'>,
+  { accountId, keyId, endUser, resource }: WindowOwner,
 ): string {
   const what = `${windowMs}:${resource.kind}:${resource.name}`;
   switch (scope) {
@@ -92,6 +117,8 @@ export interface Verdict {
   readonly blockedForMs: number;
 }
 
+const endOf = ({ endsAtMs }: CountedWindow): number => endsAtMs;
+
 /** The result of a request. `windows` have the counts after it. */
 export function admissionOf(
   windows: readonly CountedWindow[],
@@ -99,11 +126,9 @@ export function admissionOf(
   room: Room,
 ): Admission {
   const tightest: { [Unit in LimitUnit]?: LimitState } = {};
-  const endsAtMs: number[] = [];
   let scope: LimitScope = 'user';
   let least = Infinity;
   for (const { window, counts, endsAtMs: resetAtMs } of windows) {
-    endsAtMs.push(resetAtMs);
     for (const limit of window.limits) {
       const { unit, max } = limit;
       const remaining = Math.max(0, room(limit) - counts[unit]);
@@ -115,6 +140,7 @@ export function admissionOf(
       scope = limit.scope;
     }
   }
+  const endsAtMs = windows.map(endOf);
   if (!refusedBy) return { admitted: true, tightest, endsAtMs, scope };
   return {
     admitted: false,

@@ -83,15 +83,11 @@ export class MediaResults {
 
   /** Polls have a limit of their own, over all models. */
   private async admit({ request: { id, matchedRoute }, reply, caller }: ResultsCall): Promise<void> {
-    const request = this.gate.request(
-      {
-        requestId: id,
-        caller,
-        resource: { kind: 'route', name: (matchedRoute?.path ?? '').replace('/api/v1/', '') },
-        limits: this.catalog.requestLimits('videoRetrieve', caller.tier),
-      },
-      {},
-    );
+    const sale = {
+      resource: { kind: 'route', name: (matchedRoute?.path ?? '').replace('/api/v1/', '') },
+      limits: this.catalog.requestLimits('videoRetrieve', caller.tier),
+    } as const;
+    const request = this.gate.request({ requestId: id, caller }, sale, {});
     const admission = await this.limiter.admit(request);
     reply.headers(limitHeaders(admission));
     if (!admission.admitted) throw this.gate.refusal(caller, request, admission);

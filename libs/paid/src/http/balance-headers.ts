@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Balances } from '@svc/contracts/money';
+import { type Balances, NO_MONEY } from '@svc/contracts/money';
 import { type Caller, Ledger } from '@svc/contracts/ports';
 import { RequestSteps, within, type Outgoing } from '@svc/runtime';
-import { USD_BALANCE_HEADER, balanceHeaders, walletHeaders } from './header-values.js';
+import { USD_BALANCE_HEADER, addBalance, walletHeaders } from './header-values.js';
 
 /** How long a response waits for its account's balance before it is sent without. */
 const KNOWN_WITHIN_MS = 250;
@@ -26,7 +26,10 @@ export class BalanceHeaders implements OnModuleInit {
 
   private async addTo(caller: Caller, reply: Outgoing): Promise<void> {
     const balances = await this.available(caller.accountId);
-    if (balances) reply.headers({ ...balanceHeaders(balances), ...walletHeaders(caller, balances) });
+    if (!balances) return;
+    const headers = { ...walletHeaders(caller, balances, NO_MONEY) };
+    addBalance(headers, balances);
+    reply.headers(headers);
   }
 
   /** Undefined if the ledger fails or does not respond in time. */

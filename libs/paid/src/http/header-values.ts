@@ -36,32 +36,35 @@ export const servedBy = (backend: string, retries = 0): HeaderValues => ({
 /** Headers about the limits. For a caller blocked for its failures, the reset is the end of the block. */
 export function limitHeaders({ tightest, scope, blockedForMs }: Admission): HeaderValues {
   const { requests, tokens } = tightest;
-  return {
-    ...(requests && {
-      'x-ratelimit-limit-requests': requests.limit,
-      'x-ratelimit-remaining-requests': requests.remaining,
-      'x-ratelimit-reset-requests': Math.ceil(
-        (blockedForMs === undefined ? requests.resetAtMs : Date.now() + blockedForMs) / 1_000,
-      ),
-    }),
-    ...(tokens && {
-      'x-ratelimit-limit-tokens': tokens.limit,
-      'x-ratelimit-remaining-tokens': tokens.remaining,
-      'x-ratelimit-reset-tokens': Math.max(0, Math.ceil((tokens.resetAtMs - Date.now()) / 1_000)),
-    }),
-    'x-ratelimit-type': scope,
-  };
+  const headers: HeaderValues = {};
+  if (requests) {
+    const resetAtMs = blockedForMs === undefined ? requests.resetAtMs : Date.now() + blockedForMs;
+    headers['x-ratelimit-limit-requests'] = requests.limit;
+    headers['x-ratelimit-remaining-requests'] = requests.remaining;
+    headers['x-ratelimit-reset-requests'] = Math.ceil(resetAtMs / 1_000);
+  }
+  if (tokens) {
+    headers['x-ratelimit-limit-tokens'] = tokens.limit;
+    headers['x-ratelimit-remaining-tokens'] = tokens.remaining;
+    headers['x-ratelimit-reset-tokens'] = Math.max(0, Math.ceil((tokens.resetAtMs - Date.now()) / 1_000));
+  }
+  headers['x-ratelimit-type'] = scope;
+  return headers;
 }
 
-/** The account's balance before the request. */
-export function balanceHeaders({ usdNano, diemNano }: Balances): HeaderValues {
-  return { [USD_BALANCE_HEADER]: formatUsd(usdNano), 'x-svc-balance-diem': formatUsd(diemNano) };
+/** Adds the account's balance before the request. */
+export function addBalance(headers: HeaderValues, { usdNano, diemNano }: Balances): void {
+  headers[USD_BALANCE_HEADER] = formatUsd(usdNano);
+  headers['x-svc-balance-diem'] = formatUsd(diemNano);
 }
 
-/** A wallet's balance after its request; no header for keys. */
-export function walletHeaders({ wallet }: Caller, left: Balances): HeaderValues {
-  return wallet === undefined ? {} : { 'x-balance-remaining': formatUsd(left.usdNano) };
+/** A wallet's balance after a request that takes this amount; no header for keys. */
+export function walletHeaders({ wallet }: Caller, before: Balances, taken: Balances): HeaderValues {
+  if (wallet === undefined) return NO_HEADERS;
+  return { 'x-balance-remaining': formatUsd(before.usdNano - taken.usdNano) };
 }
+
+const NO_HEADERS: HeaderValues = Object.freeze({});
 
 /** Replaces everything except visible ASCII, which is all that a header may contain. */
 function visibleAscii(text: string): string {

@@ -43,8 +43,9 @@ export class LimitGate {
    * The request for what a caller wants to use: one request and these amounts. Refuses:
    * TOO_MANY_TOKENS_PER_MINUTE, when it exceeds the limit of a whole window.
    */
-  request({ requestId, caller, resource, limits: own }: LimitEntrant, amounts: Amounts): AdmitRequest {
+  request({ requestId, caller }: LimitEntrant, sale: LimitedSale, amounts: Amounts): AdmitRequest {
     const { accountId, keyId, endUser, userLimits } = caller;
+    const { resource, limits: own } = sale;
     const limits = userLimits ? [...own, ...userLimits] : own;
     for (const limit of limits) if (limit.unit === 'tokens') refuseExcess(limit, amounts.tokens);
     const concurrent = caller.inBatch
@@ -54,12 +55,12 @@ export class LimitGate {
       requestId,
       accountId,
       keyId,
-      ...(endUser !== undefined && { endUser }),
+      endUser,
       resource,
-      subject: keySubject(keyId),
+      subject: keySubject(caller),
       limits,
       amounts: { requests: 1, ...amounts },
-      ...(concurrent > 0 && { concurrent }),
+      concurrent: concurrent > 0 ? concurrent : undefined,
     };
   }
 
@@ -78,7 +79,7 @@ export class LimitGate {
     this.reports.add({ requestId, caller, resource, type });
     switch (refusedBy.of) {
       case 'failures':
-        return blockedProblem(this.blocks.cache(keySubject(caller.keyId), { forMs: blockedForMs }));
+        return blockedProblem(this.blocks.cache(keySubject(caller), { forMs: blockedForMs }));
       case 'concurrent':
         return new Problem('RATE_LIMIT_EXCEEDED', {
           message: 'Too many concurrent requests',
@@ -138,6 +139,10 @@ function secondsUntil(untilMs: number): number {
 interface LimitEntrant {
   readonly requestId: string;
   readonly caller: Caller;
+}
+
+/** What is limited. */
+interface LimitedSale {
   readonly resource: LimitedResource;
   readonly limits: readonly Limit[];
 }

@@ -1,4 +1,4 @@
-import { type Balances, minus } from '@svc/contracts/money';
+import type { Balances } from '@svc/contracts/money';
 import type { Charge, ChargeLine } from '@svc/contracts/messages';
 import type { Hold } from '@svc/contracts/ports';
 
@@ -37,9 +37,4 @@ export function payFrom(held: Balances, total: bigint): { cost: Balances; writeO
   const rest = total - diemNano;
   const usdNano = rest < held.usdNano ? rest : held.usdNano;
   return { cost: { usdNano, diemNano }, writeOffNano: rest - usdNano };
-}
-
-/** What the account could spend when the hold was placed, less an amount. */
-export function leftOf({ before }: Hold, amount: Balances): Balances {
-  return minus(before, amount);
 }

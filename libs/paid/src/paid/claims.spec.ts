@@ -184,7 +184,7 @@ describe('a request', () => {
     const claims = new Claims(limiter as unknown as Limiter, ledger as unknown as Ledger, log);
     const names = { requestId: 'r', accountId: 'a', keyId: 'k' };
     const needs = { request: names as AdmitRequest, hold: { ...names, amountNano: 1n } };
-    expect(claims.claim(needs)).toMatchObject({ refusal: undefined, admission: { status: 'fulfilled' } });
+    expect(claims.claim(needs)).toMatchObject({ refusal: undefined, admission: { admitted: true } });
   });
 
   it('makes both calls at once, and no other, if nothing was refused', async () => {

@@ -11,10 +11,15 @@ export interface Needs {
   readonly hold: HoldRequest;
 }
 
+/** The error of a call. */
+export class FailedCall {
+  constructor(readonly reason: unknown) {}
+}
+
 /** The last results of limiter and ledger; without one if it was not called. */
 interface Results {
-  readonly admission?: PromiseSettledResult<Admission>;
-  readonly held?: PromiseSettledResult<Hold>;
+  readonly admission?: Admission | FailedCall | undefined;
+  readonly held?: Hold | FailedCall | undefined;
 }
 
 /** A refused claim has given back what it was granted. */
@@ -31,6 +36,8 @@ const MAX_CONTENTIONS = 10_000;
  * provisional if it may pass, and such a request tries again. See docs/limits.md.
  */
 export class Claims {
+  private readonly admit = (_step: unknown, request: AdmitRequest) => this.limiter.admit(request);
+  private readonly hold = (_step: unknown, request: HoldRequest) => this.ledger.hold(request);
   private readonly contentions = new LRUCache<string, Contention>({ max: MAX_CONTENTIONS });
 
   constructor(
@@ -46,8 +53,10 @@ export class Claims {
     if (known && !known.isOver) return this.granted(needs, this.inOrder(needs, known));
     const admission = this.admitted(needs);
     const held = this.held(needs);
-    if (!(admission instanceof Promise) && !(held instanceof Promise) && !refusalIn({ admission, held }))
-      return { admission, held, refusal: undefined };
+    if (!(admission instanceof Promise) && !(held instanceof Promise)) {
+      const results = { admission, held, refusal: undefined };
+      if (!refusalIn(results)) return results;
+    }
     return this.granted(needs, this.atOnce(needs, admission, held));
   }
 
@@ -70,8 +79,8 @@ export class Claims {
 
   private async atOnce(
     needs: Needs,
-    admission: Settled<Admission>,
-    held: Settled<Hold>,
+    admission: Result<Admission>,
+    held: Result<Hold>,
   ): Promise<ClaimOutcome> {
     // Neither rejects.
     return this.decided(needs, { admission: await admission, held: await held });
@@ -102,20 +111,21 @@ export class Claims {
     return { ...results, refusal };
   }
 
-  private admitted({ request }: Needs): Settled<Admission> {
-    return settled(traced('admit', () => this.limiter.admit(request)));
+  private admitted({ request }: Needs): Result<Admission> {
+    return withFailure(traced('admit', this.admit, request));
   }
 
-  private held({ hold }: Needs): Settled<Hold> {
-    return settled(traced('hold', () => this.ledger.hold(hold)));
+  private held({ hold }: Needs): Result<Hold> {
+    return withFailure(traced('hold', this.hold, hold));
   }
 
   /** What cannot be given back expires. The client still gets the original refusal. */
   private async giveBack({ request }: Needs, { admission, held }: Results): Promise<void> {
     const givings: (Promise<void> | undefined)[] = [];
-    if (admission?.status === 'fulfilled' && admission.value.admitted)
-      givings.push(this.limiter.release(request, admission.value));
-    if (held?.status === 'fulfilled') givings.push(this.ledger.release(held.value));
+    const admitted = resultOf(admission);
+    const hold = resultOf(held);
+    if (admitted?.admitted) givings.push(this.limiter.release(request, admitted));
+    if (hold) givings.push(this.ledger.release(hold));
     for (const given of await Promise.allSettled(givings.filter((giving) => giving !== undefined)))
       if (given.status === 'rejected')
         this.logger.log.error(
@@ -139,24 +149,23 @@ function refusalIn(results: Results): ClaimRefusal | undefined {
 }
 
 function refusedLimits({ admission }: Results): ClaimRefusal | undefined {
-  if (!admission || (admission.status === 'fulfilled' && admission.value.admitted)) return undefined;
-  const isProvisional = admission.status === 'fulfilled' && admission.value.isProvisional === true;
-  return { by: 'limits', isProvisional };
+  if (!admission) return undefined;
+  if (admission instanceof FailedCall) return { by: 'limits', isProvisional: false };
+  return admission.admitted ? undefined : { by: 'limits', isProvisional: admission.isProvisional === true };
 }
 
 function refusedMoney({ held }: Results): ClaimRefusal | undefined {
-  if (held?.status !== 'rejected') return undefined;
-  const reason: unknown = held.reason;
+  if (!(held instanceof FailedCall)) return undefined;
+  const { reason } = held;
   return { by: 'money', isProvisional: reason instanceof Problem && reason.isProvisional };
 }
 
-/** The result of a call, which is a promise if the call returned one. */
-type Settled<Value> = PromiseSettledResult<Value> | Promise<PromiseSettledResult<Value>>;
+/** The result of a call, which is a promise if the call returned one. It never rejects. */
+type Result<Value> = Value | Promise<Value | FailedCall>;
 
-function settled<Value>(result: Value | Promise<Value>): Settled<Value> {
-  if (!(result instanceof Promise)) return { status: 'fulfilled', value: result };
-  return result.then(
-    (value) => ({ status: 'fulfilled', value }),
-    (reason: unknown) => ({ status: 'rejected', reason }),
-  );
-}
+const withFailure = <Value>(result: Value | Promise<Value>): Result<Value> =>
+  result instanceof Promise ? result.catch((reason: unknown) => new FailedCall(reason)) : result;
+
+/** The result of a call that was made and has not failed. */
+export const resultOf = <Value>(result: Value | FailedCall | undefined): Value | undefined =>
+  result instanceof FailedCall ? undefined : result;

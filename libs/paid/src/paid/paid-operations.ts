@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { Injectable } from '@nestjs/common';
-import {
-  type AdmitRequest,
-  type Caller,
-  type Hold,
-  type HoldRequest,
-  Ledger,
-  Limiter,
-} from '@svc/contracts/ports';
+import { type Caller, type Hold, type HoldRequest, Ledger, Limiter } from '@svc/contracts/ports';
 import { type Balances, WALLET_FLOOR_NANO, formatUsd, totalNano } from '@svc/contracts/money';
 import { Problem } from '@svc/contracts/problems';
 import { RootLogger, whileConnected, type Incoming, type Outgoing } from '@svc/runtime';
 import { BackgroundWork } from '../http/background-work.js';
 import {
   type HeaderValues,
-  balanceHeaders,
+  addBalance,
   limitHeaders,
   servedBy,
   walletHeaders,
@@ -22,16 +15,22 @@ import {
 import { LimitGate } from '../limits/limit-gate.js';
 import { RepeatedRequests } from '../repeats/repeated-requests.js';
 import { PaymentDemands } from '@svc/identity/wallets';
-import { leftOf } from './charge.js';
-import { type ClaimOutcome, Claims } from './claims.js';
+import { type ClaimOutcome, Claims, FailedCall, type Needs, resultOf } from './claims.js';
 import { ModelSale } from './model-sale.js';
 import type { PaidOperation, WholeOperation } from './paid-operation.js';
 import { refusedCost, withinCost } from './request-cost.js';
-import { Reservation, isUnserved } from './reservation.js';
+import { type Neighbours, Reservation, isUnserved } from './reservation.js';
 
 /** The request of an operation. */
 interface Entrant {
   readonly requestId: string;
+  readonly caller: Caller;
+}
+
+/** An operation that claims what it needs. */
+interface Claiming extends Needs {
+  /** Its name in charges. */
+  readonly name: string;
   readonly caller: Caller;
 }
 
@@ -58,17 +57,19 @@ export interface HttpPair {
 @Injectable()
 export class PaidOperations {
   private readonly claims: Claims;
+  private readonly neighbours: Neighbours;
 
   constructor(
     private readonly limits: LimitGate,
     private readonly limiter: Limiter,
-    private readonly ledger: Ledger,
+    ledger: Ledger,
     private readonly background: BackgroundWork,
     private readonly demands: PaymentDemands,
     private readonly repeats: RepeatedRequests,
-    private readonly logger: RootLogger,
+    logger: RootLogger,
   ) {
     this.claims = new Claims(limiter, ledger, logger);
+    this.neighbours = { limiter, ledger, background, log: logger.log };
   }
 
   /**
@@ -78,16 +79,17 @@ export class PaidOperations {
    */
   begin(operation: PaidOperation, entrant: Entrant): OperationStart | Promise<OperationStart> {
     const { sale, amounts } = operation;
-    const { resource, limits } = sale;
-    const { requestId, caller } = entrant;
+    const { caller } = entrant;
     const refusal = refusedCost(operation.hold, caller);
     if (refusal) return { headers: {}, refusal };
-    const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
-    const claim = this.claims.claim({ request, hold: holdRequest(operation, entrant) });
-    const claimed = { name: sale.name, caller, request };
-    return claim instanceof Promise
-      ? claim.then((later) => this.begun(later, claimed))
-      : this.begun(claim, claimed);
+    const request = this.limits.request(entrant, sale, amounts);
+    const claiming = { name: sale.name, caller, request, hold: holdRequest(operation, entrant) };
+    const claim = this.claims.claim(claiming);
+    return claim instanceof Promise ? this.begunLater(claim, claiming) : this.begun(claim, claiming);
+  }
+
+  private begunLater(claim: Promise<ClaimOutcome>, claiming: Claiming): Promise<OperationStart> {
+    return claim.then((later) => this.begun(later, claiming));
   }
 
   /**
@@ -97,52 +99,46 @@ export class PaidOperations {
   async move(
     reservation: Reservation,
     { sale, amounts }: Pick<PaidOperation, 'sale' | 'amounts'>,
-    { requestId, caller }: Entrant,
+    entrant: Entrant,
   ): Promise<HeaderValues | undefined> {
-    const { name, resource, limits } = sale;
     await reservation.uncount();
-    if (this.limits.isExcess(limits, amounts)) return undefined;
-    const request = this.limits.request({ requestId, caller, resource, limits }, amounts);
+    if (this.limits.isExcess(sale.limits, amounts)) return undefined;
+    const request = this.limits.request(entrant, sale, amounts);
     const admission = await this.limiter.admit(request);
     if (!admission.admitted) {
-      this.limits.refusal(caller, request, admission);
+      this.limits.refusal(entrant.caller, request, admission);
       return undefined;
     }
-    reservation.countAs({ name, request, limits: admission });
+    reservation.countAs({ name: sale.name, request, limits: admission });
     return limitHeaders(admission);
   }
 
-  private begun(
-    claim: ClaimOutcome,
-    { name, caller, request }: { name: string; caller: Caller; request: AdmitRequest },
-  ): OperationStart | Promise<OperationStart> {
-    const { limiter, ledger, background } = this;
-    const admission = valueOf(claim.admission);
-    const hold = valueOf(claim.held);
-    const headers = { ...(admission && limitHeaders(admission)), ...(hold && balanceHeaders(hold.before)) };
-    if (claim.refusal) return { headers, refusal: this.refusalOf(claim, { caller, request }) };
+  private begun(claim: ClaimOutcome, claiming: Claiming): OperationStart | Promise<OperationStart> {
+    const admission = resultOf(claim.admission);
+    const hold = resultOf(claim.held);
+    const headers = admission ? limitHeaders(admission) : {};
+    if (hold) addBalance(headers, hold.before);
+    if (claim.refusal) return { headers, refusal: this.refusalOf(claim, claiming) };
     assert(admission && hold, 'a granted claim has both');
-    const reservation = new Reservation(
-      { limiter, ledger, background, log: this.logger.log },
-      { name, caller, request, limits: admission, repeat: this.repeats.find(request.requestId) },
-      hold,
-    );
-    if (isBelowFloor(caller, hold))
-      return reservation.cancel().then((updated) => ({
-        headers: { ...headers, ...updated },
-        refusal: new Problem('INSUFFICIENT_BALANCE'),
-      }));
-    return { headers: { ...headers, ...walletHeaders(caller, leftOf(hold, hold.amount)) }, reservation };
+    const { name, caller, request } = claiming;
+    const admitted = {
+      name,
+      caller,
+      request,
+      limits: admission,
+      repeat: this.repeats.find(request.requestId),
+    };
+    const reservation = new Reservation(this.neighbours, admitted, hold);
+    if (isBelowFloor(caller, hold)) return refusedBelowFloor(reservation, headers);
+    Object.assign(headers, walletHeaders(caller, hold.before, hold.amount));
+    return { headers, reservation };
   }
 
-  private refusalOf(
-    { refusal, admission, held }: ClaimOutcome,
-    { caller, request }: { caller: Caller; request: AdmitRequest },
-  ): unknown {
-    if (refusal?.by === 'money' && held?.status === 'rejected') return held.reason;
-    if (admission?.status === 'rejected') return admission.reason;
+  private refusalOf({ refusal, admission, held }: ClaimOutcome, { caller, request }: Claiming): unknown {
+    if (refusal?.by === 'money' && held instanceof FailedCall) return held.reason;
+    if (admission instanceof FailedCall) return admission.reason;
     assert(admission, 'the limiter has refused the claim');
-    return this.limits.refusal(caller, request, admission.value);
+    return this.limits.refusal(caller, request, admission);
   }
 
   /**
@@ -206,21 +202,18 @@ export class PaidOperations {
 
 const NEVER = new AbortController().signal;
 
-const valueOf = <Value>(result: PromiseSettledResult<Value> | undefined): Value | undefined =>
-  result?.status === 'fulfilled' ? result.value : undefined;
-
 function holdRequest({ hold }: PaidOperation, { requestId, caller }: Entrant): HoldRequest {
   const { accountId, keyId, keyLimit, endUser, userSpending } = caller;
-  return {
-    requestId,
-    accountId,
-    keyId,
-    ...withinCost(hold, caller),
-    ...(keyLimit && { keyLimit }),
-    ...(endUser !== undefined && userSpending && { userLimit: { endUser, ...userSpending } }),
-  };
+  const { amountNano, atLeastNano, preferredNano } = withinCost(hold, caller);
+  const userLimit = endUser !== undefined && userSpending ? { endUser, ...userSpending } : undefined;
+  return { requestId, accountId, keyId, amountNano, atLeastNano, preferredNano, keyLimit, userLimit };
 }
 
 /** Wallets need a minimum balance to be admitted. */
 const isBelowFloor = ({ wallet }: Caller, { before }: Hold): boolean =>
   wallet !== undefined && totalNano(before) < WALLET_FLOOR_NANO;
+
+async function refusedBelowFloor(reservation: Reservation, headers: HeaderValues): Promise<OperationStart> {
+  const updated = await reservation.cancel();
+  return { headers: { ...headers, ...updated }, refusal: new Problem('INSUFFICIENT_BALANCE') };
+}

@@ -16,12 +16,13 @@ import { traced } from '@svc/telemetry';
 import type { BackgroundWork } from '../http/background-work.js';
 import { type HeaderValues, limitHeaders, walletHeaders } from '../http/header-values.js';
 import { withReturned } from '../limits/limit-gate.js';
-import { chargeOf, leftOf, sumNano } from './charge.js';
+import { chargeOf, sumNano } from './charge.js';
 import { refusedCost, withinCost } from './request-cost.js';
 import type { Repeat } from '../http/repeat.js';
 import type { Delivery } from './paid-operation.js';
 
-interface Neighbours {
+/** What all reservations use. */
+export interface Neighbours {
   readonly limiter: Limiter;
   readonly ledger: Ledger;
   readonly background: BackgroundWork;
@@ -192,7 +193,7 @@ export class Reservation {
   }
 
   private settled(cost: Balances): PaidCost {
-    return { cost, headers: walletHeaders(this.admitted.caller, leftOf(this.hold, cost)) };
+    return { cost, headers: walletHeaders(this.admitted.caller, this.hold.before, cost) };
   }
 
   /** A failure is logged; the hold then expires. */

@@ -50,7 +50,7 @@ export class MetricSeries<Instrument, Labels extends readonly string[]> {
   ) {}
 
   /** The instrument for these values; beyond the series limit, the one that all others share. */
-  with(...values: LabelValues<Labels>): Instrument {
+  with(values: LabelValues<Labels>): Instrument {
     let at = this.root;
     for (const value of values) {
       let next = at.below.get(value);

@@ -35,7 +35,7 @@ abstract class NumberMetric<
 
   /** The instrument for these labels; frequent callers should keep it. */
   with(...values: LabelValues<Labels>): Instrument {
-    return this.series.with(...values);
+    return this.series.with(values);
   }
 
   /** Reads these values at every collection. Returns a function that ends that. */
@@ -79,11 +79,11 @@ export class Counter<const Labels extends readonly string[] = readonly string[]>
   constructor(descriptor: Descriptor<Labels>, starts: readonly LabelValues<Labels>[] = []) {
     super(descriptor, () => new CounterInstrument());
     for (const values of starts) this.with(...values);
-    if (descriptor.labels.length === 0) this.with(...([] as unknown as LabelValues<Labels>));
+    if (descriptor.labels.length === 0) this.series.with([] as unknown as LabelValues<Labels>);
   }
 
   add(by: number, ...values: LabelValues<Labels>): void {
-    this.series.with(...values).add(by);
+    this.series.with(values).add(by);
   }
 }
 
@@ -99,7 +99,7 @@ export class Gauge<const Labels extends readonly string[] = readonly string[]> e
   }
 
   set(value: number, ...values: LabelValues<Labels>): void {
-    this.series.with(...values).set(value);
+    this.series.with(values).set(value);
   }
 }
 
@@ -117,11 +117,11 @@ export class Histogram<const Labels extends readonly string[] = readonly string[
 
   /** The instrument for these labels; frequent callers should keep it. */
   with(...values: LabelValues<Labels>): HistogramInstrument {
-    return this.series.with(...values);
+    return this.series.with(values);
   }
 
   record(value: number, ...values: LabelValues<Labels>): void {
-    this.series.with(...values).record(value);
+    this.series.with(values).record(value);
   }
 
   points(): readonly HistogramPoint[] {

@@ -229,23 +229,36 @@ export const untraced = <T>(work: () => T): T => current.run(undefined, work);
 /** Begins a step without children. The caller must end it. */
 export const beginStep = (name: string): Step | undefined => currentStep()?.begin(name);
 
-/** Runs work as a new step, with its own steps as children. Returns a promise if the work or a step does. */
+/**
+ * Runs work as a new step, with its own steps as children. Returns a promise if the work or a step does.
+ * `on` is passed to the work, so that what every request does needs no closure.
+ */
+export function traced<Result, On>(
+  name: string,
+  work: (step: Step | undefined, on: On) => Result,
+  on: On,
+): Result | Promise<Awaited<Result>>;
 export function traced<Result>(name: string, work: (step?: Step) => Promise<Result>): Promise<Result>;
 export function traced<Result>(
   name: string,
   work: (step?: Step) => Result,
 ): Result | Promise<Awaited<Result>>;
-export function traced<Result>(
+export function traced<Result, On>(
   name: string,
-  work: (step?: Step) => Result,
+  work: (step: Step | undefined, on: On | undefined) => Result,
+  on?: On,
 ): Result | Promise<Awaited<Result>> {
   const step = beginStep(name);
-  return step ? tracedIn(step, work) : work();
+  return step ? tracedIn(step, work, on) : work(undefined, on);
 }
 
-async function tracedIn<Result>(step: Step, work: (step: Step) => Result): Promise<Awaited<Result>> {
+async function tracedIn<Result, On>(
+  step: Step,
+  work: (step: Step, on: On) => Result,
+  on: On,
+): Promise<Awaited<Result>> {
   try {
-    return await current.run(step, work, step);
+    return await current.run(step, work, step, on);
   } catch (error) {
     step.fail(error);
     throw error;
