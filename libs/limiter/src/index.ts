@@ -1,6 +1,7 @@
 export { FallbackLimiter, type FallbackOptions } from './fallback/fallback-limiter.js';
 export { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';
-export { LeasingLimiter, SharedLimiter } from './counting/leasing-limiter.js';
+export { LeasingLimiter } from './counting/renewing-limiter.js';
+export { SharedLimiter } from './counting/shared-limiter.js';
 export { LimiterClientModule, type LimiterClientOptions } from './limiter-client.module.js';
 export {
   type LimiterClientConfig,

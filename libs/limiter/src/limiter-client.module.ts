@@ -3,7 +3,7 @@ import { Limiter } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
 import { FallbackLimiter } from './fallback/fallback-limiter.js';
 import { HttpLimiter, type LimiterAddress } from './api/http-limiter.js';
-import { LeasingLimiter } from './counting/leasing-limiter.js';
+import { LeasingLimiter } from './counting/renewing-limiter.js';
 import { LEASE_MS } from './counting/memory-limiter.js';
 import { renewing } from './limiter.module.js';
 

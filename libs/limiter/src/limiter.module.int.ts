@@ -7,7 +7,7 @@ import { Limiter } from '@svc/contracts/ports';
 import { InternalToken, LoggerModule, type Running, createLogger, loadConfig, serve } from '@svc/runtime';
 import { type TestRedis, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { LeasingLimiter } from './counting/leasing-limiter.js';
+import { LeasingLimiter } from './counting/renewing-limiter.js';
 import { LimiterClientModule } from './limiter-client.module.js';
 import { admitRequest } from '../test/admit-request.js';
 import { limiterConfig } from './limiter.config.js';

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Limiter } from '@svc/contracts/ports';
 import { RootLogger } from '@svc/runtime';
-import { LeasingLimiter } from './counting/leasing-limiter.js';
+import { LeasingLimiter } from './counting/renewing-limiter.js';
 import type { LimiterConfig } from './limiter.config.js';
 import { LEASE_MS, MemoryLimiter } from './counting/memory-limiter.js';
 import { redisLimiter } from './redis-provider.js';

@@ -2,7 +2,7 @@ import type { FactoryProvider } from '@nestjs/common';
 import { RootLogger } from '@svc/runtime';
 import { connectRedis } from '@svc/storage';
 import { FallbackLimiter } from './fallback/fallback-limiter.js';
-import { LeasingLimiter } from './counting/leasing-limiter.js';
+import { LeasingLimiter } from './counting/renewing-limiter.js';
 import type { LimiterConfig } from './limiter.config.js';
 import type { LimiterTimes } from './counting/memory-limiter.js';
 import { RedisLimiter } from './counting/redis-limiter.js';

@@ -14,7 +14,7 @@ import {
 import { Problem } from '@svc/contracts/problems';
 import { routes } from '@svc/api';
 import { InternalClient, PortClient } from '@svc/runtime';
-import { SharedLimiter } from '../counting/leasing-limiter.js';
+import { SharedLimiter } from '../counting/shared-limiter.js';
 
 const GIVE_UP_MS = 5_000;
 

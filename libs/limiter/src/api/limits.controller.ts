@@ -3,7 +3,7 @@ import { type Limits, LIMITS_WIRE, type LimitsState, type PortCalls } from '@svc
 import { routes } from '@svc/api';
 import { Serves, PortResponses, RootLogger } from '@svc/runtime';
 import type { FastifyReply } from 'fastify';
-import { LeasingLimiter } from '../counting/leasing-limiter.js';
+import { LeasingLimiter } from '../counting/renewing-limiter.js';
 
 /** The limits over HTTP. */
 @Controller()

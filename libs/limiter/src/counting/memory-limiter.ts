@@ -15,9 +15,18 @@ import {
 } from '@svc/contracts/ports';
 import { PROVISIONAL_MS } from '@svc/contracts/problems';
 import { FailureCounts } from './failure-counts.js';
-import { LeasingLimiter } from './leasing-limiter.js';
-import { type OpenWindow, OpenWindows } from './open-windows.js';
-import { NO_COUNTS, type Room, WHOLE, admissionOf, refusalOf, windowKey, windowsOf } from './windows.js';
+import { LeasingLimiter } from './renewing-limiter.js';
+import {
+  NO_COUNTS,
+  type OpenWindow,
+  OpenWindows,
+  type Room,
+  WHOLE,
+  admissionOf,
+  refusalOf,
+  windowKey,
+  windowsOf,
+} from './windows.js';
 
 /** A request of a dead process no longer counts as running after this time. */
 export const LEASE_MS = 60_000;

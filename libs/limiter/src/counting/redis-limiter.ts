@@ -14,7 +14,7 @@ import {
   type UnderWay,
 } from '@svc/contracts/ports';
 import { type RedisConnection, RedisScript } from '@svc/storage';
-import { SharedLimiter } from './leasing-limiter.js';
+import { SharedLimiter } from './shared-limiter.js';
 import { ADMIT, BLOCK, FAILED, PEEK, RENEW, SETTLE } from './limiter-scripts.js';
 import type { LimiterTimes } from './memory-limiter.js';
 import {

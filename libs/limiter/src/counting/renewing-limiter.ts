@@ -5,12 +5,25 @@ import {
   type Amounts,
   type FailureBlock,
   Limiter,
+  type Limits,
   type LimitsPeek,
+  type LimitsState,
   PLACES_PER_RENEWAL,
   type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
-import type { LeasingLimiter, LimiterLog } from './leasing-limiter.js';
+
+/** Receives warnings for the operator. */
+export interface LimiterLog {
+  warn(fields: object, message: string): void;
+}
+
+/** A limiter that only leases the places of running requests, so that those of a dead process become free. */
+export abstract class LeasingLimiter extends Limiter implements Limits {
+  abstract renew(live: readonly UnderWay[]): Promise<void>;
+
+  abstract state(): LimitsState;
+}
 
 /** Renewals per lease: two may fail before a running request loses its place. */
 const RENEWALS = 3;

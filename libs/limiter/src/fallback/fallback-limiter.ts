@@ -12,8 +12,9 @@ import type {
 } from '@svc/contracts/ports';
 import { within } from '@svc/runtime';
 import { limits } from '@svc/telemetry';
-import { LeasingLimiter, type LimiterLog, type SharedLimiter } from '../counting/leasing-limiter.js';
 import { MemoryLimiter, type MemoryLimiterOptions } from '../counting/memory-limiter.js';
+import { LeasingLimiter, type LimiterLog } from '../counting/renewing-limiter.js';
+import type { SharedLimiter } from '../counting/shared-limiter.js';
 import { Bookings } from './bookings.js';
 import { SharedLink } from './shared-link.js';
 

@@ -1,7 +1,7 @@
 import type { LimitsState } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
-import type { LimiterLog } from '../counting/leasing-limiter.js';
+import type { LimiterLog } from '../counting/renewing-limiter.js';
 
 /**
  * The link is down after this number of consecutive failed calls, even if other calls still get responses.

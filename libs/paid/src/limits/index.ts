@@ -1,4 +1,3 @@
 export { nextEpochBegins } from './epoch.js';
-export { LimitGate } from './limit-gate.js';
-export { limitsOf } from './limits-of.js';
+export { LimitGate, limitsOf } from './limit-gate.js';
 export { NetworkLimit } from './network-limit.js';

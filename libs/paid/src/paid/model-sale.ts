@@ -3,7 +3,7 @@ import type { Caller, Limit } from '@svc/contracts/ports';
 import type { CatalogEntry } from '@svc/contracts/catalog';
 import { Problem } from '@svc/contracts/problems';
 import { type HeaderValues, modelHeaders } from '../http/header-values.js';
-import { limitsOf } from '../limits/limits-of.js';
+import { limitsOf } from '../limits/limit-gate.js';
 import { type FoundModel, findModel, findTextModel } from '../models/model-lookup.js';
 import { refuseOthers } from '../models/allowed-models.js';
 import { refuseAnonymous } from '../models/model-privacy.js';
