@@ -1,8 +1,8 @@
 import { type Balances, NO_MONEY } from '@svc/contracts/money';
-import { isEndUser } from '@svc/contracts/ports';
+import { type Hold, isEndUser } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { KeyBudget, type KeySpent } from './key-budget.js';
-import { type Bound, remaining, replaced } from './spendable.js';
+import { type Bound, KeyBudget, type KeySpent, boundsOf, remaining, replaced } from './spendable.js';
+import type { Leased } from './lease-list.js';
 import type { AccountPosting, BudgetOwner, PostedBalances } from './hold-book.js';
 
 export interface BookReads {
@@ -99,6 +99,31 @@ export class HoldAccount {
       steps -= 1;
       if (steps === 0) return;
     }
+  }
+}
+
+/** A hold of an account, while it is in the book. */
+export class PlacedHold implements Leased {
+  /** The budgets of its key and its end user, of those that have a limit. */
+  readonly budgets: readonly KeyBudget[];
+  settled = false;
+  lapsesAtMs = 0;
+  older: Leased | undefined;
+  newer: Leased | undefined;
+
+  /** `amount` is set aside now. */
+  constructor(
+    readonly account: HoldAccount,
+    public hold: Hold,
+    public amount: Balances,
+  ) {
+    this.budgets = account.budgetsOf(boundsOf(hold));
+  }
+
+  /** Sets one amount aside in place of another. */
+  change(from: Balances, to: Balances): void {
+    this.account.hold(from, to);
+    for (const budget of this.budgets) budget.hold(from, to);
   }
 }
 

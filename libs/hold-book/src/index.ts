@@ -9,6 +9,6 @@ export {
 } from './hold-book.js';
 export { HoldAddress, HoldConnection } from './hold-connection.js';
 export { HoldMarks } from './hold-marks.js';
-export type { KeySpent } from './key-budget.js';
 export { MemoryHoldBook } from './memory-hold-book.js';
 export { RedisHoldBook } from './redis-hold-book.js';
+export type { KeySpent } from './spendable.js';

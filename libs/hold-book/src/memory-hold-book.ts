@@ -3,11 +3,10 @@ import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import type { Extension, Hold, HoldRequest, OpenHold } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { within } from '@svc/runtime';
-import { type BookReads, type HoldAccount, HoldAccounts } from './hold-accounts.js';
-import type { KeyBudget } from './key-budget.js';
-import { type Leased, LeaseList } from './lease-list.js';
+import { type BookReads, type HoldAccount, HoldAccounts, PlacedHold } from './hold-accounts.js';
+import { LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
-import { type Bound, type Take, boundsOf, covers, remaining, shortOf, ownerOf, take } from './spendable.js';
+import { type Bound, type Take, boundsOf, covers, ownerOf, remaining, shortOf, take } from './spendable.js';
 import { type AccountPosting, HoldBook } from './hold-book.js';
 
 export interface MemoryHoldBookOptions {
@@ -23,16 +22,6 @@ export interface MemoryHoldBookOptions {
   readonly nowMs?: () => number;
   /** The UTC hour, such as `2026-11-21T13`. */
   readonly hour?: () => string;
-}
-
-interface PlacedHold extends Leased {
-  readonly account: HoldAccount;
-  /** The budgets of its key and its end user, of those that have a limit. */
-  readonly budgets: readonly KeyBudget[];
-  hold: Hold;
-  /** The amount set aside now. */
-  amount: Balances;
-  settled: boolean;
 }
 
 /** Maximum number of requests remembered as posted before they were settled. */
@@ -103,7 +92,7 @@ export class MemoryHoldBook extends HoldBook {
     const amount = this.taken(account, request, request);
     const hold: Hold = { requestId, accountId, keyId, amount, before, keyLimit, userLimit };
     account.used = true;
-    const placedHold = this.placedFor(account, hold, amount);
+    const placedHold = new PlacedHold(account, hold, amount);
     this.place(placedHold, now);
     account.takenAtMs = now;
     for (const budget of placedHold.budgets) budget.takenAtMs = now;
@@ -145,14 +134,8 @@ export class MemoryHoldBook extends HoldBook {
     const { diemNano } = account.available;
     const amount = { usdNano: 0n, diemNano };
     account.diemChange ??= Promise.withResolvers();
-    this.place(
-      this.placedFor(
-        account,
-        { requestId, accountId, keyId: DIEM_CHANGE_KEY, amount, before: account.available },
-        amount,
-      ),
-      now,
-    );
+    const hold = { requestId, accountId, keyId: DIEM_CHANGE_KEY, amount, before: account.available };
+    this.place(new PlacedHold(account, hold, amount), now);
     return diemNano;
   }
 
@@ -324,7 +307,7 @@ export class MemoryHoldBook extends HoldBook {
     if (!more) throw new Problem('INSUFFICIENT_BALANCE');
     const amount = plus(hold.amount, more);
     const again: Hold = { ...hold, amount };
-    this.place(this.placedFor(account, again, amount), now);
+    this.place(new PlacedHold(account, again, amount), now);
     return again;
   }
 
@@ -336,23 +319,9 @@ export class MemoryHoldBook extends HoldBook {
     const now = this.nowMs();
     const account = this.accounts.find(hold.accountId);
     if (!account || this.posted.has(hold.requestId, now)) return;
-    const placedHold = this.placedFor(account, hold, cost);
+    const placedHold = new PlacedHold(account, hold, cost);
     placedHold.settled = true;
     this.place(placedHold, now);
-  }
-
-  private placedFor(account: HoldAccount, hold: Hold, amount: Balances): PlacedHold {
-    const budgets = account.budgetsOf(boundsOf(hold));
-    return {
-      account,
-      budgets,
-      hold,
-      amount,
-      settled: false,
-      lapsesAtMs: 0,
-      older: undefined,
-      newer: undefined,
-    };
   }
 
   private place(placedHold: PlacedHold, nowMs: number): void {
@@ -360,7 +329,7 @@ export class MemoryHoldBook extends HoldBook {
     placedHold.account.holds += 1;
     for (const budget of placedHold.budgets) budget.holds += 1;
     if (!placedHold.settled) placedHold.account.unsettled += 1;
-    this.change(placedHold, NO_MONEY, placedHold.amount);
+    placedHold.change(NO_MONEY, placedHold.amount);
     this.leases.lease(placedHold, nowMs);
   }
 
@@ -370,18 +339,13 @@ export class MemoryHoldBook extends HoldBook {
     placedHold.account.holds -= 1;
     for (const budget of placedHold.budgets) budget.holds -= 1;
     if (!placedHold.settled) placedHold.account.unsettled -= 1;
-    this.change(placedHold, placedHold.amount, NO_MONEY);
+    placedHold.change(placedHold.amount, NO_MONEY);
     if (placedHold.hold.keyId === DIEM_CHANGE_KEY) endDiemChange(placedHold.account);
   }
 
   private resize(placedHold: PlacedHold, amount: Balances): void {
-    this.change(placedHold, placedHold.amount, amount);
+    placedHold.change(placedHold.amount, amount);
     placedHold.amount = amount;
-  }
-
-  private change({ account, budgets }: PlacedHold, from: Balances, to: Balances): void {
-    account.hold(from, to);
-    for (const budget of budgets) budget.hold(from, to);
   }
 }
 

@@ -3,7 +3,7 @@ import { Problem } from '@svc/contracts/problems';
 import type { SpendingLimit } from '@svc/contracts/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_USERS } from '../src/hold-accounts.js';
-import type { KeySpent } from '../src/key-budget.js';
+import type { KeySpent } from '../src/spendable.js';
 import { type HoldBookSubject, readsOf } from './hold-book-subject.js';
 import type { HoldBook, KeySpending, PostedBalances } from '../src/hold-book.js';
 
