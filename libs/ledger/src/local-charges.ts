@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, emptyCharge, encodeGiveBack, usageRecorded } from '@svc/contracts/messages';
+import { type Charge, emptyCharge, givenBack, usageRecorded } from '@svc/contracts/messages';
 import { Charges } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import { addToOutbox } from '@svc/events';
@@ -58,7 +58,7 @@ export class LocalCharges extends Charges {
     await addToOutbox(
       (sql, values) => this.database.query(sql, [...values]),
       usageRecorded,
-      encodeGiveBack(charge),
+      givenBack(charge),
     );
     await this.giveBacks.post(charge);
   }

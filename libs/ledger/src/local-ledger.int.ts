@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LEDGER_WIRE } from '@svc/contracts/ports';
-import { encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { usageRecorded } from '@svc/contracts/messages';
 import { overWire } from '@svc/testing';
 import { createPool } from '@svc/storage';
 import { money } from '@svc/telemetry';
@@ -218,7 +218,7 @@ describe('after a crash', () => {
   async function crashAfterRecording(usdNano: bigint): Promise<void> {
     await running.stop();
     running = await startLedger({ url: test.url, consume: false });
-    await running.log.publish(usageRecorded, encodeCharge(chargeOf(accountId, usdNano)));
+    await running.log.publish(usageRecorded, chargeOf(accountId, usdNano));
     await running.stop();
   }
 

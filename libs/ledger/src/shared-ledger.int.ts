@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Charges } from '@svc/contracts/ports';
-import { encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { usageRecorded } from '@svc/contracts/messages';
 import { type TestRedis, startTestDatabase, startTestRedis, withRedis } from '@svc/storage/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetHolds, startOverHttp, startShared } from '../test/shared-ledgers.js';
@@ -59,7 +59,7 @@ describe.skipIf(skipped)(`the ledger of several processes${note}`, () => {
     try {
       const paused = await startShared(redis, { url: database.url, config: { LEDGER_POSTING: 'off' } });
       const charge = chargeOf(accountId, usd(3));
-      await paused.log.publish(usageRecorded, encodeCharge(charge));
+      await paused.log.publish(usageRecorded, charge);
       await paused.books.credit({ accountId, usdNano: usd(5), reference: 'again' });
       expect(await paused.books.balances(accountId)).toEqual({ usdNano: usd(5), diemNano: 0n });
       await paused.books.setStake(accountId, usd(2));

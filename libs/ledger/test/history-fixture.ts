@@ -175,9 +175,9 @@ export class HistoryFixture {
   /** Two posters in parallel, and one that dies. */
   private async post(histories: readonly History[]): Promise<void> {
     await Promise.all([
-      this.poster.postRecorded(histories.flatMap(({ lanes }) => lanes.first)),
-      this.poster.postRecorded(histories.flatMap(({ lanes }) => lanes.second)),
-      orDeath(this.dyingPoster.postRecorded(histories.flatMap(({ lanes }) => lanes.rolledBack))),
+      this.poster.post(histories.flatMap(({ lanes }) => lanes.first)),
+      this.poster.post(histories.flatMap(({ lanes }) => lanes.second)),
+      orDeath(this.dyingPoster.post(histories.flatMap(({ lanes }) => lanes.rolledBack))),
     ]);
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Balances } from '@svc/contracts/money';
-import { type Charge, type EventDefinition, EventLog, type UsageRecorded } from '@svc/contracts/messages';
+import { type Charge, type EventDefinition, EventLog, type RecordedCharge } from '@svc/contracts/messages';
 import { type Extension, type Hold, type HoldRequest, LEDGER_WIRE, type Ledger } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { EventStrategy } from '@svc/events';
@@ -190,11 +190,11 @@ class WatchedBook extends MemoryHoldBook {
 /** The recorded events. They outlive every process. */
 export class HistoryLog extends EventLog {
   mode: 'works' | 'later' | 'refuses' | 'loses' = 'works';
-  readonly events: UsageRecorded[] = [];
+  readonly events: RecordedCharge[] = [];
   private readonly waiting = new Map<string, () => void>();
 
   override publish<Payload>(_event: EventDefinition<Payload>, payload: Payload): Promise<void> {
-    const usage = payload as UsageRecorded;
+    const usage = payload as RecordedCharge;
     const { mode } = this;
     this.mode = 'works';
     if (mode === 'refuses') return Promise.reject(new Error('the event log is down'));
@@ -247,8 +247,8 @@ export interface ProcessOptions {
  * step would be posted earlier than the history expects.
  */
 export class PatientFallback extends SettlementFallback {
-  override time(): SettlementTime {
-    return new SettlementTime(ENDLESS_MS);
+  override time(startMs: number): SettlementTime {
+    return new SettlementTime(startMs, ENDLESS_MS);
   }
 }
 

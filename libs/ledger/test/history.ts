@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Books, SpendingLimit } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { UsageRecorded } from '@svc/contracts/messages';
+import type { RecordedCharge } from '@svc/contracts/messages';
 import { totalNano } from '@svc/contracts/money';
 import type { AccountPosting } from '@svc/hold-book';
 import { BooksModel } from './history-books.js';
@@ -16,10 +16,10 @@ import { ACCOUNTS, KEYS, type Limit, type Plan, type Step } from './history-step
 
 /** Batches of events posted in parallel in one round. */
 interface Lanes {
-  first: readonly UsageRecorded[];
+  first: readonly RecordedCharge[];
   /** By another poster. */
-  second: readonly UsageRecorded[];
-  rolledBack: readonly UsageRecorded[];
+  second: readonly RecordedCharge[];
+  rolledBack: readonly RecordedCharge[];
 }
 
 export interface HistoryParts extends ProcessParts {

@@ -201,7 +201,7 @@ export function stakingConformance({
 
     it('keeps what was charged but is not posted yet', async () => {
       const accountId = await staked(3);
-      const posting = vi.spyOn(running.poster, 'postRecorded').mockRejectedValue(new Error('not now'));
+      const posting = vi.spyOn(running.poster, 'post').mockRejectedValue(new Error('not now'));
       await settle(await running.ledger.hold(requestOf(accountId, usd(1))), usd(1));
       clock.at = MIDNIGHT;
       await run();
@@ -320,7 +320,7 @@ export function stakingConformance({
 
     it('waits for the charges of an earlier run before anything expires', async () => {
       const accountId = await staked(3);
-      vi.spyOn(running.poster, 'postRecorded').mockRejectedValue(new Error('not now'));
+      vi.spyOn(running.poster, 'post').mockRejectedValue(new Error('not now'));
       await settle(await running.ledger.hold(requestOf(accountId, usd(2))), usd(2));
       await running.stop();
       clock.at = MIDNIGHT;

@@ -1,3 +1,4 @@
+export { int8Column, textColumn, timeColumn } from './sql/columns.js';
 export { Database } from './sql/database.js';
 export {
   type EmbeddedPostgres,

@@ -5,7 +5,10 @@ export interface EventDefinition<Payload = unknown> {
   readonly topic: `${string}.v${number}`;
   /** Events with the same key arrive in the order in which they were published. */
   readonly key: (payload: Payload) => string;
+  /** Reads what `encode` returned. */
   readonly payload: z.ZodType<Payload>;
+  /** The payload as its JSON has it; absent if it is JSON itself. */
+  readonly encode?: (payload: Payload) => unknown;
   /**
    * The number of partitions of the topic, each with the events of some keys; default: the deployment's
    * number.
@@ -19,6 +22,10 @@ export interface EventDefinition<Payload = unknown> {
 export function defineEvent<Payload>(definition: EventDefinition<Payload>): EventDefinition<Payload> {
   return definition;
 }
+
+/** The text of a payload in a log. */
+export const eventText = <Payload>({ encode }: EventDefinition<Payload>, payload: Payload): string =>
+  JSON.stringify(encode ? encode(payload) : payload);
 
 /** Publishes events. */
 export abstract class EventLog {

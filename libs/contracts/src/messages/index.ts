@@ -17,7 +17,7 @@ export {
   type EncryptionKeys,
   SignatureCall,
 } from './enclaves.js';
-export { defineEvent, type EventDefinition, EventLog } from './events.js';
+export { defineEvent, type EventDefinition, EventLog, eventText } from './events.js';
 export {
   auditAllPayments,
   auditNewEntries,
@@ -52,10 +52,11 @@ export {
   decodeCharge,
   emptyCharge,
   encodeCharge,
-  encodeGiveBack,
+  givenBack,
   MEDIA_JOBS_BACKEND,
   NO_USAGE,
   type Price,
+  type RecordedCharge,
   type Usage,
   UsageRecorded,
   usageRecorded,

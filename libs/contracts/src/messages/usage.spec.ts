@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { eventText } from './events.js';
 import { unitOf, unitView } from '../money/units.js';
 import {
   type Charge,
@@ -7,7 +8,8 @@ import {
   chargeLine,
   decodeCharge,
   encodeCharge,
-  encodeGiveBack,
+  givenBack,
+  usageRecorded,
 } from './usage.js';
 
 const token = { sku: 'm-llm-input-mtoken', unit: 'token', priceNanoPerMillion: 150_000_001n } as const;
@@ -35,9 +37,13 @@ it('decodes a charge to what was encoded', () => {
   expect(decodeCharge(UsageRecorded.parse(JSON.parse(JSON.stringify(encodeCharge(charge)))))).toEqual(charge);
 });
 
-it('makes an event that is the same when it is read from the log', () => {
-  for (const event of [encodeCharge(charge), encodeGiveBack(charge)])
-    expect(UsageRecorded.parse(JSON.parse(JSON.stringify(event)))).toStrictEqual(event);
+it.each([
+  ['a charge', charge],
+  ['a charge of an end user', { ...charge, endUser: 'u' }],
+  ['a request that is given back', givenBack(charge)],
+])('reads %s from the log as it was published', (_what, published) => {
+  const text = eventText(usageRecorded, published);
+  expect(usageRecorded.payload.parse(JSON.parse(text))).toEqual(published);
 });
 
 it('decodes a charge of an earlier release, whose lines have no unit', () => {

@@ -50,14 +50,13 @@ export interface ChargeLine extends Omit<Price, 'unit' | 'providerNanoPerMillion
 /** The charge line for a number of units, rounded up once. */
 export function chargeLine(price: Price, units: number): ChargeLine {
   const { sku, unit, priceNanoPerMillion, providerNanoPerMillion: provider } = price;
-  const amountNano = pricedNano(units, priceNanoPerMillion);
   return {
     sku,
     unit,
     units,
     priceNanoPerMillion,
-    amountNano,
-    ...(provider !== undefined && { providerNano: pricedNano(units, provider) }),
+    amountNano: pricedNano(units, priceNanoPerMillion),
+    providerNano: provider === undefined ? undefined : pricedNano(units, provider),
   };
 }
 
@@ -126,36 +125,21 @@ export const UsageRecorded = z.object({
 /** A charge on the wire: every amount is a string of nano-dollars, since JSON has no bigint. */
 export type UsageRecorded = z.infer<typeof UsageRecorded>;
 
-/** Published once a response has ended, or its cost is given back; the ledger posts it. */
-export const usageRecorded = defineEvent<UsageRecorded>({
-  topic: 'usage.recorded.v1',
-  key: (usage) => usage.accountId,
-  payload: UsageRecorded,
-});
-
-export function encodeCharge(charge: Charge): UsageRecorded {
-  const { cost, lines, writeOffNano, ...rest } = charge;
-  return {
-    ...rest,
-    lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, providerNano }) => ({
-      sku,
-      unit,
-      units,
-      priceNanoPerMillion: priceNanoPerMillion.toString(),
-      amountNano: amountNano.toString(),
-      ...(providerNano !== undefined && { providerNano: providerNano.toString() }),
-    })),
-    usdNano: cost.usdNano.toString(),
-    diemNano: cost.diemNano.toString(),
-    writeOffNano: writeOffNano.toString(),
-  };
+/** A charge as recorded. If it is given back, its request costs nothing instead. */
+export interface RecordedCharge extends Charge {
+  readonly isGivenBack?: true | undefined;
 }
 
-/** The event by which a request costs nothing, whatever was charged for it before or is charged later. */
-export const encodeGiveBack = (charge: Charge): UsageRecorded => ({
-  ...encodeCharge(emptyCharge(charge)),
-  isGivenBack: true,
+/** Published once a response has ended, or its cost is given back; the ledger posts it. */
+export const usageRecorded = defineEvent<RecordedCharge>({
+  topic: 'usage.recorded.v1',
+  key: (charge) => charge.accountId,
+  payload: UsageRecorded.transform(decodeCharge),
+  encode: encodeCharge,
 });
+
+/** Makes a request free, whatever was charged for it before or is charged later. */
+export const givenBack = (charge: Charge): RecordedCharge => ({ ...emptyCharge(charge), isGivenBack: true });
 
 /** A charge of nothing under the same request. It blocks any other charge of the request. */
 export const emptyCharge = (charge: Charge): Charge => ({
@@ -165,8 +149,37 @@ export const emptyCharge = (charge: Charge): Charge => ({
   writeOffNano: 0n,
 });
 
-export function decodeCharge(usage: UsageRecorded): Charge {
-  const { usdNano, diemNano, lines, writeOffNano, isGivenBack: _, ...rest } = usage;
+export function encodeCharge(charge: RecordedCharge): UsageRecorded {
+  const lines: UsageRecorded['lines'] = [];
+  for (const { sku, unit, units, priceNanoPerMillion, amountNano, providerNano } of charge.lines)
+    lines.push({
+      sku,
+      unit,
+      units,
+      priceNanoPerMillion: priceNanoPerMillion.toString(),
+      amountNano: amountNano.toString(),
+      providerNano: providerNano?.toString(),
+    });
+  return {
+    requestId: charge.requestId,
+    accountId: charge.accountId,
+    keyId: charge.keyId,
+    model: charge.model,
+    backend: charge.backend,
+    at: charge.at,
+    usage: charge.usage,
+    lines,
+    usdNano: charge.cost.usdNano.toString(),
+    diemNano: charge.cost.diemNano.toString(),
+    writeOffNano: charge.writeOffNano.toString(),
+    durationMs: charge.durationMs,
+    endUser: charge.endUser,
+    isGivenBack: charge.isGivenBack,
+  };
+}
+
+export function decodeCharge(usage: UsageRecorded): RecordedCharge {
+  const { usdNano, diemNano, lines, writeOffNano, ...rest } = usage;
   return {
     ...rest,
     lines: lines.map(({ sku, unit, units, priceNanoPerMillion, amountNano, providerNano }) => ({
@@ -175,7 +188,7 @@ export function decodeCharge(usage: UsageRecorded): Charge {
       units,
       priceNanoPerMillion: BigInt(priceNanoPerMillion),
       amountNano: BigInt(amountNano),
-      ...(providerNano !== undefined && { providerNano: BigInt(providerNano) }),
+      providerNano: providerNano === undefined ? undefined : BigInt(providerNano),
     })),
     cost: { usdNano: BigInt(usdNano), diemNano: BigInt(diemNano) },
     writeOffNano: BigInt(writeOffNano),

@@ -25,8 +25,8 @@ interface Sight {
 
 /** How often a group's position is read. */
 const LOOK_EVERY_MS = 5_000;
-/** The same for a group that has handled everything, while there is no sign of a new event. */
-const LOOK_IDLE_MS = 30_000;
+/** The same for a group that has handled everything, while it gives no sign of a new event. */
+const LOOK_IDLE_MS = 300_000;
 
 /**
  * Maximum number of ends that a group has not reached: one hour. Beyond it the oldest is kept, and every

@@ -1,17 +1,19 @@
-import type { EventDefinition } from '@svc/contracts/messages';
+import { type EventDefinition, eventText } from '@svc/contracts/messages';
 import type { DeliveredEvent } from './on-events.js';
 
 /** An event as stored in the log. */
 export interface LoggedEvent {
   readonly id: bigint;
   readonly key: string;
+  /** JSON; empty if `original` has the value. */
   readonly payload: string;
   /** When it was stored, as Unix time. */
   readonly atMs: number;
   /** The step that published it, if its trace is recorded. */
   readonly traceparent?: string | null;
   /** The value that the payload was made from, and as which event, if this process published it. */
-  readonly original?: { readonly event: EventDefinition; readonly value: unknown } | undefined;
+  readonly original?: EventDefinition | undefined;
+  readonly value?: unknown;
 }
 
 /**
@@ -25,14 +27,15 @@ export function parseEvents(
   const events: DeliveredEvent<unknown>[] = [];
   const unreadable: LoggedEvent[] = [];
   for (const row of rows) {
-    const { id, key, original } = row;
-    if (original?.event === event) {
-      events.push({ id, key, payload: original.value });
+    const { id, key, original, value } = row;
+    if (original === event) {
+      events.push({ id, key, payload: value });
       continue;
     }
-    const parsed = event.payload.safeParse(parseJson(row.payload));
+    const payload = original ? eventText(original, value) : row.payload;
+    const parsed = event.payload.safeParse(parseJson(payload));
     if (parsed.success) events.push({ id, key, payload: parsed.data });
-    else unreadable.push(row);
+    else unreadable.push(original ? { ...row, payload } : row);
   }
   return { events, unreadable };
 }

@@ -29,7 +29,7 @@ const DEAD_DAYS = 90;
  */
 export async function createTopics(
   connection: KafkaConnection,
-  events: readonly Omit<EventDefinition, 'key'>[],
+  events: readonly Omit<EventDefinition, 'key' | 'encode'>[],
   terms: TopicTerms,
 ): Promise<string[]> {
   // Loaded here, so that other processes do not load the Kafka client.
@@ -51,7 +51,7 @@ export async function createTopics(
   }
 }
 
-function topicsOf(event: Omit<EventDefinition, 'key'>, terms: TopicTerms): ITopicConfig[] {
+function topicsOf(event: Omit<EventDefinition, 'key' | 'encode'>, terms: TopicTerms): ITopicConfig[] {
   const { partitions = terms.partitions, retentionDays = terms.retentionDays } = event;
   const topic = (name: string, parts: number, days: number): ITopicConfig => ({
     topic: name,

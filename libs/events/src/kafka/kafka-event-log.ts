@@ -71,18 +71,13 @@ export class KafkaEventLog extends GroupCommitLog {
   }
 }
 
-function messagesOf({ topics, keys, payloads, traceparents }: PublishBatch): TopicMessages[] {
+function messagesOf({ events }: PublishBatch): TopicMessages[] {
   const byTopic = new Map<string, Message[]>();
-  topics.forEach((topic, index) => {
+  for (const { topic, key, payload, traceparent } of events) {
     const messages = byTopic.get(topic) ?? [];
     if (messages.length === 0) byTopic.set(topic, messages);
-    const traceparent = traceparents[index];
-    messages.push({
-      key: keys[index] ?? '',
-      value: payloads[index] ?? '',
-      ...(traceparent && { headers: { traceparent } }),
-    });
-  });
+    messages.push({ key, value: payload, ...(traceparent && { headers: { traceparent } }) });
+  }
   return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
 }
 

@@ -64,7 +64,9 @@ export class PostgresEventLog extends GroupCommitLog<BatchPlace> {
 
   protected override onStored(batch: PublishBatch, place: BatchPlace): void {
     if (this.listeners.size === 0) return;
-    const stored = { ...place, batch, topics: new Set(batch.topics), atMs: Date.now() };
+    const topics = new Set<string>();
+    for (const { topic } of batch.events) topics.add(topic);
+    const stored = { ...place, batch, topics, atMs: Date.now() };
     for (const listener of this.listeners) listener(stored);
   }
 }

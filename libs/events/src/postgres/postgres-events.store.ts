@@ -1,11 +1,7 @@
+import { textColumn } from '@svc/storage';
 import type { Client, Pool } from 'pg';
 import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
 import type { PublishBatch } from '../publishing/publish-batch.js';
-
-/** Separates the values of a batch. No JSON text contains it, and `publish` rejects it in a key. */
-const DIVIDER = '\u001e';
-// Joined texts cost the client a fraction of an array, where it would have to escape every value.
-const split = (parameter: number): string => `string_to_array($${parameter}, E'\\x1e')`;
 
 export interface ConsumerName {
   readonly group: string;
@@ -19,16 +15,18 @@ export interface BatchIds {
 }
 
 /** Stores the batch in one statement, so in one transaction and one round trip. */
-export async function appendBatch(pool: Pool, batch: PublishBatch): Promise<BatchIds | undefined> {
+export async function appendBatch(pool: Pool, { events }: PublishBatch): Promise<BatchIds | undefined> {
   const { rows } = await pool.query<BatchIds>({
     name: 'events-append',
     text: `SELECT first_id AS "firstId", last_id AS "lastId"
-           FROM events.append_numbered(${split(1)}, ${split(2)}, ${split(3)}, ${split(4)})`,
+           FROM events.append_numbered($1::text[], $2::text[], $3::text[], $4::text[])`,
     values: [
-      batch.topics.join(DIVIDER),
-      batch.keys.join(DIVIDER),
-      batch.payloads.join(DIVIDER),
-      batch.traceparents.some(Boolean) ? batch.traceparents.join(DIVIDER) : null,
+      textColumn(events, ({ topic }) => topic),
+      textColumn(events, ({ key }) => key),
+      textColumn(events, ({ payload }) => payload),
+      events.some(({ traceparent }) => traceparent !== null)
+        ? textColumn(events, ({ traceparent }) => traceparent)
+        : null,
     ],
   });
   return rows[0];

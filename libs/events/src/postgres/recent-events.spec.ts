@@ -6,7 +6,15 @@ import { RecentEvents, type StoredBatch } from './recent-events.js';
 /** A batch whose first event has this id, with an event of each topic. */
 function stored(firstId: bigint, topics: readonly string[] = [counted.topic], lastId?: bigint): StoredBatch {
   const batch = new PublishBatch(60_000, () => undefined);
-  for (const topic of topics) batch.add({ topic, key: 'ada', payload: '12345' }, '');
+  for (const topic of topics)
+    batch.add({
+      topic,
+      key: 'ada',
+      payload: '12345',
+      traceparent: null,
+      original: undefined,
+      value: undefined,
+    });
   batch.resolve();
   const ids = { firstId, lastId: lastId ?? firstId + BigInt(topics.length) - 1n };
   return { batch, topics: new Set(topics), ids, beganAtMs: 0, atMs: 0 };

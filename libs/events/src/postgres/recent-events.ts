@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../delivery/parse-events.js';
-import type { PublishBatch } from '../publishing/publish-batch.js';
+import type { PublishBatch, PublishedEvent } from '../publishing/publish-batch.js';
 import type { BatchIds } from './postgres-events.store.js';
 
 /** A batch that this process has stored. */
@@ -76,10 +76,11 @@ export class RecentEvents {
     if (id < this.fromId - 1n) return next;
     for (const { batch, ids, atMs } of this.batches) {
       if (ids.lastId <= id) continue;
-      for (let index = 0; index < batch.size && next.length < max; index += 1) {
-        const eventId = ids.firstId + BigInt(index);
-        if (eventId > id && batch.topics[index] === this.topic)
-          next.push(loggedEvent(batch, index, { id: eventId, atMs }));
+      let eventId = ids.firstId;
+      for (const event of batch.events) {
+        if (next.length >= max) break;
+        if (eventId > id && event.topic === this.topic) next.push(loggedEvent(event, eventId, atMs));
+        eventId += 1n;
       }
     }
     return next;
@@ -109,12 +110,10 @@ export class RecentEvents {
 const areItsOwn = (stored: StoredBatch): stored is KnownBatch =>
   stored.ids !== undefined && stored.ids.lastId - stored.ids.firstId + 1n === BigInt(stored.batch.size);
 
-function loggedEvent(batch: PublishBatch, index: number, place: { id: bigint; atMs: number }): LoggedEvent {
-  return {
-    ...place,
-    key: batch.keys[index] ?? '',
-    payload: batch.payloads[index] ?? '',
-    traceparent: batch.traceparents[index] || null,
-    original: batch.originals[index],
-  };
+function loggedEvent(
+  { key, payload, traceparent, original, value }: PublishedEvent,
+  id: bigint,
+  atMs: number,
+): LoggedEvent {
+  return { id, key, payload, atMs, traceparent, original, value };
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { EventLog, type EventDefinition } from '@svc/contracts/messages';
+import { EventLog, type EventDefinition, eventText } from '@svc/contracts/messages';
 import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
-import { PublishBatch, type WireEvent } from './publish-batch.js';
+import { PublishBatch, type PublishedEvent, type WireEvent } from './publish-batch.js';
 
 /** An event could not be stored. After a timeout it may still have been stored. */
 export class EventNotStored extends Error {
@@ -83,8 +83,14 @@ export abstract class GroupCommitLog<Stored = unknown> extends EventLog {
     try {
       const key = event.key(payload);
       if (key === '' || NOT_PRINTABLE.test(key)) throw new TypeError('The key of an event must be printable');
-      const original = { event: event as EventDefinition, value: payload };
-      return this.append({ topic: event.topic, key, payload: JSON.stringify(payload), original });
+      return this.add({
+        topic: event.topic,
+        key,
+        payload: eventText(event, payload),
+        traceparent: null,
+        original: event as EventDefinition,
+        value: payload,
+      });
     } catch (error) {
       return Promise.reject(
         error instanceof Error ? error : new EventNotStored('The event has no JSON', { cause: error }),
@@ -93,13 +99,18 @@ export abstract class GroupCommitLog<Stored = unknown> extends EventLog {
   }
 
   /** Publishes an event that is already serialized. */
-  append(event: WireEvent): Promise<void> {
-    const { topic, payload, traceparent } = event;
+  append({ topic, key, payload, traceparent = null }: WireEvent): Promise<void> {
+    return this.add({ topic, key, payload, traceparent, original: undefined, value: undefined });
+  }
+
+  private add(event: PublishedEvent): Promise<void> {
+    const { topic, payload } = event;
     const fault = this.faultOf(payload);
     if (fault !== undefined) return Promise.reject(new EventNotStored(fault));
     const batch = this.openBatch(payload.length);
     const step = this.beginSend(topic);
-    batch.add(event, traceparent ?? (step?.isSampled ? step.traceparent : ''));
+    if (step?.isSampled) event.traceparent ??= step.traceparent;
+    batch.add(event);
     this.pending += 1;
     this.pendingChars += payload.length;
     this.writing ??= untraced(() => this.write());

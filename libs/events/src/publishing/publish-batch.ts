@@ -6,26 +6,25 @@ export interface WireEvent {
   readonly key: string;
   /** JSON. */
   readonly payload: string;
-  /** The step that it came from, if not the current step. */
+  /** The step that published it, if its trace is recorded. */
   readonly traceparent?: string | null;
-  /** What the payload was made from, if this process made it. */
-  readonly original?: Original | undefined;
 }
 
-/** A payload before it was serialized. */
-export interface Original {
-  readonly event: EventDefinition;
+/** An event on its way into the log. What this process has stored reaches its own consumers as it is. */
+export interface PublishedEvent {
+  readonly topic: string;
+  readonly key: string;
+  /** JSON; empty once it is stored, if `original` has the value. */
+  payload: string;
+  traceparent: string | null;
+  /** What the payload was made from, and as which event; absent if it was published as JSON. */
+  readonly original: EventDefinition | undefined;
   readonly value: unknown;
 }
 
 /** Events that become durable together, all or none. */
 export class PublishBatch {
-  readonly topics: string[] = [];
-  readonly keys: string[] = [];
-  readonly payloads: string[] = [];
-  /** The step that published each event, if its trace is recorded; otherwise empty. */
-  readonly traceparents: string[] = [];
-  readonly originals: (Original | undefined)[] = [];
+  readonly events: PublishedEvent[] = [];
   chars = 0;
   private readonly settled = Promise.withResolvers<void>();
   private readonly timer: NodeJS.Timeout;
@@ -37,7 +36,7 @@ export class PublishBatch {
   }
 
   get size(): number {
-    return this.topics.length;
+    return this.events.length;
   }
 
   /** One promise serves all events of the batch. */
@@ -45,13 +44,9 @@ export class PublishBatch {
     return this.settled.promise;
   }
 
-  add({ topic, key, payload, original }: WireEvent, traceparent: string): void {
-    this.topics.push(topic);
-    this.keys.push(key);
-    this.payloads.push(payload);
-    this.traceparents.push(traceparent);
-    this.originals.push(original);
-    this.chars += payload.length;
+  add(event: PublishedEvent): void {
+    this.events.push(event);
+    this.chars += event.payload.length;
   }
 
   /** Whether its callers have a result. */
@@ -62,6 +57,7 @@ export class PublishBatch {
   resolve(): void {
     this.settle();
     this.settled.resolve();
+    for (const event of this.events) if (event.original) event.payload = '';
   }
 
   reject(error: Error): void {

@@ -12,7 +12,8 @@ const LAST_TIME = '2100';
 export function chargeFault(charge: Charge): string | undefined {
   if (!UUID.test(charge.accountId)) return 'its account is not a UUID';
   if (!isText(charge.requestId)) return 'its request id is not plain text';
-  if (![charge.keyId, charge.model, charge.backend, charge.endUser ?? ''].every(isText))
+  const { keyId, model, backend, endUser = '' } = charge;
+  if (!(isText(keyId) && isText(model) && isText(backend) && isText(endUser)))
     return 'its key, model, backend or end user is not plain text';
   if (!(charge.at >= FIRST_TIME && charge.at < LAST_TIME) || Number.isNaN(Date.parse(charge.at)))
     return 'its time is not in this century';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Charge, EventLog, encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { type Charge, EventLog, usageRecorded } from '@svc/contracts/messages';
 import { within } from '@svc/runtime';
 import { LOG_MS } from './settlement-time.js';
 
@@ -28,7 +28,7 @@ export class ChargeLog {
       this.tryWith(charge);
       return Promise.reject(new Error(FAILING));
     }
-    const stored = this.log.publish(usageRecorded, encodeCharge(charge));
+    const stored = this.log.publish(usageRecorded, charge);
     if (stored !== this.commit?.stored) this.commit = { stored, outcome: this.outcomeOf(stored) };
     return this.commit.outcome;
   }
@@ -62,7 +62,7 @@ export class ChargeLog {
     if (this.isTrying) return;
     this.isTrying = true;
     void this.log
-      .publish(usageRecorded, encodeCharge(charge))
+      .publish(usageRecorded, charge)
       .then(
         () => {
           this.isFailing = false;

@@ -15,12 +15,14 @@ export function paidLines(charges: readonly Charge[]): PaidLine[] {
   const paid: PaidLine[] = [];
   for (const charge of charges) {
     let { usdNano: usdLeft, diemNano: diemLeft } = charge.cost;
-    for (const [index, line] of charge.lines.entries()) {
+    let index = 0;
+    for (const line of charge.lines) {
       const diemNano = smaller(line.amountNano, diemLeft);
-      const usdNano = smaller(line.amountNano - diemNano, usdLeft);
-      diemLeft -= diemNano;
-      usdLeft -= usdNano;
+      const usdNano = smaller(less(line.amountNano, diemNano), usdLeft);
+      diemLeft = less(diemLeft, diemNano);
+      usdLeft = less(usdLeft, usdNano);
       paid.push({ charge, line, index, usdNano, diemNano });
+      index += 1;
     }
   }
   return paid;
@@ -45,15 +47,25 @@ export interface UsageSum {
 const NOTHING = { units: 0n, usdNano: 0n, diemNano: 0n, usdEntries: 0, diemEntries: 0 };
 
 export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
-  const sums = new Map<string, UsageSum>();
+  const all: UsageSum[] = [];
+  const groups = new Map<string, UsageSum[]>();
+  let last: Charge | undefined;
+  let group: UsageSum[] = [];
   for (const { charge, line, usdNano, diemNano } of lines) {
-    const { accountId, keyId, model } = charge;
-    const day = dayOf(charge);
-    const key = [accountId, day, keyId, model, line.sku].join('\n');
-    let sum = sums.get(key);
+    // All lines of a charge follow each other, and have few SKUs.
+    if (charge !== last) {
+      const { accountId, keyId, model } = charge;
+      const key = `${accountId}\n${dayOf(charge)}\n${keyId}\n${model}`;
+      group = groups.get(key) ?? [];
+      if (group.length === 0) groups.set(key, group);
+      last = charge;
+    }
+    let sum = group.find(({ sku }) => sku === line.sku);
     if (!sum) {
-      sum = { accountId, day, keyId, model, sku: line.sku, unit: line.unit, ...NOTHING };
-      sums.set(key, sum);
+      const { accountId, keyId, model } = charge;
+      sum = { accountId, day: dayOf(charge), keyId, model, sku: line.sku, unit: line.unit, ...NOTHING };
+      group.push(sum);
+      all.push(sum);
     }
     sum.units += BigInt(line.units);
     sum.usdNano += usdNano;
@@ -61,7 +73,7 @@ export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
     if (usdNano > 0n || diemNano === 0n) sum.usdEntries += 1;
     if (diemNano > 0n) sum.diemEntries += 1;
   }
-  return [...sums.values()];
+  return all;
 }
 
 /** What charges add to a day (UTC) of an end user. */
@@ -80,7 +92,7 @@ export function userSums(charges: readonly UserCharge[]): UserSum[] {
   const sums = new Map<string, UserSum>();
   for (const { accountId, endUser, usage, cost, at } of charges) {
     const day = at.slice(0, 10);
-    const key = [accountId, day, endUser].join('\n');
+    const key = `${accountId}\n${day}\n${endUser}`;
     const counted = sums.get(key);
     const sum = counted ?? { accountId, day, endUser, ...NO_SUM };
     if (!counted) sums.set(key, sum);
@@ -106,7 +118,7 @@ export function keySpendings(charges: readonly Charge[]): Map<string, KeySpendin
   const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();
   const add = ({ accountId, cost, at }: Charge, id: string): void => {
     const hour = at.slice(0, 13);
-    const key = [accountId, hour, id].join('\n');
+    const key = `${accountId}\n${hour}\n${id}`;
     const spending = known.get(key);
     if (spending) {
       spending.usdNano += cost.usdNano;
@@ -132,3 +144,6 @@ const dayOf = (charge: Charge): string => charge.at.slice(0, 10);
 function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
+
+/** A difference of bigints is a new object, even if it is the first of them. */
+const less = (a: bigint, b: bigint): bigint => (b === 0n ? a : a - b);

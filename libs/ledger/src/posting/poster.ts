@@ -1,11 +1,5 @@
 import { Controller, Injectable } from '@nestjs/common';
-import {
-  type Charge,
-  type UsageRecorded,
-  decodeCharge,
-  encodeCharge,
-  usageRecorded,
-} from '@svc/contracts/messages';
+import { type Charge, type RecordedCharge, encodeCharge, usageRecorded } from '@svc/contracts/messages';
 import { NO_MONEY, usdNumber } from '@svc/contracts/money';
 import { type EventBatch, OnEvents } from '@svc/events';
 import { HoldBook } from '@svc/hold-book';
@@ -23,10 +17,6 @@ export class Poster {
     private readonly book: HoldBook,
     private readonly logger: RootLogger,
   ) {}
-
-  async postRecorded(batch: readonly UsageRecorded[]): Promise<void> {
-    await this.post(batch.map(decodeCharge));
-  }
 
   /** Resolves once every charge is posted, or stored as rejected for manual review. */
   async post(charges: readonly Charge[]): Promise<void> {
@@ -95,10 +85,11 @@ export class ChargesConsumer {
   ) {}
 
   @OnEvents(usageRecorded, LEDGER_GROUP)
-  async post(batch: EventBatch<UsageRecorded>): Promise<void> {
-    const recorded = batch.map(({ payload }) => payload);
-    await this.poster.postRecorded(recorded.filter(({ isGivenBack }) => !isGivenBack));
-    for (const usage of recorded) if (usage.isGivenBack) await this.giveBacks.post(decodeCharge(usage));
+  async post(batch: EventBatch<RecordedCharge>): Promise<void> {
+    const charges: Charge[] = [];
+    for (const { payload } of batch) if (!payload.isGivenBack) charges.push(payload);
+    await this.poster.post(charges);
+    for (const { payload } of batch) if (payload.isGivenBack) await this.giveBacks.post(payload);
   }
 }
 

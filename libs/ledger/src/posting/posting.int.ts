@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Charge, encodeCharge, usageRecorded } from '@svc/contracts/messages';
+import { type Charge, usageRecorded } from '@svc/contracts/messages';
 import { TRANSFER_KINDS } from '@svc/contracts/ports';
 import { describe, expect, it } from 'vitest';
 import { testLedger } from '../../test/test-ledger.js';
@@ -189,7 +189,7 @@ describe('the consumer', () => {
     const charges = Array.from({ length: 200 }, (_, index) => chargeOf(accountId, BigInt(index + 1)));
     await Promise.all(
       shuffled([...charges, ...charges, ...charges]).map((charge) =>
-        running.log.publish(usageRecorded, encodeCharge(charge)),
+        running.log.publish(usageRecorded, charge),
       ),
     );
     await expect(balances(accountId)).resolves.toEqual({ usdNano: usd(1) - 20_100n, diemNano: 0n });
@@ -199,7 +199,7 @@ describe('the consumer', () => {
   it('posts an event when it is delivered again after a failure', async () => {
     const accountId = await accountWith(1_000n);
     await rows('ALTER TABLE ledger.charge_lines RENAME TO hidden_lines');
-    await running.log.publish(usageRecorded, encodeCharge(chargeOf(accountId, 100n)));
+    await running.log.publish(usageRecorded, chargeOf(accountId, 100n));
     await new Promise((resolve) => setTimeout(resolve, 150));
     await rows('ALTER TABLE ledger.hidden_lines RENAME TO charge_lines');
     await expect(balances(accountId)).resolves.toEqual({ usdNano: 900n, diemNano: 0n });

@@ -3,13 +3,12 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Charge } from '@svc/contracts/messages';
 import type { AccountPosting, PostedBalances } from '@svc/hold-book';
-import { Database } from '@svc/storage';
+import { Database, textColumn } from '@svc/storage';
 import { DatabaseError, type PoolClient } from 'pg';
 import {
   balanceColumns,
   chargeColumns,
   lineColumns,
-  text,
   transferColumns,
   usageColumns,
   userColumns,
@@ -55,7 +54,10 @@ export class PostingStore {
     try {
       return await this.database.transaction((client) => postBatch(client, charges));
     } catch (error) {
-      if (!(error instanceof DatabaseError && DATA_FAULT.test(error.code ?? ''))) throw error;
+      // A RangeError is of a number that no column can have.
+      const isOfData =
+        error instanceof RangeError || (error instanceof DatabaseError && DATA_FAULT.test(error.code ?? ''));
+      if (!isOfData) throw error;
       throw new DataRefused(`the database refuses it: ${error.message}`, { cause: error });
     }
   }
@@ -110,7 +112,7 @@ async function postedAlready(client: PoolClient, charges: readonly Charge[]): Pr
     text: `SELECT request_id FROM ledger.charges
            WHERE request_id = ANY($1::text[]) AND at BETWEEN $2::timestamptz AND $3::timestamptz`,
     values: [
-      text(charges, (charge) => charge.requestId),
+      textColumn(charges, (charge) => charge.requestId),
       new Date(fromMs).toISOString(),
       new Date(toMs).toISOString(),
     ],
@@ -140,8 +142,8 @@ const INSERT_CHARGES = {
   text: `INSERT INTO ledger.charges (request_id, at, account_id, key_id, model, backend, prompt_tokens,
            completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, usd_nano, diem_nano,
            write_off_nano, duration_ms)
-         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[],
-           $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
+         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::text[]::uuid[], $4::text[], $5::text[],
+           $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[],
            $14::bigint[], $15::bigint[])`,
 };
 
@@ -149,7 +151,7 @@ const INSERT_LINES = {
   name: 'ledger.insert-lines',
   text: `INSERT INTO ledger.charge_lines (request_id, at, line, sku, units, price_nano_per_million, amount_nano,
            usd_nano, diem_nano, unit, provider_nano)
-         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::text[], $5::bigint[], $6::bigint[],
+         SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[],
            $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::bigint[])`,
 };
 
@@ -158,8 +160,8 @@ const ADD_USAGE = {
   name: 'ledger.add-usage',
   text: `INSERT INTO ledger.usage_days AS known (account_id, day, key_id, model, sku, units, usd_nano, diem_nano,
            usd_entries, diem_entries, unit)
-         SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-           $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
+         SELECT * FROM unnest($1::text[]::uuid[], $2::text[]::date[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+           $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
          ON CONFLICT (account_id, day, key_id, model, sku) DO UPDATE
          SET units = known.units + excluded.units, usd_nano = known.usd_nano + excluded.usd_nano,
            diem_nano = known.diem_nano + excluded.diem_nano, usd_entries = known.usd_entries + excluded.usd_entries,
@@ -169,15 +171,15 @@ const ADD_USAGE = {
 const INSERT_USERS = {
   name: 'ledger.insert-charge-users',
   text: `INSERT INTO ledger.charge_users (account_id, end_user, at, request_id)
-         SELECT * FROM unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[]) ON CONFLICT DO NOTHING`,
+         SELECT * FROM unnest($1::text[]::uuid[], $2::text[], $3::timestamptz[], $4::text[]) ON CONFLICT DO NOTHING`,
 };
 
 const ADD_USERS = {
   name: 'ledger.add-user-days',
   text: `INSERT INTO ledger.user_days AS known (account_id, day, end_user, requests, prompt_tokens, completion_tokens,
            usd_nano, diem_nano)
-         SELECT * FROM unnest($1::uuid[], $2::date[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
-           $7::bigint[], $8::bigint[])
+         SELECT * FROM unnest($1::text[]::uuid[], $2::text[]::date[], $3::text[], $4::bigint[], $5::bigint[],
+           $6::bigint[], $7::bigint[], $8::bigint[])
          ON CONFLICT (account_id, day, end_user) DO UPDATE
          SET requests = known.requests + excluded.requests, prompt_tokens = known.prompt_tokens + excluded.prompt_tokens,
            completion_tokens = known.completion_tokens + excluded.completion_tokens,
@@ -188,7 +190,7 @@ const INSERT_TRANSFERS = {
   name: 'ledger.insert-transfers',
   text: `INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency,
            amount_nano, reference)
-         SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+         SELECT * FROM unnest($1::timestamptz[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
            $7::bigint[], $8::text[])`,
 };
 
@@ -196,7 +198,7 @@ const SET_BALANCES = {
   name: 'ledger.set-balances',
   text: `UPDATE ledger.accounts AS account
          SET usd_nano = change.usd_nano, diem_nano = change.diem_nano, version = change.version
-         FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[])
+         FROM unnest($1::text[]::uuid[], $2::bigint[], $3::bigint[], $4::bigint[])
            AS change (id, usd_nano, diem_nano, version)
          WHERE account.id = change.id`,
 };

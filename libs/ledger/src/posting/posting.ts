@@ -74,32 +74,28 @@ const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : oth
 
 /** The transfers to revenue: from the customer by currency, and from the write-off account for the rest. */
 function addTransfers(transfers: NewTransfer[], charge: Charge): void {
-  const { accountId, requestId: reference, at } = charge;
-  const customer = customerAccount(accountId);
-  const shared = { creditAccount: REVENUE, reference, accountId, at };
-  const { diemNano, usdNano } = charge.cost;
-  if (diemNano > 0n)
+  const { cost, writeOffNano } = charge;
+  if (cost.diemNano > 0n) transfers.push(payment(charge, 'DIEM', cost.diemNano));
+  if (cost.usdNano > 0n) transfers.push(payment(charge, 'USD', cost.usdNano));
+  if (writeOffNano > 0n)
     transfers.push({
-      kind: 'charge',
-      debitAccount: customer,
-      currency: 'DIEM',
-      amountNano: diemNano,
-      ...shared,
-    });
-  if (usdNano > 0n)
-    transfers.push({
-      kind: 'charge',
-      debitAccount: customer,
-      currency: 'USD',
-      amountNano: usdNano,
-      ...shared,
-    });
-  if (charge.writeOffNano > 0n)
-    transfers.push({
+      ...payment(charge, 'USD', writeOffNano),
       kind: 'write_off',
       debitAccount: WRITE_OFFS,
-      currency: 'USD',
-      amountNano: charge.writeOffNano,
-      ...shared,
     });
 }
+
+const payment = (
+  { accountId, requestId, at }: Charge,
+  currency: Currency,
+  amountNano: bigint,
+): NewTransfer => ({
+  kind: 'charge',
+  debitAccount: customerAccount(accountId),
+  creditAccount: REVENUE,
+  currency,
+  amountNano,
+  reference: requestId,
+  accountId,
+  at,
+});

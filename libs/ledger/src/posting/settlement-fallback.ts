@@ -36,9 +36,9 @@ export class SettlementFallback implements OnModuleInit {
     }
   }
 
-  /** The time budget of a settlement that starts now. */
-  time(): SettlementTime {
-    return new SettlementTime(this.direct.waitMs);
+  /** The time budget of a settlement that started at this moment of `performance`. */
+  time(startMs: number): SettlementTime {
+    return new SettlementTime(startMs, this.direct.waitMs);
   }
 
   /** Resolves once the charge is durable. Rejects with UNAVAILABLE; it is then never charged. */

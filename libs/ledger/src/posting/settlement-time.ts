@@ -8,8 +8,11 @@ export class SettlementTime {
   private readonly endMs: number;
 
   /** `directMs` is how long a charge may wait to be posted directly. */
-  constructor(private readonly directMs: number) {
-    this.endMs = performance.now() + LOG_MS + directMs + JOURNAL_MS;
+  constructor(
+    startMs: number,
+    private readonly directMs: number,
+  ) {
+    this.endMs = startMs + LOG_MS + directMs + JOURNAL_MS;
   }
 
   get forPosting(): number {

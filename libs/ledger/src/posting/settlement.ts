@@ -26,18 +26,18 @@ export class Settlement {
    * rejection, the hold is released.
    */
   settle(hold: Hold, charge: Charge): Promise<void> {
-    const time = this.fallback.time();
+    const startMs = performance.now();
     try {
       assertFits(hold, charge);
     } catch (error) {
-      return this.refuse(hold, time, error);
+      return this.refuse(hold, this.fallback.time(startMs), error);
     }
     return this.log.record(charge).then(
       () => {
-        countLogged();
+        logged.add(1);
         this.settled(hold, charge);
       },
-      () => this.withoutLog(hold, charge, time),
+      () => this.withoutLog(hold, charge, this.fallback.time(startMs)),
     );
   }
 
@@ -61,23 +61,22 @@ export class Settlement {
   }
 }
 
-const countLogged = (): void => money.settlements.add(1, 'log');
+const logged = money.settlements.with('log');
 
 function count({ cost, model, lines, writeOffNano }: Charge): void {
   if (cost.usdNano > 0n) money.charged.add(usdNumber(cost.usdNano), 'USD', model);
   if (cost.diemNano > 0n) money.charged.add(usdNumber(cost.diemNano), 'DIEM', model);
-  const providerNano = lines.reduce((sum, line) => sum + (line.providerNano ?? 0n), 0n);
+  let providerNano = 0n;
+  for (const line of lines) if (line.providerNano !== undefined) providerNano += line.providerNano;
   if (providerNano > 0n) money.providerCost.add(usdNumber(providerNano), model);
   if (writeOffNano > 0n) money.writtenOff.add(usdNumber(writeOffNano), 'settling');
 }
 
 function assertFits(hold: Hold, charge: Charge): void {
-  assert.equal(charge.requestId, hold.requestId, 'a charge belongs to the request of its hold');
-  assert.equal(charge.accountId, hold.accountId, 'a charge belongs to the account of its hold');
-  assert(
-    charge.cost.usdNano <= hold.amount.usdNano && charge.cost.diemNano <= hold.amount.diemNano,
-    'a cost is within its hold',
-  );
+  if (charge.requestId !== hold.requestId) assert.fail('a charge belongs to the request of its hold');
+  if (charge.accountId !== hold.accountId) assert.fail('a charge belongs to the account of its hold');
+  if (charge.cost.usdNano > hold.amount.usdNano || charge.cost.diemNano > hold.amount.diemNano)
+    assert.fail('a cost is within its hold');
   const fault = chargeFault(charge);
-  assert(fault === undefined, `a charge can be posted, but ${fault}`);
+  if (fault !== undefined) assert.fail(`a charge can be posted, but ${fault}`);
 }

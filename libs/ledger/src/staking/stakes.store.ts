@@ -179,7 +179,7 @@ const INSERT_TRANSFERS = {
   text: `WITH transfer AS (
            INSERT INTO ledger.transfers (at, account_id, kind, debit_account, credit_account, currency,
              amount_nano, reference)
-           SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+           SELECT * FROM unnest($1::timestamptz[], $2::text[]::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
              $7::bigint[], $8::text[])
            RETURNING account_id, kind, currency, reference, id, at
          )
@@ -191,7 +191,7 @@ const SET_BALANCES = {
   name: 'ledger.set-diem',
   text: `UPDATE ledger.accounts AS account
          SET diem_nano = change.diem_nano, version = change.version
-         FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[])
+         FROM unnest($1::text[]::uuid[], $2::bigint[], $3::bigint[], $4::bigint[])
            AS change (id, usd_nano, diem_nano, version)
          WHERE account.id = change.id`,
 };

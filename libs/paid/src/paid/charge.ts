@@ -1,21 +1,27 @@
 import type { Balances } from '@svc/contracts/money';
-import type { Charge, ChargeLine } from '@svc/contracts/messages';
-import type { Hold } from '@svc/contracts/ports';
+import { type Charge, type ChargeLine, NO_USAGE } from '@svc/contracts/messages';
+import type { Caller, Hold } from '@svc/contracts/ports';
+import type { Delivery } from './paid-operation.js';
 
-/** What a request delivered. `durationMs` may be fractional. */
-type Charged = Pick<Charge, 'model' | 'backend' | 'usage' | 'lines' | 'durationMs' | 'endUser'>;
+/** What was sold to whom. */
+interface Sold {
+  /** The operation's name in charges. */
+  readonly name: string;
+  readonly caller: Pick<Caller, 'endUser'>;
+}
 
 /** The charge for what was delivered, paid from the hold. What the hold does not cover is written off. */
 export function chargeOf(
   { requestId, accountId, keyId, amount }: Hold,
-  { model, backend, usage, lines, durationMs, endUser }: Charged,
+  { backend, lines, usage = NO_USAGE, durationMs }: Delivery & { durationMs: number },
+  { name, caller }: Sold,
 ): Charge {
   const { cost, writeOffNano } = payFrom(amount, sumNano(lines));
   return {
     requestId,
     accountId,
     keyId,
-    model,
+    model: name,
     backend,
     at: new Date().toISOString(),
     usage,
@@ -23,12 +29,14 @@ export function chargeOf(
     cost,
     writeOffNano,
     durationMs: Math.round(durationMs),
-    ...(endUser !== undefined && { endUser }),
+    endUser: caller.endUser,
   };
 }
 
 export function sumNano(lines: readonly ChargeLine[]): bigint {
-  return lines.reduce((sum, { amountNano }) => sum + amountNano, 0n);
+  let sum = 0n;
+  for (const { amountNano } of lines) sum += amountNano;
+  return sum;
 }
 
 /** Splits a total into what a hold can pay, DIEM first, and the rest. */

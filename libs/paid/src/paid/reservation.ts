@@ -9,7 +9,7 @@ import {
   type Limiter,
 } from '@svc/contracts/ports';
 import { type Balances, NO_MONEY, totalNano } from '@svc/contracts/money';
-import { type Charge, NO_USAGE } from '@svc/contracts/messages';
+import type { Charge } from '@svc/contracts/messages';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
 import { type Logger, type Retries, retrying } from '@svc/runtime';
 import { traced } from '@svc/telemetry';
@@ -104,7 +104,9 @@ export class Reservation {
   settle(delivery: Delivery & { durationMs: number }): Promise<PaidCost> {
     const total = sumNano(delivery.lines);
     const isUsual = delivery.lines.length > 0 && total <= this.heldNano && !this.admitted.repeat;
-    return isUsual ? this.charge(this.chargeFor(delivery)) : this.settleUnusual(delivery, total);
+    return isUsual
+      ? this.charge(chargeOf(this.hold, delivery, this.admitted))
+      : this.settleUnusual(delivery, total);
   }
 
   /** A delivery that costs nothing, or more than is held, or whose request may have been charged before. */
@@ -115,18 +117,8 @@ export class Reservation {
     }
     if (total > this.heldNano) await this.growTo(total);
     const { repeat } = this.admitted;
-    const charge = this.chargeFor(delivery);
+    const charge = chargeOf(this.hold, delivery, this.admitted);
     return this.charge(repeat ? await this.once(charge, repeat) : charge);
-  }
-
-  private chargeFor({
-    backend,
-    lines,
-    usage = NO_USAGE,
-    durationMs,
-  }: Delivery & { durationMs: number }): Charge {
-    const { name, caller } = this.admitted;
-    return chargeOf(this.hold, { model: name, backend, usage, lines, durationMs, endUser: caller.endUser });
   }
 
   private charge(charge: Charge): Promise<PaidCost> {
