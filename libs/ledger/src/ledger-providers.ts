@@ -45,7 +45,6 @@ import { NeverCharged } from './posting/never-charged.js';
 import { GiveBacks, Poster } from './posting/poster.js';
 import { PostingStore } from './posting/posting.store.js';
 import { LEDGER_GROUP, PostingProgress } from './posting/posting-progress.js';
-import { Settlement } from './posting/settlement.js';
 import { SettlementFallback } from './posting/settlement-fallback.js';
 import { RenewingLedger } from './renewing-ledger.js';
 import { StakeDayWorker } from './staking/stake-day.worker.js';
@@ -78,7 +77,6 @@ export function settling(config: SettlementConfig): Provider[] {
     EndedHolds,
     LocalLedger,
     NeverCharged,
-    Settlement,
     SettlementFallback,
   ];
 }

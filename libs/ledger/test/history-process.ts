@@ -24,7 +24,6 @@ import type { LedgerSettings } from '../src/ledger.config.js';
 import { LocalLedger } from '../src/local-ledger.js';
 import { EarlierCharges } from '../src/posting/earlier-charges.js';
 import { RenewingLedger } from '../src/renewing-ledger.js';
-import { Settlement } from '../src/posting/settlement.js';
 import { PostingProgress } from '../src/posting/posting-progress.js';
 
 /** Longer than any run of the histories. */
@@ -291,8 +290,8 @@ export class HistoryProcess {
       new Readiness(),
     );
     earlier.onApplicationBootstrap();
-    const settlement = new Settlement(new PatientLog(log), parts.fallback, new EndedHolds(this.book, logger));
-    const local = new LocalLedger(earlier, this.book, settlement);
+    const ended = new EndedHolds(this.book, logger);
+    const local = new LocalLedger(earlier, this.book, new PatientLog(log), parts.fallback, ended);
     const { LEDGER_HOLD_LEASE_MS: leaseMs, LEDGER_HOLD_MAX_MS: maxMs } = settings.config;
     // Encoded as over a wire: the processes share no memory.
     this.ledger = new RenewingLedger(overWire<Ledger>(local, LEDGER_WIRE), { leaseMs, maxMs }, logger.log);

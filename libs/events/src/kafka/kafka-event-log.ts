@@ -1,8 +1,11 @@
 import { retrying } from '@svc/runtime';
 import type { Message, TopicMessages } from 'kafkajs';
 import { type EventsLogger, silent } from '../delivery/logger.js';
-import { GroupCommitLog, type GroupCommitOptions } from '../publishing/group-commit-log.js';
-import type { PublishBatch } from '../publishing/publish-batch.js';
+import {
+  GroupCommitLog,
+  type GroupCommitOptions,
+  type PublishBatch,
+} from '../publishing/group-commit-log.js';
 import { type KafkaConnection, brokerFault } from './kafka-client.js';
 import { ReconnectingProducer } from './reconnecting-producer.js';
 

@@ -1,7 +1,11 @@
 import { createPool } from '@svc/storage';
 import { type EventsLogger, silent } from '../delivery/logger.js';
-import { GroupCommitLog, type GroupCommitOptions, PUBLISH_MS } from '../publishing/group-commit-log.js';
-import type { PublishBatch } from '../publishing/publish-batch.js';
+import {
+  GroupCommitLog,
+  type GroupCommitOptions,
+  PUBLISH_MS,
+  type PublishBatch,
+} from '../publishing/group-commit-log.js';
 import { appendBatch } from './postgres-events.store.js';
 import type { StoredBatch } from './recent-events.js';
 

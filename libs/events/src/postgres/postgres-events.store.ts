@@ -1,7 +1,7 @@
 import { textColumn } from '@svc/storage';
 import type { Client, Pool } from 'pg';
 import { type LoggedEvent, deadTopic } from '../delivery/parse-events.js';
-import type { PublishBatch } from '../publishing/publish-batch.js';
+import type { PublishBatch } from '../publishing/group-commit-log.js';
 
 export interface ConsumerName {
   readonly group: string;

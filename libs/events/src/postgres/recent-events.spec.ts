@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PublishBatch } from '../publishing/publish-batch.js';
+import { PublishBatch } from '../publishing/group-commit-log.js';
 import { counted } from '../../test/counted-events.js';
 import { RecentEvents, type StoredBatch } from './recent-events.js';
 

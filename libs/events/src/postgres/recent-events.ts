@@ -1,5 +1,5 @@
 import type { LoggedEvent } from '../delivery/parse-events.js';
-import type { PublishBatch, PublishedEvent } from '../publishing/publish-batch.js';
+import type { PublishBatch, PublishedEvent } from '../publishing/group-commit-log.js';
 import type { BatchIds } from './postgres-events.store.js';
 
 /** A batch that this process has stored. */
