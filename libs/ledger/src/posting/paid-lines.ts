@@ -47,33 +47,44 @@ export interface UsageSum {
 const NOTHING = { units: 0n, usdNano: 0n, diemNano: 0n, usdEntries: 0, diemEntries: 0 };
 
 export function usageSums(lines: readonly PaidLine[]): UsageSum[] {
-  const all: UsageSum[] = [];
-  const groups = new Map<string, UsageSum[]>();
-  let last: Charge | undefined;
-  let group: UsageSum[] = [];
-  for (const { charge, line, usdNano, diemNano } of lines) {
-    // All lines of a charge follow each other, and have few SKUs.
-    if (charge !== last) {
-      const { accountId, keyId, model } = charge;
-      const key = `${accountId}\n${dayOf(charge)}\n${keyId}\n${model}`;
-      group = groups.get(key) ?? [];
-      if (group.length === 0) groups.set(key, group);
-      last = charge;
-    }
-    let sum = group.find(({ sku }) => sku === line.sku);
+  const sums: UsageSum[] = [];
+  const byKey: ListsByKey<UsageSum> = new Map();
+  for (const paid of lines) {
+    const { charge, line, usdNano, diemNano } = paid;
+    const { accountId, keyId, model } = charge;
+    const ofKey = listOf(byKey, accountId, keyId);
+    let sum = sumFor(paid, ofKey);
     if (!sum) {
-      const { accountId, keyId, model } = charge;
       sum = { accountId, day: dayOf(charge), keyId, model, sku: line.sku, unit: line.unit, ...NOTHING };
-      group.push(sum);
-      all.push(sum);
+      ofKey.push(sum);
+      sums.push(sum);
     }
     sum.units += BigInt(line.units);
-    sum.usdNano += usdNano;
-    sum.diemNano += diemNano;
+    if (usdNano > 0n) sum.usdNano += usdNano;
     if (usdNano > 0n || diemNano === 0n) sum.usdEntries += 1;
-    if (diemNano > 0n) sum.diemEntries += 1;
+    if (diemNano === 0n) continue;
+    sum.diemNano += diemNano;
+    sum.diemEntries += 1;
   }
-  return all;
+  return sums;
+}
+
+function sumFor({ charge, line }: PaidLine, ofKey: readonly UsageSum[]): UsageSum | undefined {
+  const { model, at } = charge;
+  for (const sum of ofKey)
+    if (sum.sku === line.sku && sum.model === model && at.startsWith(sum.day)) return sum;
+  return undefined;
+}
+
+/** By account and key. Lists of a key are short: searched, they need no name to be made for each line. */
+type ListsByKey<Item> = Map<string, Map<string, Item[]>>;
+
+function listOf<Item>(lists: ListsByKey<Item>, accountId: string, keyId: string): Item[] {
+  let ofAccount = lists.get(accountId);
+  if (!ofAccount) lists.set(accountId, (ofAccount = new Map<string, Item[]>()));
+  let ofKey = ofAccount.get(keyId);
+  if (!ofKey) ofAccount.set(keyId, (ofKey = []));
+  return ofKey;
 }
 
 /** What charges add to a day (UTC) of an end user. */
@@ -114,28 +125,27 @@ export const hasUser = (charge: Charge): charge is UserCharge => charge.endUser 
 
 /** What charges add to the spending of each account's keys and end users, by hour. */
 export function keySpendings(charges: readonly Charge[]): Map<string, KeySpending[]> {
-  const byAccount = new Map<string, KeySpending[]>();
-  const known = new Map<string, { -readonly [Name in keyof KeySpending]: KeySpending[Name] }>();
-  const add = ({ accountId, cost, at }: Charge, id: string): void => {
-    const hour = at.slice(0, 13);
-    const key = `${accountId}\n${hour}\n${id}`;
-    const spending = known.get(key);
-    if (spending) {
-      spending.usdNano += cost.usdNano;
-      spending.diemNano += cost.diemNano;
-      return;
-    }
-    const first = { keyId: id, hour, ...cost };
-    known.set(key, first);
-    const spendings = byAccount.get(accountId);
-    if (spendings) spendings.push(first);
-    else byAccount.set(accountId, [first]);
-  };
+  const known: ListsByKey<Spending> = new Map();
   for (const charge of charges) {
-    add(charge, charge.keyId);
-    if (charge.endUser !== undefined) add(charge, charge.endUser);
+    addSpending(known, charge, charge.keyId);
+    if (charge.endUser !== undefined) addSpending(known, charge, charge.endUser);
   }
+  const byAccount = new Map<string, KeySpending[]>();
+  for (const [accountId, ofAccount] of known) byAccount.set(accountId, [...ofAccount.values()].flat());
   return byAccount;
+}
+
+type Spending = { -readonly [Name in keyof KeySpending]: KeySpending[Name] };
+
+function addSpending(known: ListsByKey<Spending>, { accountId, cost, at }: Charge, keyId: string): void {
+  const ofKey = listOf(known, accountId, keyId);
+  for (const spending of ofKey) {
+    if (!at.startsWith(spending.hour)) continue;
+    spending.usdNano += cost.usdNano;
+    spending.diemNano += cost.diemNano;
+    return;
+  }
+  ofKey.push({ keyId, hour: at.slice(0, 13), ...cost });
 }
 
 /** A charge's time is in UTC. */
