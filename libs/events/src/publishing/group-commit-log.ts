@@ -3,7 +3,7 @@ import { EventLog, type EventDefinition, eventText } from '@svc/contracts/messag
 import { SPAN_KIND, type Step, beginStep, events, untraced } from '@svc/telemetry';
 
 /** An event as stored. */
-export interface WireEvent {
+interface WireEvent {
   readonly topic: string;
   readonly key: string;
   /** JSON. */
