@@ -7,7 +7,10 @@ const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /** What belongs to each step: files and folders of `libs`, and packages. The first match counts. */
 const STEPS = [
-  ['settle', /^ledger\/(?:posting\/(?:settlement-fallback|charge-log|charge-fault)|local-ledger|renewing-ledger)/],
+  [
+    'settle',
+    /^ledger\/(?:posting\/(?:settlement-fallback|charge-log|charge-fault)|local-ledger|renewing-ledger)/,
+  ],
   ['post', /^(?:ledger\/|events\/(?:delivery|postgres)\/|storage\/|package (?:pg|postgres))/],
   ['publish', /^events\//],
   ['log, metrics, traces', /^(?:runtime\/logging\/|telemetry\/|package (?:pino|sonic-boom|quick-format))/],
