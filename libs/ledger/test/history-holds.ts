@@ -99,8 +99,8 @@ export class HoldsModel {
     const amount = 'hold' in outcome ? outcome.hold.amount : undefined;
     this.expectTaken(request, request, amount ?? outcome);
     if (!amount) return;
-    const { requestId, accountId, keyId, keyLimit } = request;
-    const hold: Hold = { requestId, accountId, keyId, amount, before, ...(keyLimit && { keyLimit }) };
+    const { requestId, accountId, keyId, keyLimit, userLimit } = request;
+    const hold: Hold = { requestId, accountId, keyId, amount, before, keyLimit, userLimit };
     assert.deepEqual(outcome, { hold }, 'a hold says what it is');
     this.place(hold, amount);
   }
