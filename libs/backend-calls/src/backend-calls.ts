@@ -3,7 +3,7 @@ import { Problem } from '@svc/contracts/problems';
 import { Exchange, ExchangeAborted, type ExchangeRequest, ExchangeTimedOut, type Logger } from '@svc/runtime';
 import { OTHER, type Step, router, tracing } from '@svc/telemetry';
 import { BackendError } from './backend-error.js';
-import { sharerOf } from './call-share.js';
+import { placeRequestOf } from './call-share.js';
 import { workOf } from './call-work.js';
 import { Attempt } from './attempt.js';
 import { AttemptLimits } from './attempt-limits.js';
@@ -34,10 +34,8 @@ interface PlannedCall<Part> extends Candidate {
   readonly plan: CallPlan<Part>;
 }
 
-type BuiltRequest = Omit<ExchangeRequest, 'pauseMs' | 'deadlineMs'>;
-
-/** Whose call it is at a backend, and its step in the trace. */
-interface CallStep {
+/** Whose call it is at a backend, its step in the trace, and how long it may take. */
+interface CallStep extends Pick<ExchangeRequest, 'pauseMs' | 'deadlineMs'> {
   readonly call: RoutedCall;
   readonly step: Step | undefined;
   readonly signal: AbortSignal;
@@ -90,15 +88,12 @@ export class BackendCalls {
     let retries = 0;
     const { kind = 'chat', model, accountId } = call;
     const work = workOf(call, mode.isStream);
-    const able = this.pool.candidates(call.backends, call, work).flatMap((live): PlannedCall<Part>[] => {
-      const plan = mode.at(live);
-      return plan ? [{ live, plan }] : [];
-    });
+    const able = plannedCalls(this.pool.candidates(call.backends, call, work), mode);
     const candidates = mode.order ? await mode.order(able) : able;
     const { connections } = this.pool;
     const fresh = mayRepeat(kind, candidates.length) ? connections.fresh : undefined;
     const waitMs = Math.min(this.settings.ROUTER_QUEUE_TIMEOUT_MS, mode.deadlineMs);
-    const places = new Places(candidates, { ...sharerOf(call), waitMs, signal });
+    const places = new Places(candidates, placeRequestOf(call, waitMs, signal));
     const limits = new AttemptLimits(mode, this.settings.ROUTER_ATTEMPT_TIMEOUT_MS);
     for (;;) {
       const next = places.next();
@@ -118,19 +113,12 @@ export class BackendCalls {
       const leftMs = endMs - performance.now();
       const limitMs = limits.of(live, { leftMs, isLast: number === candidates.length });
       try {
-        const target = this.requestOf(to, { call, step: attempt.step, signal });
-        const request = {
-          ...(target instanceof Promise ? await target : target),
-          pauseMs: mode.pauseMs,
-          deadlineMs: Math.max(1, limitMs),
-        };
-        const options = {
-          signal,
-          onEnd: attempt.ended,
-          fresh,
-          keepsEnd: work !== undefined || isShared,
-          holder: attempt,
-        };
+        const { pauseMs } = mode;
+        const calling = { call, step: attempt.step, signal, pauseMs, deadlineMs: Math.max(1, limitMs) };
+        const target = this.requestOf(to, calling);
+        const request = target instanceof Promise ? await target : target;
+        const keepsEnd = work !== undefined || isShared;
+        const options = { signal, onEnd: attempt.ended, fresh, keepsEnd, holder: attempt };
         const exchange = await Exchange.start(connections.kept, request, options);
         const taking = taken(exchange, to, mode);
         const part = taking instanceof Promise ? await taking : taking;
@@ -187,18 +175,18 @@ export class BackendCalls {
   /** A promise only for a call that shows who makes it by more than a key. */
   private requestOf<Part>(
     { live, plan }: PlannedCall<Part>,
-    { call: { requestId, encryption }, step, signal }: CallStep,
-  ): BuiltRequest | Promise<BuiltRequest> {
+    { call: { requestId, encryption }, step, signal, pauseMs, deadlineMs }: CallStep,
+  ): ExchangeRequest | Promise<ExchangeRequest> {
     const key = this.credentials.keyOf(live);
-    const headers = plan.headers({ requestId, key, encryption });
-    if (step) tracing.toBackend(step, headers);
-    const { path: ofPlan, headers: own, ...request } = plan.request();
+    const usual = plan.headers({ requestId, key, encryption });
+    if (step) tracing.toBackend(step, usual);
+    const { method = 'POST', path: ofPlan, headers: own, body } = plan.request();
     const { origin } = live;
     const path = `${live.basePath}${ofPlan}` || '/';
-    const built = { ...request, origin, path, headers: own ? { ...headers, ...own } : headers };
+    const headers = own ? { ...usual, ...own } : usual;
+    const built = { method, origin, path, headers, body, pauseMs, deadlineMs };
     if (!plan.authorization) return built;
-    const { method = 'POST', body = [] } = request;
-    const shown = plan.authorization.headersOf({ method, origin, path, body, key });
+    const shown = plan.authorization.headersOf({ method, origin, path, body: body ?? [], key });
     const whole = shown.then((more) => ({ ...built, headers: { ...built.headers, ...more } }));
     return whileWanted(whole, signal);
   }
@@ -241,6 +229,19 @@ export class BackendCalls {
     const fields = { requestId, model, backend: live.name, status, reason: reasonForLogs(error, sent) };
     this.settings.log.warn(fields, 'a backend rejected a request');
   }
+}
+
+/** The calls of backends that can do what is asked, with their requests. */
+function plannedCalls<Part>(
+  candidates: readonly LiveBackend[],
+  mode: CallMode<Part>,
+): readonly PlannedCall<Part>[] {
+  const able: PlannedCall<Part>[] = [];
+  for (const live of candidates) {
+    const plan = mode.at(live);
+    if (plan) able.push({ live, plan });
+  }
+  return able;
 }
 
 /** What a call waits for, such as a token, unless its caller leaves first. */

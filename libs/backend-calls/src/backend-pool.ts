@@ -130,7 +130,10 @@ export class BackendPool {
 
   /** All backends of these entries, in and out of service, as they are in the catalogue. */
   members(backends: readonly Backend[]): LiveBackend[] {
-    return backends.flatMap((entry, position) => [...this.resolve(entry, position)]);
+    const members: LiveBackend[] = [];
+    for (const [position, entry] of backends.entries())
+      for (const live of this.resolve(entry, position)) members.push(live);
+    return members;
   }
 
   /** Drops the loads of backends other than these, unless in use. */

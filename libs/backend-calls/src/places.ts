@@ -22,7 +22,8 @@ export interface PlaceRequest extends Sharer {
  */
 export class Places<To extends Candidate> {
   private at = 0;
-  private readonly full = new Set<To>();
+  /** Those without a free slot; most calls meet none. */
+  private full: Set<To> | undefined;
   /** Set when the first wait begins. */
   private endMs: number | undefined;
 
@@ -38,17 +39,17 @@ export class Places<To extends Candidate> {
       const to = candidates[this.at] as To;
       this.at += 1;
       // One that does not respond is no relief for those that do.
-      if (to.live.health.isDown && this.full.size > 0) continue;
+      if (to.live.health.isDown && this.full) continue;
       const isShared = to.live.load.waitingCalls > 0;
       const giveBack = to.live.take(request);
       if (giveBack) return { to, giveBack, isShared };
-      this.full.add(to);
+      (this.full ??= new Set()).add(to);
     }
-    return this.full.size > 0 ? this.whenFree() : undefined;
+    return this.full && this.full.size > 0 ? this.whenFree(this.full) : undefined;
   }
 
-  private async whenFree(): Promise<Place<To> | undefined> {
-    const { full, request } = this;
+  private async whenFree(full: Set<To>): Promise<Place<To> | undefined> {
+    const { request } = this;
     this.endMs ??= performance.now() + request.waitMs;
     const place = await firstPlace(full, { ...request, waitMs: this.endMs - performance.now() });
     if (place) full.delete(place.to);

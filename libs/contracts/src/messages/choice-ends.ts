@@ -58,13 +58,18 @@ const plain = (name: string): string =>
     .replace(/[^a-z0-9]/g, '')
     .replace(/^(?:(?:finish|stop)?reason)+/, '');
 
-const ENDS: ReadonlyMap<string, ChoiceEnd | 'not yet'> = new Map(
-  Object.entries(NAMES).flatMap(([end, names]) =>
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [plain(name), end as ChoiceEnd | 'not yet']),
-  ),
+const LISTED = Object.entries(NAMES).flatMap(([end, names]) =>
+  names
+    .trim()
+    .split(/\s+/)
+    .map((name) => ({ name, read: { end: end as ChoiceEnd | 'not yet' } })),
+);
+
+/** The names as they are written above, which are those of most servers. */
+const AS_LISTED: ReadonlyMap<string, ReadChoiceEnd> = new Map(LISTED.map(({ name, read }) => [name, read]));
+
+const PLAIN: ReadonlyMap<string, ReadChoiceEnd> = new Map(
+  LISTED.map(({ name, read }) => [plain(name), read]),
 );
 
 const NOT_YET: ReadChoiceEnd = { end: 'not yet' };
@@ -75,8 +80,8 @@ export function readChoiceEnd(reason: unknown): ReadChoiceEnd {
   // SGLang's own interface has an object with a type.
   const name: unknown = typeof reason === 'object' && 'type' in reason ? reason.type : reason;
   if (typeof name !== 'string') return { end: 'unknown', name: typeof name };
-  const end = name.length > NAME_CHARACTERS ? undefined : ENDS.get(plain(name));
-  return end === undefined ? { end: 'unknown', name: name.slice(0, NAME_CHARACTERS) } : { end };
+  const known = AS_LISTED.get(name) ?? (name.length > NAME_CHARACTERS ? undefined : PLAIN.get(plain(name)));
+  return known ?? { end: 'unknown', name: name.slice(0, NAME_CHARACTERS) };
 }
 
 /** Whether a choice has failed: its server says so, or puts an error into it. */

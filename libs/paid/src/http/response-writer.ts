@@ -271,10 +271,8 @@ export class ResponseWriter {
 
   private writeHead(own: HeaderValues): void {
     const { reply } = this;
-    const head: (string | number)[] = [];
-    append(head, reply.getHeaders());
-    append(head, this.headers);
-    append(head, own);
+    const length = append(own, append(this.headers, append(reply.getHeaders(), 0)));
+    head.length = length;
     reply.hijack();
     reply.raw.writeHead(200, head as string[]);
   }
@@ -290,9 +288,18 @@ export class ResponseWriter {
   }
 }
 
-/** Appends names and values to a head. */
-function append(head: (string | number)[], values: Readonly<Record<string, unknown>>): void {
-  for (const name of Object.keys(values)) head.push(name, values[name] as string | number);
+/** The names and values of the head that is being written. Node does not keep them. */
+const head: (string | number)[] = [];
+
+/** Puts names and values into the head from a place on. Returns where they end. */
+function append(values: Readonly<Record<string, unknown>>, from: number): number {
+  let at = from;
+  for (const name of Object.keys(values)) {
+    head[at] = name;
+    head[at + 1] = values[name] as string | number;
+    at += 2;
+  }
+  return at;
 }
 
 /**

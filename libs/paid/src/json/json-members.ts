@@ -33,7 +33,9 @@ export function jsonElements(text: string): string[] {
 
 /** Joins members into the text of an object. */
 export function jsonObject(members: ReadonlyMap<string, string>): string {
-  const parts: string[] = [];
-  for (const [name, value] of members) parts.push(`${JSON.stringify(name)}:${value}`);
-  return `{${parts.join(',')}}`;
+  let text = '';
+  members.forEach((value, name) => {
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${value}`;
+  });
+  return text === '' ? '{}' : `${text}}`;
 }

@@ -40,13 +40,12 @@ const PLACES = {
 export function readUsage(body: Fields): ReportedUsage | undefined {
   const { usage } = body;
   if (!isFields(usage) || !('prompt_tokens' in usage)) return undefined;
-  const details = (detail: Detail): number => count(...PLACES[detail].map((place) => valueAt(body, place)));
   const read = {
     promptTokens: count(usage['prompt_tokens']),
     completionTokens: count(usage['completion_tokens']),
-    cachedTokens: details('cachedTokens'),
-    cacheWriteTokens: details('cacheWriteTokens'),
-    reasoningTokens: details('reasoningTokens'),
+    cachedTokens: detailOf(body, 'cachedTokens'),
+    cacheWriteTokens: detailOf(body, 'cacheWriteTokens'),
+    reasoningTokens: detailOf(body, 'reasoningTokens'),
   };
   return withinTotals(read, count(usage['total_tokens']));
 }
@@ -74,9 +73,19 @@ function withinTotals(usage: Usage, total: number): ReportedUsage {
   };
 }
 
+function detailOf(body: Fields, detail: Detail): number {
+  for (const place of PLACES[detail]) {
+    const value = count(valueAt(body, place));
+    if (value > 0) return value;
+  }
+  return 0;
+}
+
 /** The first positive integer among the counts that a backend reported, or 0. */
-export const count = (...values: readonly unknown[]): number =>
-  Number(values.find((value) => Number.isSafeInteger(value) && Number(value) > 0) ?? 0);
+export function count(...values: readonly unknown[]): number {
+  for (const value of values) if (Number.isSafeInteger(value) && Number(value) > 0) return Number(value);
+  return 0;
+}
 
 function valueAt(fields: Fields, place: readonly string[]): unknown {
   let value: unknown = fields;

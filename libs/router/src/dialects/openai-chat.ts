@@ -1,7 +1,7 @@
 import { BackendError, begins, errorStatus } from '@svc/backend-calls';
 import { type Differences, hostedRequest } from '../chat/hosted-members.js';
 import { requestIn } from '../chat/other-forms.js';
-import type { ChatDialect } from '../dialect/dialect.js';
+import type { ChatDialect, OwnChatMembers } from '../dialect/dialect.js';
 
 /** The first part of a body up to this size is joined with the prefix. */
 const JOINED_BYTES = 262_144;
@@ -14,10 +14,9 @@ const CHOICES = /"choices"\s*:\s*\[\s*\{/;
 
 export const chat: ChatDialect = {
   request(own, [first = new Uint8Array(), ...others]) {
-    const head = Buffer.from(`${JSON.stringify(own).slice(0, -1)},`);
-    const rest = first.subarray(1);
-    const begin = rest.length > JOINED_BYTES ? [head, rest] : [Buffer.concat([head, rest])];
-    return { path: '/chat/completions', body: [...begin, ...others] };
+    const head = headOf(own);
+    const begin = first.length > JOINED_BYTES ? [head, first.subarray(1)] : [joined(head, first)];
+    return { path: PATH, body: others.length === 0 ? begin : [...begin, ...others] };
   },
 
   checkCompletion(body) {
@@ -30,6 +29,26 @@ export const chat: ChatDialect = {
 
   begins,
 };
+
+const PATH = '/chat/completions';
+
+/** The beginnings of bodies, each up to the first member of the request. */
+const heads = new WeakMap<OwnChatMembers, Buffer>();
+
+function headOf(own: OwnChatMembers): Buffer {
+  let head = heads.get(own);
+  if (!head) heads.set(own, (head = Buffer.from(`${JSON.stringify(own).slice(0, -1)},`)));
+  return head;
+}
+
+/** The beginning of a body and the rest of an object, without its first brace. */
+function joined(head: Buffer, object: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(head.length + object.length - 1);
+  // The brace comes to where the head ends.
+  bytes.set(object, head.length - 1);
+  bytes.set(head);
+  return bytes;
+}
 
 /** The same at a provider that takes other members. */
 export const hostedChat = (differences: Differences): ChatDialect => ({

@@ -7,12 +7,20 @@ import type { OwnChatMembers } from '../dialect/dialect.js';
  * accounts in its cache.
  */
 export function ownMembers(
-  { model, cacheSaltEnv, thinking, betas }: Backend,
+  backend: Backend,
   accountId: string,
   secretOf: (name: string) => string | undefined,
 ): OwnChatMembers {
-  if (cacheSaltEnv === undefined) return { model, ...(thinking && { thinking }), ...(betas && { betas }) };
+  const { model, cacheSaltEnv, thinking, betas } = backend;
+  if (cacheSaltEnv === undefined) {
+    let own = known.get(backend);
+    if (!own) known.set(backend, (own = { model, ...(thinking && { thinking }), ...(betas && { betas }) }));
+    return own;
+  }
   const secret = secretOf(cacheSaltEnv) ?? '';
   if (secret === '') throw new Error(`${cacheSaltEnv} is not set`);
   return { model, cache_salt: createHmac('sha256', secret).update(accountId).digest('base64url') };
 }
+
+/** Those of backends that do not separate accounts. */
+const known = new WeakMap<Backend, OwnChatMembers>();

@@ -31,7 +31,7 @@ export interface ExchangeRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   /** An array is streamed as fast as the connection takes it. */
-  readonly body?: string | Uint8Array | readonly Uint8Array[];
+  readonly body?: string | Uint8Array | readonly Uint8Array[] | undefined;
   /** The longest pause within the response body. */
   readonly pauseMs: number;
   /** The initial deadline; `endWithin` replaces it. */
@@ -109,7 +109,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (signal?.aborted) {
       exchange.finish(abortError());
     } else {
-      signal?.addEventListener('abort', exchange.onAbort, { once: true });
+      // Without options, which cost more than the rest; the end removes it.
+      signal?.addEventListener('abort', exchange.onAbort);
       exchange.endWithin(request.deadlineMs);
       if (fresh) exchange.again = () => exchange.dispatch(fresh, request);
       exchange.dispatch(dispatcher, request);

@@ -52,9 +52,18 @@ export function readHead(text: string): ReceivedHead {
   return { status, headers, framing: framingOf(status, headers), keptMs: keptFor(line[1] === '1', headers) };
 }
 
+/**
+ * An object that inherits no names. V8 gives those of one class and the same members a layout in common, and
+ * one of `Object.create(null)` a table of its own.
+ */
+const OwnMembers = function OwnMembers() {
+  // It has the members that it is given.
+} as unknown as new () => Record<string, string | string[]>;
+OwnMembers.prototype = Object.create(null) as object;
+
 /** Reads lines of headers, as undici does: names in lower case, with a list of values if one is repeated. */
 export function readHeaders(text: string, from = 0): ResponseHeaders {
-  const headers: Record<string, string | string[]> = Object.create(null) as Record<string, string>;
+  const headers = new OwnMembers();
   for (let at = from; at < text.length;) {
     const end = lineEnd(text, at);
     const colon = nameEnd(text, at, end);
@@ -114,8 +123,9 @@ function framingOf(status: number, headers: ResponseHeaders): Framing {
 
 function keptFor(isPersistent: boolean, headers: ResponseHeaders): number | undefined {
   const { connection, 'keep-alive': kept } = headers;
-  const asks = connection === undefined ? '' : [connection].flat().join(',').toLowerCase();
-  const words = asks === '' ? [] : asks.split(',').map((word) => word.trim());
+  const asks = connection === undefined ? '' : String(connection).toLowerCase();
+  // Usually the one word, or nothing.
+  const words = asks === '' || asks === 'keep-alive' ? asks : asks.split(',').map((word) => word.trim());
   if (words.includes('close') || (!isPersistent && !words.includes('keep-alive'))) return 0;
   const seconds = typeof kept === 'string' ? KEPT.exec(kept)?.[1] : undefined;
   if (seconds === undefined) return undefined;

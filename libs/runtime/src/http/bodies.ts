@@ -77,7 +77,7 @@ export class Bodies {
       return;
     }
     const type = typeOf(request);
-    if (type === undefined || ![bodyType].flat().includes(type)) {
+    if (type === undefined || !(typeof bodyType === 'string' ? bodyType === type : bodyType.includes(type))) {
       done(new Problem('INVALID_CONTENT_TYPE'));
       return;
     }
@@ -175,7 +175,8 @@ export class Bodies {
 
 /** The media type without parameters. */
 function typeOf({ headers }: Incoming): string | undefined {
-  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  const { 'content-type': type } = headers;
+  return type === JSON_TYPE ? type : type?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /** `undefined` for an unsupported encoding. */

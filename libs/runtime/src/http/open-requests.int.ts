@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { endUnread } from './open-requests.js';
+import { UnreadResponses } from './open-requests.js';
 
 const UNREAD_MS = 1_000;
 /** More than a kernel buffers for a connection. */
@@ -16,8 +16,9 @@ let ended: Promise<unknown[]>;
 beforeEach(async () => {
   const closed = Promise.withResolvers<unknown[]>();
   ended = closed.promise;
+  const unread = new UnreadResponses(UNREAD_MS);
   server = createServer((_request, response) => {
-    endUnread(response, UNREAD_MS);
+    unread.begin(response);
     response.on('close', () => closed.resolve([response.writableFinished]));
     // Late, like the response of a slow model.
     setTimeout(() => response.end(ANSWER), 2 * UNREAD_MS);

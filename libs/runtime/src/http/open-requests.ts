@@ -43,12 +43,36 @@ export class OpenRequests {
   }
 }
 
+/** How often responses are looked for that their clients leave unread. */
+const SWEEP_MS = 5_000;
+
 /**
- * Disconnects a client that does not read the rest of a response that has ended: it would stay in memory
- * while the client is connected. A client that reads slowly is given time.
+ * Disconnects clients that do not read the rest of a response that has ended: it would stay in memory while
+ * the client is connected. A client that reads slowly is given time.
  */
-export function endUnread(raw: ServerResponse, unreadMs = UNREAD_MS): void {
-  raw.on('prefinish', () => {
-    if (raw.writableLength > SMALL_BYTES) raw.setTimeout(unreadMs, () => raw.destroy());
-  });
+export class UnreadResponses {
+  private readonly open = new Set<ServerResponse>();
+  private sweeping: NodeJS.Timeout | undefined;
+
+  constructor(private readonly unreadMs = UNREAD_MS) {}
+
+  begin(raw: ServerResponse): void {
+    this.open.add(raw);
+    this.sweeping ??= setInterval(() => this.sweep(), Math.min(SWEEP_MS, this.unreadMs)).unref();
+  }
+
+  end(raw: ServerResponse): void {
+    this.open.delete(raw);
+  }
+
+  private sweep(): void {
+    for (const raw of this.open) {
+      const isUnread = raw.writableEnded && raw.writableLength > SMALL_BYTES;
+      if (isUnread) raw.setTimeout(this.unreadMs, () => raw.destroy());
+      if (isUnread || raw.destroyed) this.open.delete(raw);
+    }
+    if (this.open.size > 0) return;
+    clearInterval(this.sweeping);
+    this.sweeping = undefined;
+  }
 }

@@ -55,6 +55,8 @@ export function chatOperation(plan: ChatPlan, sizes: HoldSizes): PaidOperation {
   };
 }
 
+const NOTHING: readonly ChargeLine[] = [];
+
 /** The hold of a completion: what it covers in tokens, and what the completion has cost so far. */
 export class ChatHold {
   /** Tokens of the prompt that is sent to a backend. */
@@ -101,9 +103,9 @@ export class ChatHold {
   }
 
   /** Replaces the amount held for purchases by their price. The rest becomes available for the response. */
-  buy(purchases: readonly ChargeLine[] = []): void {
-    this.bought = purchases;
-    this.extrasNano = sumNano(purchases);
+  buy(purchases: readonly ChargeLine[] | undefined): void {
+    this.bought = purchases ?? NOTHING;
+    this.extrasNano = purchases ? sumNano(purchases) : 0n;
   }
 
   /**

@@ -16,14 +16,19 @@ export function priceUsage(model: Model, usage: Usage): ChargeLine[] {
   const { rates, providerRates: provider } = ratesFor(model, usage.promptTokens);
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
-  const isOnePrice = [rates, provider].every((each) => each?.cacheWriteHourNano === each?.cacheWriteNano);
+  const isOnePrice =
+    written === 0 || [rates, provider].every((each) => each?.cacheWriteHourNano === each?.cacheWriteNano);
   const forHour = isOnePrice ? 0 : Math.min(usage.hourCacheWriteTokens ?? 0, written);
   const lines: ChargeLine[] = [];
   const add = (kind: TokenKind, units: number, rate: keyof Rates): void => {
     if (units === 0) return;
-    const sku = tokenSku(model.id, kind, model.soldTier?.name);
-    const price = { sku, unit: 'token', priceNanoPerMillion: rates[rate] } as const;
-    lines.push(chargeLine({ ...price, providerNanoPerMillion: provider?.[rate] }, units));
+    const price = {
+      sku: tokenSku(model.id, kind, model.soldTier?.name),
+      unit: 'token',
+      priceNanoPerMillion: rates[rate],
+      providerNanoPerMillion: provider?.[rate],
+    } as const;
+    lines.push(chargeLine(price, units));
   };
   add('input', usage.promptTokens - cached - written, 'inputNano');
   add('cacheRead', cached, 'cacheInputNano');
@@ -94,11 +99,18 @@ export function tokensWithin(model: Model, promptTokens: number, amountNano: big
 }
 
 function promptAtMostNano(model: Model, promptTokens: number): bigint {
-  const { inputNano, cacheInputNano, cacheWriteNano, cacheWriteHourNano } = ratesFor(
-    model,
-    promptTokens,
-  ).rates;
-  let dearest = inputNano;
-  for (const rate of [cacheInputNano, cacheWriteNano, cacheWriteHourNano]) if (rate > dearest) dearest = rate;
-  return pricedNano(promptTokens, dearest);
+  return pricedNano(promptTokens, dearestOf(ratesFor(model, promptTokens).rates));
+}
+
+/** The highest price of a prompt's tokens, by rates. */
+const dearest = new WeakMap<Rates, bigint>();
+
+function dearestOf(rates: Rates): bigint {
+  let highest = dearest.get(rates);
+  if (highest !== undefined) return highest;
+  highest = rates.inputNano;
+  for (const rate of ['cacheInputNano', 'cacheWriteNano', 'cacheWriteHourNano'] as const)
+    if (rates[rate] > highest) highest = rates[rate];
+  dearest.set(rates, highest);
+  return highest;
 }

@@ -13,6 +13,7 @@ import type { SearchTerms } from '../web/web-plan.js';
 import { PaymentDemands } from '@svc/identity/wallets';
 import { ChatPipeline } from './chat.pipeline.js';
 import { completionEnded, completionStarted } from './completion-metrics.js';
+import type { ChatExchange } from './exchange.js';
 
 /** A request for a completion, in the terms of chat completions, and how to write the response. */
 interface RequestedCompletion {
@@ -37,35 +38,9 @@ export class Completions {
   ) {}
 
   /** Resolves when the response is written and settled. Refuses as the pipeline. */
-  async response(
-    request: Incoming,
-    reply: Outgoing,
-    { chat, json, dialect, origin, original, search }: RequestedCompletion,
-  ): Promise<void> {
-    const { id: requestId, record, caller } = request;
-    assert(caller, 'the route lets nobody in without a key');
-    const encryption = encryptionHeaders(request.headers);
-    const session = sessionOf(request.headers);
-    const { config } = this.settings;
-    const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
-    if (chat.stream !== true) client.outlastIfRepeated();
-    const { GATEWAY_BACKEND_IDLE_TIMEOUT_MS: idleTimeoutMs, GATEWAY_LEDGER_TIMEOUT_MS: ledgerTimeoutMs } =
-      config;
-    const limits = { idleTimeoutMs, ledgerTimeoutMs };
-    const exchange = {
-      requestId,
-      caller,
-      chat,
-      json,
-      dialect,
-      original,
-      search,
-      encryption,
-      session,
-      record,
-      client,
-      ...limits,
-    };
+  async response(request: Incoming, reply: Outgoing, completion: RequestedCompletion): Promise<void> {
+    const exchange = this.exchangeOf(request, reply, completion);
+    const { record, client, caller } = exchange;
     const work = this.background.begin(record);
     completionStarted();
     let fault: unknown;
@@ -75,11 +50,38 @@ export class Completions {
       fault = error;
       reply.headers(client.headers);
       const refusal = await this.demands.refusalFor(caller, error, { request, reply });
-      throw origin ? atOrigin(refusal, origin) : refusal;
+      throw completion.origin ? atOrigin(refusal, completion.origin) : refusal;
     } finally {
       completionEnded(record, fault);
       client.close();
       work.end();
     }
+  }
+
+  private exchangeOf(
+    request: Incoming,
+    reply: Outgoing,
+    { chat, json, dialect, original, search }: RequestedCompletion,
+  ): ChatExchange {
+    const { id: requestId, record, caller } = request;
+    assert(caller, 'the route lets nobody in without a key');
+    const { config } = this.settings;
+    const client = new ResponseWriter(request, reply, config, dialect.keepAliveFrame);
+    if (chat.stream !== true) client.outlastIfRepeated();
+    return {
+      requestId,
+      caller,
+      chat,
+      json,
+      dialect,
+      original,
+      search,
+      encryption: encryptionHeaders(request.headers),
+      session: sessionOf(request.headers),
+      record,
+      client,
+      idleTimeoutMs: config.GATEWAY_BACKEND_IDLE_TIMEOUT_MS,
+      ledgerTimeoutMs: config.GATEWAY_LEDGER_TIMEOUT_MS,
+    };
   }
 }

@@ -34,7 +34,7 @@ export class AssembledChoice {
   private readonly message: Fields = { content: null, refusal: null, reasoning_content: null };
   private readonly toolCalls: Fields[] = [];
   /** The entries of lists in the message, by list and index. */
-  private readonly entries = new Map<unknown[], Map<unknown, Fields>>();
+  private entries: Map<unknown[], Map<unknown, Fields>> | undefined;
   private logprobs: Fields | null = null;
   private finishReason: FinishReason | null = null;
   private stopReason: 'stop' | 'length' | null = null;
@@ -47,9 +47,9 @@ export class AssembledChoice {
     this.finishReason = finished ?? this.finishReason;
     this.stopReason = stopped ?? this.stopReason;
     this.logprobs = joinLogprobs(this.logprobs, logprobs);
-    const { tool_calls: fragments, ...members } = delta;
-    for (const [name, value] of Object.entries(members)) this.addMember(name, value);
-    for (const fragment of fieldsOf(fragments)) this.addFragment(fragment);
+    for (const name of Object.keys(delta)) if (name !== 'tool_calls') this.addMember(name, delta[name]);
+    const { tool_calls: fragments } = delta;
+    if (fragments !== undefined) for (const fragment of fieldsOf(fragments)) this.addFragment(fragment);
   }
 
   /** The assembled choice. A choice without a finish reason was cut off; its tool calls stay incomplete. */
@@ -85,8 +85,9 @@ export class AssembledChoice {
 
   /** Appends to a list that arrives in parts. An entry with the index of an earlier one extends its text. */
   private addEntries(list: unknown[], more: readonly unknown[]): void {
-    const byIndex = this.entries.get(list) ?? firstByIndex(list);
-    this.entries.set(list, byIndex);
+    const entries = (this.entries ??= new Map<unknown[], Map<unknown, Fields>>());
+    const byIndex = entries.get(list) ?? firstByIndex(list);
+    entries.set(list, byIndex);
     for (const entry of more) {
       const index = isFields(entry) ? entry['index'] : undefined;
       const known = index === undefined ? undefined : byIndex.get(index);

@@ -100,7 +100,8 @@ export class OutputNormaliser {
   finish(reason: 'stop' | 'length'): ChoicePiece[] {
     if (this.choices.size === 0) this.stateOf(0);
     const pieces: ChoicePiece[] = [];
-    for (const [index, { tool }] of this.choices) {
+    for (const [index, { tool, finished: isFinished }] of this.choices) {
+      if (isFinished && !tool?.call) continue;
       const piece = tool?.call
         ? { index, delta: {}, logprobs: null, finish_reason: reason, stop_reason: undefined }
         : this.readPiece({ ...NOTHING, index, delta: {}, end: reason });

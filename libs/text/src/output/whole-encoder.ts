@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf } from '@svc/contracts/inference';
+import { fieldsOf } from '@svc/contracts/inference';
 import type { ResponseWriter } from '@svc/paid/http';
 import type { DocumentsCall } from '../web/documents-call.js';
 import { type ResponseEncoder, type ChargedOutput, costView } from './output-relay.js';
@@ -45,8 +45,10 @@ export class WholeEncoder implements ResponseEncoder {
   end({ ending, usage, cost, hasOutput }: ChargedOutput): Promise<void> | undefined {
     const { id, model, documents, serviceTier } = this.about;
     this.add(this.normaliser.finish(ending.kind === 'done' ? 'stop' : 'length'));
-    const choices = Array.from(this.choices.values()).toSorted((a, b) => a.index - b.index);
-    const body: Fields = {
+    const choices = Array.from(this.choices.values());
+    if (choices.length > 1) choices.sort((a, b) => a.index - b.index);
+    const { promptLogprobs } = this.normaliser;
+    const body = {
       id,
       object: this.shape?.object ?? 'chat.completion',
       created: Math.floor(Date.now() / 1_000),
@@ -61,9 +63,8 @@ export class WholeEncoder implements ResponseEncoder {
       service_tier: serviceTier,
       prompt_token_ids: this.normaliser.facts.promptTokenIds,
       svc_parameters: echoOf(this.about, hasOutput, this.normaliser.facts.citedUrls),
+      prompt_logprobs: promptLogprobs === undefined ? null : undefined,
     };
-    const { promptLogprobs } = this.normaliser;
-    if (promptLogprobs === undefined) body['prompt_logprobs'] = null;
     const json = JSON.stringify(body);
     if (promptLogprobs === undefined) return this.writer.send(json);
     return this.writer.send(`${json.slice(0, -1)},"prompt_logprobs":${promptLogprobs}}`);

@@ -33,7 +33,12 @@ interface PlacedPart {
 }
 
 /** The replacement of each changed part; undefined if it is removed. */
-type ReadyParts = Map<ContentPart, EditedPart | undefined>;
+type ReadyParts = ReadonlyMap<ContentPart, EditedPart | undefined>;
+
+/** Most requests have nothing to leave out or to change. */
+const NO_MESSAGES: ReadonlySet<Message> = new Set();
+const NO_PARTS: ReadonlySet<ContentPart> = new Set();
+const UNCHANGED: ReadyParts = new Map();
 
 /** A prompt as a backend gets it. */
 export interface PreparedPrompt {
@@ -112,13 +117,12 @@ export class Preparation {
     const { instructions = '', block: untrusted = '' } = findings ?? {};
     const prompts = this.prompts.for(plan.parameters, plan.model);
     const prompt = (instructions === '' ? prompts : [...prompts, instructions]).join('\n\n');
-    const dropped = new Set(messages.filter(isEmpty));
+    const dropped = messages.some(isEmpty) ? new Set(messages.filter(isEmpty)) : NO_MESSAGES;
     if (dropped.size === messages.length) throw allEmpty();
     const placed = partsOf(messages);
-    const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : new Set<ContentPart>();
+    const left = plan.model.capabilities.maxImages === 1 ? imagesLeftOut(messages) : NO_PARTS;
     const toRead = placed.filter(({ part }) => part.type !== 'text' && !left.has(part));
     const edited = (parts: ReadyParts): MessageList | undefined => {
-      for (const part of left) parts.set(part, undefined);
       const rules = templateRules(plan.model.backends, plan.encryption !== undefined);
       plan.text.edits = { prompt, parts: editedPlaces(placed, parts) };
       const isUnchanged = prompt === '' && dropped.size === 0 && parts.size === 0;
@@ -128,8 +132,10 @@ export class Preparation {
     };
     // The many requests without attachments do not wait, which would cost more than the rest of their
     // preparation.
-    if (toRead.length === 0) return edited(new Map());
-    return traced('attachments', () => this.readyAll(toRead, plan, signal)).then(edited);
+    if (toRead.length === 0) return edited(without(left));
+    return traced('attachments', () => this.readyAll(toRead, plan, signal)).then((parts) =>
+      edited(without(left, parts)),
+    );
   }
 
   /** The changed parts and their replacements. */
@@ -141,7 +147,7 @@ export class Preparation {
     const { accountId, model } = plan;
     const { strings } = plan.text;
     const takesImages = model.capabilities.supportsVision === true;
-    const changed: ReadyParts = new Map();
+    const changed = new Map<ContentPart, EditedPart | undefined>();
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const limit = pLimit(AT_ONCE);
@@ -166,7 +172,16 @@ export class Preparation {
   }
 }
 
+/** The changed parts, without those that are left out. */
+function without(left: ReadonlySet<ContentPart>, parts = UNCHANGED): ReadyParts {
+  if (left.size === 0) return parts;
+  const all = new Map(parts);
+  for (const part of left) all.set(part, undefined);
+  return all;
+}
+
 function editedPlaces(placed: readonly PlacedPart[], parts: ReadyParts): PromptEdits['parts'] {
+  if (parts.size === 0) return [];
   return placed.flatMap(({ part, path }) => {
     if (!parts.has(part)) return [];
     const edited = parts.get(part);

@@ -2,14 +2,7 @@ import { ChatRequest, NOT_INT64 } from '@svc/api/chat';
 import { type Issue, invalidRequest } from '@svc/contracts/problems';
 import type { JsonText, LongStrings } from '@svc/runtime';
 import { z } from 'zod';
-import {
-  type JsonPart,
-  KnownJson,
-  type MemberShape,
-  type ObjectShape,
-  type Shape,
-  jsonObject,
-} from '@svc/paid/json';
+import { type JsonPart, KnownJson, type MemberShape, type ObjectShape, type Shape } from '@svc/paid/json';
 
 /** The changes to a prompt, for a request that goes to a backend as its client wrote it. */
 export interface PromptEdits {
@@ -36,6 +29,8 @@ export class RequestText {
   private constructor(
     private readonly json: JsonText,
     private readonly known: Map<string, string>,
+    /** The length in bytes of the client's text, without what no backend gets. */
+    readonly byteLength: number,
   ) {}
 
   /**
@@ -53,24 +48,24 @@ export class RequestText {
       issues.push({ code: 'custom', path: ['seed'], message: NOT_INT64 });
     if (issues.length > 0) throw invalidRequest(issues);
     json.replace(text);
-    return new RequestText(json, known.members);
+    return new RequestText(json, known.members, json.strings.byteLength(text));
   }
 
-  /** All members of a plain chat are known. Writing its text again is cheaper than checking it. */
+  /** All members of a plain chat are known. Writing them again is cheaper than checking their text. */
   private static plain(json: JsonText, request: ChatRequest): RequestText {
     const known = new Map<string, string>();
-    for (const [name, value] of Object.entries(request)) known.set(name, JSON.stringify(value));
-    json.replace(jsonObject(known));
-    return new RequestText(json, known);
+    // With the braces; each member has two quotes, a colon, and a comma or the last brace.
+    let byteLength = 1;
+    for (const name of Object.keys(request)) {
+      const text = JSON.stringify(request[name]);
+      known.set(name, text);
+      byteLength += name.length + Buffer.byteLength(text) + 4;
+    }
+    return new RequestText(json, known, byteLength);
   }
 
   get strings(): LongStrings {
     return this.json.strings;
-  }
-
-  /** The length in bytes of the client's text. */
-  get byteLength(): number {
-    return this.strings.byteLength(this.json.text);
   }
 
   /** The members, each as its text. */

@@ -76,8 +76,8 @@ function eachText({ messages, tools }: ChatRequest, read: TextReader): void {
  */
 export function tokensBesideTexts(request: ChatRequest): number {
   let unknownBytes = 0;
-  for (const [name, value] of Object.entries(request))
-    if (!KNOWN_MEMBERS.has(name)) unknownBytes += jsonSize(value);
+  for (const name of Object.keys(request))
+    if (!KNOWN_MEMBERS.has(name)) unknownBytes += jsonSize(request[name]);
   const { messages } = request;
   const besides = messages.length * TOKENS_PER_MESSAGE + mediaIn(request) * TOKENS_PER_MEDIA_PART;
   return besides + estimateTokens(unknownBytes);
