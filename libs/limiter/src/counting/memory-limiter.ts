@@ -8,6 +8,7 @@ import {
   LIMIT_UNITS,
   type Limit,
   type LimitRefusal,
+  type LimitUnit,
   type LimitsPeek,
   type LimitsState,
   type TakenLimits,
@@ -22,6 +23,7 @@ import {
   OpenWindows,
   type Room,
   WHOLE,
+  type WindowCounts,
   admissionOf,
   refusalOf,
   windowKey,
@@ -218,7 +220,7 @@ export class MemoryLimiter extends LeasingLimiter {
     const isNew = request.bookedEndsAtMs === undefined;
     for (const { counts } of windows) {
       if (isNew) counts.takenAtMs = elapsedMs;
-      for (const unit of LIMIT_UNITS) counts[unit] += amounts[unit] ?? 0;
+      add(counts, amounts);
     }
     this.end(requestId);
     if (this.underWay.size >= MAX_REMEMBERED) return;
@@ -245,6 +247,14 @@ export class MemoryLimiter extends LeasingLimiter {
       if (lapsesAtMs > elapsedMs) return;
       this.end(requestId);
     }
+  }
+}
+
+/** Makes no iterator, as every request runs it. */
+function add(counts: WindowCounts, amounts: Amounts): void {
+  for (let at = 0; at < LIMIT_UNITS.length; at += 1) {
+    const unit = LIMIT_UNITS[at] as LimitUnit;
+    counts[unit] += amounts[unit] ?? 0;
   }
 }
 

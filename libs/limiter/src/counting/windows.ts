@@ -95,16 +95,23 @@ export function windowKey(
   }
 }
 
-/** The first limit without room for these amounts. */
+/**
+ * The first limit without room for these amounts. Loops by index, as `admissionOf` does: every request runs
+ * them, and they make no iterators.
+ */
 export function refusalOf(
   windows: readonly CountedWindow[],
   amounts: Amounts,
   room: Room,
 ): LimitRefusal | undefined {
-  for (const { window, counts, endsAtMs } of windows)
-    for (const limit of window.limits)
+  for (let at = 0; at < windows.length; at += 1) {
+    const { window, counts, endsAtMs } = windows[at] as CountedWindow;
+    for (let index = 0; index < window.limits.length; index += 1) {
+      const limit = window.limits[index] as Limit;
       if (counts[limit.unit] + (amounts[limit.unit] ?? 0) > room(limit))
         return { of: 'limit', limit, resetAtMs: endsAtMs };
+    }
+  }
   return undefined;
 }
 
@@ -128,8 +135,10 @@ export function admissionOf(
   const tightest: { [Unit in LimitUnit]?: LimitState } = {};
   let scope: LimitScope = 'user';
   let least = Infinity;
-  for (const { window, counts, endsAtMs: resetAtMs } of windows) {
-    for (const limit of window.limits) {
+  for (let at = 0; at < windows.length; at += 1) {
+    const { window, counts, endsAtMs: resetAtMs } = windows[at] as CountedWindow;
+    for (let index = 0; index < window.limits.length; index += 1) {
+      const limit = window.limits[index] as Limit;
       const { unit, max } = limit;
       const remaining = Math.max(0, room(limit) - counts[unit]);
       if (remaining < (tightest[unit]?.remaining ?? Infinity))
@@ -179,8 +188,8 @@ export class OpenWindows {
   openAll(windows: readonly LimitedWindow[], nowMs: number): readonly OpenWindow[] {
     // Of the exact size: it is kept as long as the request runs.
     const opened = Array<OpenWindow>(windows.length);
-    let count = 0;
-    for (const window of windows) opened[count++] = this.open(window, nowMs);
+    for (let at = 0; at < windows.length; at += 1)
+      opened[at] = this.open(windows[at] as LimitedWindow, nowMs);
     return opened;
   }
 
