@@ -137,7 +137,9 @@ export class ResponseWriter {
   /** Writes the last frames of a stream. */
   end(frames: string): void {
     clearTimeout(this.keepAlive);
-    this.reply.raw.end(Buffer.from(frames));
+    const { raw } = this.reply;
+    if (isAscii(frames)) raw.end(frames, 'latin1');
+    else raw.end(Buffer.from(frames));
   }
 
   /** Sends a whole file. */
@@ -266,7 +268,8 @@ export class ResponseWriter {
       return goesOn ? undefined : this.drained(socket);
     }
     this.isHeadWritten = true;
-    return raw.write(Buffer.from(frames)) ? undefined : this.drained(raw);
+    const goesOn = isAscii(frames) ? raw.write(frames, 'latin1') : raw.write(Buffer.from(frames));
+    return goesOn ? undefined : this.drained(raw);
   }
 
   private writeHead(own: HeaderValues): void {
@@ -287,6 +290,9 @@ export class ResponseWriter {
     }
   }
 }
+
+/** ASCII is written without a buffer, and without encoding it. */
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
 /** The names and values of the head that is being written. Node does not keep them. */
 const head: (string | number)[] = [];

@@ -268,24 +268,44 @@ class FirstLook {
   hasEvents = false;
   isOver = false;
   private readonly decoder = new StringDecoder('utf8');
-  private readonly parser = createParser({
-    onEvent: (event) => {
-      if (event.data !== '' && !this.isOver) this.look(event);
-    },
-  });
+  /** Made for events that are not whole lines. */
+  private parser: EventSourceParser | undefined;
 
   constructor(private readonly meaning: EventMeaning) {}
 
   read(part: Buffer): void {
-    if (!this.isOver) this.parser.feed(this.decoder.write(part));
+    const from = this.parser ? 0 : this.readLines(part);
+    if (!this.isOver) this.feed(this.decoder.write(part.subarray(from)));
   }
 
   end(): void {
-    if (!this.isOver) this.parser.feed('\n\n');
+    if (!this.isOver) this.feed('\n\n');
   }
 
-  private look({ event, data }: EventSourceMessage): void {
+  /**
+   * Reads events of one line each, as most backends send them, no further than needed. Returns where other
+   * bytes begin.
+   */
+  private readLines(part: Buffer): number {
+    let at = 0;
+    while (!this.isOver) {
+      const end = part.indexOf('\n\n', at);
+      const line = end < 0 ? '' : part.toString('utf8', at, end);
+      if (!line.startsWith(DATA) || /[\r\n]/.test(line)) break;
+      this.look({ data: line.slice(DATA.length), event: undefined });
+      at = end + 2;
+    }
+    return at;
+  }
+
+  private feed(text: string): void {
+    this.parser ??= createParser({ onEvent: (event) => this.look(event) });
+    this.parser.feed(text);
+  }
+
+  private look({ event, data }: Pick<EventSourceMessage, 'event' | 'data'>): void {
     const { meaning } = this;
+    if (data === '' || this.isOver) return;
     const status = meaning.failureIn(data, event);
     if (status !== undefined) throw new BackendError(status, data);
     if (data === DONE && !this.hasEvents) throw new Error('the stream was empty');
