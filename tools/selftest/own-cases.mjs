@@ -22,7 +22,7 @@ export const own = [
     'export {};\n',
     'no other file that it names imports libs/b/src/walk/gap.ts',
   ],
-  ['walk', 'docs/architecture.md', `${walk.join('\n')}\n`, ' files, 85 are allowed'],
+  ['walk', 'docs/architecture.md', `${walk.join('\n')}\n`, ' files, 80 are allowed'],
   [
     'walk',
     'docs/architecture.md',

@@ -50,7 +50,7 @@ export function covers(left: Balances, amount: Balances): boolean {
 }
 
 /** The smaller amount in each currency. */
-export function least(a: Balances, b: Balances): Balances {
+function least(a: Balances, b: Balances): Balances {
   return { usdNano: smaller(a.usdNano, b.usdNano), diemNano: smaller(a.diemNano, b.diemNano) };
 }
 

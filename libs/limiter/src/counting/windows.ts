@@ -167,7 +167,7 @@ const MAX_WINDOWS = 1_000_000;
 const MAX_LENGTHS = 100;
 
 /** The counts of a window, and when a request last took of them, on a monotonic clock. */
-export type TimedCounts = WindowCounts & { takenAtMs: number };
+type TimedCounts = WindowCounts & { takenAtMs: number };
 
 export interface OpenWindow extends CountedWindow {
   readonly counts: TimedCounts;

@@ -298,9 +298,9 @@ class FirstLook {
     return at;
   }
 
-  private feed(text: string): void {
+  private feed(characters: string): void {
     this.parser ??= createParser({ onEvent: (event) => this.look(event) });
-    this.parser.feed(text);
+    this.parser.feed(characters);
   }
 
   private look({ event, data }: Pick<EventSourceMessage, 'event' | 'data'>): void {
