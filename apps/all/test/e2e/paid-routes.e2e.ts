@@ -2,6 +2,7 @@ import { routes } from '@svc/api';
 import { type Simulator, startSimulator } from '@svc/simulator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountKeys } from '../account-keys.js';
+import { withinOneMinute } from '../minutes.js';
 import { PAID, UNPAID, modelsFor, routeNamed } from '../paid-requests.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { errorOf, eventually } from '../response-bodies.js';
@@ -313,6 +314,7 @@ describe('the limits of an account', () => {
     const models = [{ model: `${PAID[name]?.type}-open`, requestsPerMinute: 1 }];
     expect((await platform.operator('PUT', `/accounts/${account.id}/limits`, { models })).status).toBe(200);
     const headers = bearer(account.apiKey);
+    await withinOneMinute();
     const statuses = [await called(name, { headers }), await called(name, { headers })];
     expect(statuses.map(({ status }) => status)).toEqual([200, 429]);
     expect(statuses[1]?.headers.has('retry-after')).toBe(true);

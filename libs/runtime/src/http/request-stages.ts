@@ -43,7 +43,10 @@ export class RequestStages {
   private readonly unread = new UnreadResponses();
 
   constructor(private readonly options: StageOptions) {
-    this.open = new OpenRequests((reply) => void leave(reply, options));
+    this.open = new OpenRequests((reply) => {
+      this.unread.end(reply.raw);
+      void leave(reply, options);
+    });
   }
 
   /** Sets the route, id and record of a request, and the headers of every response. */

@@ -9,7 +9,7 @@ const RETRY_MS = 100;
 const DELAYS = { firstMs: RETRY_MS, lastMs: 1_000 };
 const CONNECT_MS = 5_000;
 /** Each heartbeat wakes the process and the database. */
-const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 2_000;
 /** A database that does not respond for this long counts as down. */
 const RESPONSE_MS = 2_500;
 /** A connection silent for this long is closed. Until then a stalled server keeps the lock. */
