@@ -14,6 +14,7 @@ const SMALL_BYTES = 16_384;
  */
 export class OpenRequests {
   private readonly of = new WeakMap<Socket, Set<Outgoing>>();
+  private readonly unread = new UnreadResponses();
   private readonly left: (reply: Outgoing) => void;
 
   /** Calls `left` for each request whose connection closes before the end of its response. */
@@ -31,15 +32,24 @@ export class OpenRequests {
     open.add(reply);
   }
 
+  /** Disconnects the client if it does not read the rest of the response once that has ended. */
+  watch({ raw }: Outgoing): void {
+    this.unread.begin(raw);
+  }
+
   /** Whether the request was still open. */
   end(reply: Outgoing): boolean {
+    this.unread.end(reply.raw);
     return this.of.get(reply.request.raw.socket)?.delete(reply) ?? false;
   }
 
   private leave(socket: Socket): void {
     const open = this.of.get(socket);
     this.of.delete(socket);
-    open?.forEach(this.left);
+    open?.forEach((reply) => {
+      this.unread.end(reply.raw);
+      this.left(reply);
+    });
   }
 }
 

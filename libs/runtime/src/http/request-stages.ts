@@ -11,7 +11,7 @@ import type { CrossOrigin } from './cross-origin.js';
 import type { Incoming, Next, Outgoing } from './incoming.js';
 import { methodsOf, notFound } from './known-paths.js';
 import { headerFault } from './malformed.js';
-import { OpenRequests, UnreadResponses } from './open-requests.js';
+import { OpenRequests } from './open-requests.js';
 import { nameRequest } from './request-id.js';
 import { requestEnded, requestStarted } from './request-metrics.js';
 import { requestLine } from './request-record.js';
@@ -40,13 +40,9 @@ export interface StageOptions {
 /** The stages of every request, whether Fastify routes it or it has a direct route. */
 export class RequestStages {
   private readonly open: OpenRequests;
-  private readonly unread = new UnreadResponses();
 
   constructor(private readonly options: StageOptions) {
-    this.open = new OpenRequests((reply) => {
-      this.unread.end(reply.raw);
-      void leave(reply, options);
-    });
+    this.open = new OpenRequests((reply) => void leave(reply, options));
   }
 
   /** Sets the route, id and record of a request, and the headers of every response. */
@@ -72,7 +68,7 @@ export class RequestStages {
     requestStarted();
     this.open.begin(reply);
     // A neighbour may read as slowly as the client that it serves.
-    if (route?.access !== 'internal') this.unread.begin(reply.raw);
+    if (route?.access !== 'internal') this.open.watch(reply);
     if (options.isStopping() && !staysOn(reply, options)) {
       // Without a response, a balancer sends what it may repeat to another process.
       if (route?.access !== 'internal' && IDEMPOTENT.has(request.method)) request.raw.socket.destroy();
@@ -105,7 +101,6 @@ export class RequestStages {
   /** Called when the response has been written to its end. */
   ended(request: Incoming, reply: Outgoing): void {
     if (this.open.end(reply)) end(request, reply.raw.statusCode, this.options);
-    this.unread.end(reply.raw);
     this.options.bodies.ended(request);
   }
 
