@@ -25,7 +25,7 @@ interface Sight {
 
 /** How often a group's position is read. */
 const LOOK_EVERY_MS = 5_000;
-/** The same for a group that has handled everything, while it gives no sign of a new event. */
+/** The same for a group that has handled everything, while there is no sign of a new event. */
 const LOOK_IDLE_MS = 300_000;
 
 /**

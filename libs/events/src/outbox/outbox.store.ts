@@ -45,7 +45,7 @@ export async function emptyOutbox(
   max: number,
   publish: (events: readonly OutboxEvent[]) => Promise<void>,
 ): Promise<number | undefined> {
-  // Usually there is none, which takes one statement.
+  // It is usually empty, and one statement is enough to see that.
   if ((await database.query('SELECT 1 FROM events.outbox LIMIT 1')).length === 0) return 0;
   return database.transaction(async (client) => {
     const lock = await client.query<{ taken: boolean }>(

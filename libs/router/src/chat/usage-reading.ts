@@ -81,11 +81,9 @@ function detailOf(body: Fields, detail: Detail): number {
   return 0;
 }
 
-/** The first positive integer among the counts that a backend reported, or 0. */
-export function count(...values: readonly unknown[]): number {
-  for (const value of values) if (Number.isSafeInteger(value) && Number(value) > 0) return Number(value);
-  return 0;
-}
+/** A count that a backend reported, if it is a positive integer; otherwise 0. */
+export const count = (value: unknown): number =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 
 function valueAt(fields: Fields, place: readonly string[]): unknown {
   let value: unknown = fields;
