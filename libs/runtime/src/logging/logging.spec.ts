@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
@@ -53,4 +55,24 @@ it('the line of a request has the bytes that the logger would write', async () =
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBe(2 * 17 * 2 * 2);
   for (let at = 0; at < lines.length; at += 2) expect(lines[at + 1]).toBe(lines[at]);
+});
+
+/** Begins a write that is more than a pipe holds, and logs another line meanwhile. */
+const HELD_UP = `
+  import { createLogger } from '${LOGGING}';
+  const log = createLogger('info');
+  log.info({ word: 'x'.repeat(1_000_000) }, 'long');
+  log.info('last');
+  setTimeout(() => process.exit(), 60_000);
+`;
+
+it('a line is written although the reader held up an earlier write, and no other line follows', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', HELD_UP]);
+  // Longer than lines are buffered.
+  await sleep(2_000);
+  let logged = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (logged += more));
+  await expect.poll(() => logged.includes('"msg":"last"')).toBe(true);
+  child.kill();
+  await once(child, 'exit');
 });

@@ -69,14 +69,23 @@ type Flushing = Pick<ReturnType<typeof destination>, 'flush'>;
  */
 function withoutHaste(stream: ReturnType<typeof destination>): DestinationStream & Flushing {
   let flushing: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    flushing = undefined;
-    stream.flush();
+  let bufferedBytes = 0;
+  const flushLater = (): void => {
+    flushing ??= setTimeout(() => {
+      flushing = undefined;
+      stream.flush();
+    }, FLUSH_MS).unref();
   };
+  stream.on('write', (bytes) => (bufferedBytes -= bytes));
+  // A flush does nothing while a write is running, so that lines may be left when the write has ended.
+  stream.on('drain', () => {
+    if (bufferedBytes > 0) flushLater();
+  });
   return {
     write: (line) => {
+      bufferedBytes += Buffer.byteLength(line);
       stream.write(line);
-      flushing ??= setTimeout(flush, FLUSH_MS).unref();
+      flushLater();
     },
     flush: (done) => stream.flush(done),
   };
