@@ -69,6 +69,7 @@ export class OperatorFile<Value> {
   private rejected: Rejected | null = null;
   private change: FileChange | undefined;
   private reloads: Promise<void> = Promise.resolve();
+  private keeps: Promise<void> = Promise.resolve();
   private keepsAgain: NodeJS.Timeout | undefined;
 
   private constructor(
@@ -194,7 +195,8 @@ export class OperatorFile<Value> {
       this.from = 'file';
       for (const listener of this.listeners) listener(version.value, change);
       this.logger.info({ path, hash: version.hash, changes: change.changes }, 'file reloaded');
-      await this.keep();
+      // The next change does not wait for it.
+      this.keeps = this.keeps.then(() => this.keep());
     } catch (error) {
       this.reject(error);
       this.logger.error(
