@@ -53,13 +53,13 @@ export class BatchClient {
   /** Waits until something is true of a batch. */
   async until(
     batch: Pick<OpenAI.Batch, 'id'>,
-    isTrue: (batch: OpenAI.Batch) => boolean,
+    isTrue: (batch: OpenAI.Batch) => boolean | Promise<boolean>,
     withinMs = 60_000,
   ): Promise<OpenAI.Batch> {
     const endMs = performance.now() + withinMs;
     for (;;) {
       const now = await this.read(batch);
-      if (isTrue(now)) return now;
+      if (await isTrue(now)) return now;
       if (performance.now() > endMs) throw new Error(`the batch is still ${JSON.stringify(now)}`);
       await sleep(LOOK_MS);
     }

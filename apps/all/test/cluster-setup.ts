@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Cluster, internalTokens } from '@svc/cluster';
+import { Cluster, type ReplicaProcess, internalTokens } from '@svc/cluster';
 import { temporaryInfra } from '@svc/infra';
 import type { TestProject } from 'vitest/node';
 import { type SharedTarget, openControls } from './controls.js';
@@ -13,6 +13,9 @@ import { OfferedFiles, allLogs } from './offered-files.js';
 const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url));
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2, media: 2 };
+
+/** The most events of processes that a failure tells. */
+const MOST_EVENTS = 10;
 
 /** A cluster for each worker of the end-to-end tests. */
 export function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -38,11 +41,13 @@ async function startTarget(): Promise<SharedTarget> {
     // Shows when each process has reloaded its catalogue.
     SVC_LOG_LEVEL: 'info',
   };
+  const events: string[] = [];
   const cluster = await Cluster.start({
     shared: { ...(await infra.up()), SVC_OPERATOR_TOKEN: OPERATOR_TOKEN, ...internalTokens() },
     env: base,
     replicas: REPLICAS,
     folder: logs,
+    onEvent: (name, what) => events.push(`${name} ${what}`),
   });
   const [gateways, routers] = [cluster.replicas('gateway'), cluster.replicas('router')];
   const of = {
@@ -51,7 +56,16 @@ async function startTarget(): Promise<SharedTarget> {
   };
   return {
     configure: async ({ env, ...contents }) => {
-      await files.change(contents, { logs, of, restart: () => cluster.rearrange({ ...base, ...env }) });
+      const restart = (): Promise<readonly ReplicaProcess[]> => cluster.rearrange({ ...base, ...env });
+      try {
+        await files.change(contents, { logs, of, restart });
+      } catch (error) {
+        // Otherwise a process that does not read its files would fail all later tests.
+        await Promise.all(of.SVC_CATALOG.map((service) => service.restart()));
+        throw new Error(`${String(error)} (${events.splice(0).slice(-MOST_EVENTS).join('; ')})`, {
+          cause: error,
+        });
+      }
       return {
         apiUrl: cluster.url,
         gatewayUrls: gateways.map(({ port }) => `http://127.0.0.1:${port}`),

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { platform as system } from 'node:os';
+import type { RunningProcess } from '@svc/testing';
+import { ServiceProbe } from './probe.js';
 
 /** Resident memory of other processes is available only on Linux. */
 export const TELLS_MEMORY = system() === 'linux';
@@ -30,21 +32,38 @@ export class ResidentWatch {
 }
 
 /** The memory that an outage may leave, compared with a service after the same load. */
-const LEFT_BYTES = 64 * 1_024 * 1_024;
+const LEFT_BYTES = 16 * 1_024 * 1_024;
+
+/** The Node options of a process whose held memory is measured. */
+export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 /**
- * The memory that a process has gained since this object was made. No fault if the system does not report it.
+ * The memory that a process holds beyond what it held when this object was made. Garbage does not count: how
+ * much there is depends on when V8 collects it, and so on how busy the machine is.
  */
 export class GrownMemory {
-  private readonly beforeBytes: number;
+  private constructor(
+    private readonly probe: ServiceProbe,
+    private readonly beforeBytes: number,
+  ) {}
 
-  constructor(pid: number) {
-    this.beforeBytes = TELLS_MEMORY ? residentBytes(pid) : 0;
+  /** Of a process that was started with `INSPECTED`. */
+  static async since({ output }: RunningProcess): Promise<GrownMemory> {
+    const probe = await ServiceProbe.connect(output);
+    return new GrownMemory(probe, await probe.heldBytes());
+  }
+
+  async bytes(): Promise<number> {
+    return (await this.probe.heldBytes()) - this.beforeBytes;
   }
 
   /** A fault if too much memory is left after an outage. */
-  faults(pid: number): string[] {
-    const bytes = TELLS_MEMORY ? residentBytes(pid) - this.beforeBytes : 0;
-    return bytes > LEFT_BYTES ? [`${bytes} bytes more are in memory`] : [];
+  async faults(): Promise<string[]> {
+    const bytes = await this.bytes();
+    return bytes > LEFT_BYTES ? [`${bytes} bytes more are held`] : [];
+  }
+
+  close(): void {
+    this.probe.close();
   }
 }

@@ -12,6 +12,9 @@ type FileName = keyof typeof FILES;
 /** A process whose log is in a file of its name. */
 interface Logged {
   readonly name: string;
+  /** The number of starts. */
+  readonly starts: number;
+  readonly isReady: boolean;
 }
 
 /** The running processes that read the files. */
@@ -57,15 +60,22 @@ export class OfferedFiles {
   ): Promise<void> {
     const before = await lengths(logs);
     const changed = await this.write(contents);
+    const starts = new Map(
+      Object.values(of).flatMap((readers) => readers.map(({ name, starts }) => [name, starts])),
+    );
     const restarted = new Set((await restart()).map(({ name }) => name));
     const reloads = changed.flatMap((file) =>
       of[file]
         .filter(({ name }) => !restarted.has(name))
-        .map(({ name }) => {
+        .map((process) => {
+          const { name } = process;
           const path = join(logs, `${name}.log`);
           const start = before.get(path) ?? 0;
-          return eventually(`${name} reloads its ${FILES[file]}`, async () =>
-            isReloaded(this.env[file], await text(createReadStream(path, { start }))),
+          // One that starts after the change reads the new file.
+          const isNew = (): boolean => process.isReady && process.starts > (starts.get(name) ?? 0);
+          return eventually(
+            `${name} reloads its ${FILES[file]}`,
+            async () => isNew() || isReloaded(this.env[file], await text(createReadStream(path, { start }))),
           );
         }),
     );

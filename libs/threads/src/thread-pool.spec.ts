@@ -42,6 +42,8 @@ function poolOf(changes: Partial<ThreadBounds> = {}): ThreadPool<Command, unknow
 
 const me = { account: 'me' };
 
+const kindOf = (error: unknown): unknown => (error as { kind?: unknown }).kind;
+
 const command = (what: Command['what'], ...bytes: number[]): Command => ({
   what,
   bytes: Uint8Array.from(bytes),
@@ -148,16 +150,14 @@ describe('ThreadPool', () => {
 
   it('rejects a job that has waited for as long as a job may run', async () => {
     const pool = poolOf({ timeoutMs: 500 });
-    const jobs = Promise.allSettled([
-      pool.run(command('spin'), me),
-      pool.run(command('spin'), me),
-      pool.run(command('spin'), me),
-    ]);
-    expect(await jobs).toMatchObject([
-      { reason: { kind: 'timeout' } },
-      { reason: { kind: expect.stringMatching(/^(timeout|busy)$/) as string } },
-      { reason: { kind: 'busy' } },
-    ]);
+    const jobs = await Promise.allSettled(Array.from({ length: 3 }, () => pool.run(command('spin'), me)));
+    const [first, ...waiting] = jobs.map((job) =>
+      job.status === 'rejected' ? kindOf(job.reason) : job.status,
+    );
+    expect(first).toBe('timeout');
+    // The thread may become free just before the waiting ends, for one of them.
+    expect(waiting).toContain('busy');
+    expect(['busy', 'timeout']).toEqual(expect.arrayContaining(waiting));
   });
 
   it('ends a waiting and a running job when its caller aborts', async () => {

@@ -1,14 +1,14 @@
 import { isLong } from '@svc/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { BatchClient, chatLine } from '../batch-client.js';
-import { TELLS_MEMORY, residentBytes } from '../memory.js';
+import { GrownMemory, INSPECTED } from '../memory.js';
 import { Platform } from '../platform.js';
 
 const MIB = 1_024 * 1_024;
 const LINES = isLong ? 50_000 : 1_500;
 
-/** More than the lines in flight, a block of the file and what a runtime keeps for later may differ by. */
-const MARGIN_BYTES = 48 * MIB;
+/** More than the lines in flight, a block of the file and what is cached may differ by. */
+const MARGIN_BYTES = 12 * MIB;
 
 /** The service has had every kind of work by then. */
 const WARM_SHARE = 0.2;
@@ -18,7 +18,7 @@ let platform: Platform;
 beforeAll(async () => {
   platform = await Platform.start({
     hasOwnProcess: true,
-    env: { GATEWAY_BATCH_LINES_IN_FLIGHT: '32' },
+    env: { ...INSPECTED, GATEWAY_BATCH_LINES_IN_FLIGHT: '32' },
   });
 });
 afterAll(() => platform.stop());
@@ -34,14 +34,15 @@ it(
     );
     const startedMs = performance.now();
     const batch = await client.begin(text);
-    const { pid } = platform.service;
+    const memory = await GrownMemory.since(platform.service);
+    onTestFinished(() => memory.close());
     let warmBytes = 0;
     let laterBytes = 0;
     const tenthsMib: number[] = [];
     const end = await client.until(
       batch,
-      ({ status, request_counts: counts }) => {
-        const bytes = TELLS_MEMORY ? residentBytes(pid) : 0;
+      async ({ status, request_counts: counts }) => {
+        const bytes = await memory.bytes();
         const tenth = Math.floor(((counts?.completed ?? 0) / LINES) * 10);
         tenthsMib[tenth] = Math.max(tenthsMib[tenth] ?? 0, Math.round(bytes / MIB));
         if ((counts?.completed ?? 0) < LINES * WARM_SHARE) warmBytes = Math.max(warmBytes, bytes);

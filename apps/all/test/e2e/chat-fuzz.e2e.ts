@@ -7,7 +7,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiErrorBody } from '../response-bodies.js';
 import { type HostileRequest, HostileRequests } from '../hostile-requests.js';
-import { TELLS_MEMORY, residentBytes } from '../memory.js';
+import { INSPECTED, TELLS_MEMORY, residentBytes } from '../memory.js';
 import { ABLE_MODEL, Platform, type TestAccount } from '../platform.js';
 import { ServiceProbe } from '../probe.js';
 import { Random } from '../random.js';
@@ -153,7 +153,7 @@ beforeAll(async () => {
   const backends = [{ url: `${backend.url}/v1`, model, maxInFlight: 1_000 }];
   platform = await Platform.start({
     models: [{ ...ABLE_MODEL, backends }],
-    env: { NODE_OPTIONS: '--inspect=127.0.0.1:0', SVC_LOG_LEVEL: 'error' },
+    env: { ...INSPECTED, SVC_LOG_LEVEL: 'error' },
   });
   account = await platform.account('100000.00');
 });

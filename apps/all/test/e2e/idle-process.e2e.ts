@@ -6,15 +6,25 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ownPlatform } from '../own-platform.js';
 import { isClustered } from '../target.js';
 
-/** How long a process still has work after its start. */
-const SETTLE_MS = 20_000;
+/** How long it is watched at a time. */
 const IDLE_SECONDS = 20;
+
+/** A process still has work after its start, for longer on a busy machine; what rests has a time of rest. */
+const MOST_LOOKS = 6;
 
 /**
  * A third more than the heartbeat of its lock every 2 s, looks at its files, and polls every 15 s or less
  * often, take.
  */
 const MOST_PER_SECOND = { transactions: 1.8, wakeups: 8 };
+
+interface Rates {
+  readonly transactions: number;
+  readonly wakeups: number;
+}
+
+const isRest = ({ transactions, wakeups }: Rates): boolean =>
+  transactions < MOST_PER_SECOND.transactions && wakeups < MOST_PER_SECOND.wakeups;
 
 /** How often the main thread of a process has gone to sleep. */
 async function sleepsOf(pid: number): Promise<number> {
@@ -35,20 +45,26 @@ it.skipIf(isClustered() || process.platform !== 'linux')(
     const client = new pg.Client({ connectionString: server.href });
     await client.connect();
     onTestFinished(() => client.end());
-    const counts = async (): Promise<{ transactions: number; wakeups: number }> => {
+    const counts = async (): Promise<Rates> => {
       const { rows } = await client.query<{ count: string }>(
         'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = $1',
         [name],
       );
       return { transactions: Number(rows[0]?.count), wakeups: await sleepsOf(platform.service.pid) };
     };
-    await sleep(SETTLE_MS);
-    const before = await counts();
-    await sleep(IDLE_SECONDS * 1_000);
-    const after = await counts();
-    const transactions = (after.transactions - before.transactions) / IDLE_SECONDS;
-    const wakeups = (after.wakeups - before.wakeups) / IDLE_SECONDS;
-    expect(transactions).toBeLessThan(MOST_PER_SECOND.transactions);
-    expect(wakeups).toBeLessThan(MOST_PER_SECOND.wakeups);
+    const watched = async (): Promise<Rates> => {
+      const before = await counts();
+      await sleep(IDLE_SECONDS * 1_000);
+      const after = await counts();
+      return {
+        transactions: (after.transactions - before.transactions) / IDLE_SECONDS,
+        wakeups: (after.wakeups - before.wakeups) / IDLE_SECONDS,
+      };
+    };
+    let rates = await watched();
+    for (let looks = 1; looks < MOST_LOOKS && !isRest(rates); looks += 1) rates = await watched();
+    expect(rates.transactions).toBeLessThan(MOST_PER_SECOND.transactions);
+    expect(rates.wakeups).toBeLessThan(MOST_PER_SECOND.wakeups);
   },
+  (MOST_LOOKS + 2) * IDLE_SECONDS * 1_000,
 );

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { INSPECTED } from '../memory.js';
 import { eventually } from '../response-bodies.js';
 import { Platform, type TestAccount } from '../platform.js';
 import { ServiceProbe } from '../probe.js';
@@ -14,7 +15,7 @@ let probe: ServiceProbe;
 
 beforeAll(async () => {
   const models = [{ id: 'roomy', contextTokens: 10_000_000 }];
-  platform = await Platform.start({ models, env: { NODE_OPTIONS: '--inspect=127.0.0.1:0' } });
+  platform = await Platform.start({ models, env: INSPECTED });
   account = await platform.account('100.00');
   probe = await ServiceProbe.connect(platform.service.output);
 });

@@ -4,7 +4,7 @@ import { isLong } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../response-bodies.js';
 import { DatabaseServer } from '../database-server.js';
-import { GrownMemory } from '../memory.js';
+import { GrownMemory, INSPECTED } from '../memory.js';
 import { type Payer, askAs, faultsLeft, openChangedPayer, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
@@ -22,14 +22,17 @@ let grown: GrownMemory;
 let outages = 0;
 
 beforeAll(async () => {
-  platform = await Platform.start();
+  platform = await Platform.start({ env: INSPECTED });
   database = new DatabaseServer(platform.dataDir);
   payers = await openPayers(platform);
   await Promise.all(payers.map(({ reconciliation }) => reconciliation.askAgain()));
   await warm();
-  grown = new GrownMemory(platform.service.pid);
+  grown = await GrownMemory.since(platform.service);
 });
-afterAll(() => platform.stop());
+afterAll(async () => {
+  grown.close();
+  await platform.stop();
+});
 
 /** A load without an outage, as the baseline for the memory of the service. */
 async function warm(): Promise<void> {
@@ -64,7 +67,7 @@ function faultsAfter(): Promise<string[]> {
   return faultsLeft(platform, payers, {
     others: async () => [
       ...((await readyStatus()) === 200 ? [] : ['the service is not ready']),
-      ...grown.faults(platform.service.pid),
+      ...(await grown.faults()),
     ],
   });
 }
@@ -158,13 +161,15 @@ describe(`after an outage of its database under load the service works again, ho
     TIMEOUT,
     async () => {
       const first = platform.service;
+      // A process does not end while it is inspected.
+      grown.close();
       process.kill(first.pid, 'SIGSTOP');
       expect(await database.endConnections('svc-all (instance lock)')).toHaveLength(1);
       await platform.restart();
       process.kill(first.pid, 'SIGCONT');
       expect(await first.ended()).toBe(1);
       expect(first.output).toContain('another process has used the database in the meantime');
-      grown = new GrownMemory(platform.service.pid);
+      grown = await GrownMemory.since(platform.service);
       await answersAgain();
       expect(await faultsAfter()).toEqual([]);
     },

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLong } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GrownMemory } from '../memory.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { GrownMemory, INSPECTED } from '../memory.js';
 import { type Payer, faultsLeft, openPayers } from '../payers.js';
 import { Platform } from '../platform.js';
 import { Random } from '../random.js';
@@ -27,7 +27,7 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
   let payers: [Payer, ...Payer[]];
 
   beforeAll(async () => {
-    platform = await Platform.start({ folder: disk?.path });
+    platform = await Platform.start({ folder: disk?.path, env: INSPECTED });
     payers = await openPayers(platform);
     await Promise.all(payers.map(({ reconciliation }) => reconciliation.askAgain()));
   });
@@ -46,7 +46,8 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
   it('requests still succeed, each is charged once, and refused ones are not charged', TIMEOUT, async () => {
     const clients = load('full');
     await sleep(WARM_MS);
-    const grown = new GrownMemory(platform.service.pid);
+    const grown = await GrownMemory.since(platform.service);
+    onTestFinished(() => grown.close());
     await disk?.fill();
     const before = ended();
     await sleep(FULL_MS);
@@ -58,8 +59,7 @@ describe.skipIf(!disk)(`when the disk is full under load (SEED=${SEED})`, () => 
     // Otherwise the test would prove nothing.
     expect(platform.service.output).toMatch(NO_SPACE);
     expect(during).toBeGreaterThan(0);
-    const others = (): Promise<string[]> => Promise.resolve(grown.faults(platform.service.pid));
-    expect(await faultsLeft(platform, payers, { others })).toEqual([]);
+    expect(await faultsLeft(platform, payers, { others: () => grown.faults() })).toEqual([]);
   });
 
   it('finished responses are charged by the next run if this one is killed', TIMEOUT, async () => {

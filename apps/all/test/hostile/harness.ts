@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chunk, Cost, ApiErrorBody } from '../response-bodies.js';
-import { residentBytes, TELLS_MEMORY } from '../memory.js';
+import { INSPECTED, residentBytes, TELLS_MEMORY } from '../memory.js';
 import { type Payer, openPayer, payerFaults } from '../payers.js';
 import { ABLE_MODEL, Platform, type PlatformOptions } from '../platform.js';
 import { ServiceProbe } from '../probe.js';
@@ -65,7 +65,7 @@ export class HostileHarness {
       env: {
         SVC_LOG_LEVEL: 'error',
         ...options.env,
-        NODE_OPTIONS: '--inspect=127.0.0.1:0',
+        ...INSPECTED,
       },
     });
     const harness = new HostileHarness(
