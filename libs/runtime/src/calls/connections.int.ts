@@ -91,7 +91,7 @@ describe('a request on a connection that was used before', () => {
 
   it('is sent whole again if its body is long', async () => {
     replies = [answer, ...Object.values(RESETS).slice(0, 1), answer];
-    await ask('one');
+    await ask(long);
     expect(await ask(long)).toBe('ok');
     expect(requests.at(-1)?.body === Buffer.concat(long).toString()).toBe(true);
   });
@@ -152,4 +152,20 @@ describe('a request on a new connection', () => {
       expect(requests.length).toBe(1);
     },
   );
+});
+
+it('a HEAD has a length and no body', async () => {
+  replies = [(response) => void response.writeHead(200, { 'content-length': '2' }).end()];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  pool.kept.dispatch(
+    { origin: server.url, path: '/', method: 'HEAD' },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: () => undefined,
+      onResponseData: () => reject(new Error('it has no body')),
+      onResponseEnd: () => resolve(),
+      onResponseError: (_, error) => reject(error),
+    },
+  );
+  await expect(promise).resolves.toBeUndefined();
 });

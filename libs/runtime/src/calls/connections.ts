@@ -11,6 +11,8 @@ export interface Connections {
   readonly kept: RequestSender;
   /** Makes a connection for each request. */
   readonly fresh: RequestSender;
+  /** The number of requests that wait for a connection. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,13 @@ export interface EgressProxy {
 interface ConnectionOptions {
   readonly connectTimeoutMs: number;
   readonly keepAliveMs: number;
+  /**
+   * The most connections to one server, and as many for bodies that are streamed; further requests wait for
+   * one, in their order. Default: any number, since each server limits its own concurrent requests.
+   */
+  readonly most?: number;
+  /** How long a connection takes requests. Default: as long as it is used. */
+  readonly longestMs?: number;
   /** Default: all requests go directly. */
   readonly proxy?: EgressProxy | undefined;
 }
@@ -32,10 +41,20 @@ interface ConnectionOptions {
 /** The bytes that had arrived on a connection when an error ended it. */
 const bytesBefore = new WeakMap<Error, number>();
 
-export function connections({ connectTimeoutMs, keepAliveMs, proxy }: ConnectionOptions): Connections {
+export function connections({
+  connectTimeoutMs,
+  keepAliveMs,
+  most,
+  longestMs,
+  proxy,
+}: ConnectionOptions): Connections {
   const connect = watched(buildConnector({ timeout: connectTimeoutMs }));
-  // Each server limits its own concurrent requests.
-  const options = { connect, connections: null, keepAliveTimeout: keepAliveMs };
+  const options = {
+    connect,
+    connections: most ?? null,
+    keepAliveTimeout: keepAliveMs,
+    clientTtl: longestMs ?? null,
+  };
   const agent = (pipelining: number): Dispatcher => {
     if (!proxy) return new Agent({ ...options, pipelining });
     const through = { httpProxy: '', httpsProxy: proxy.url, noProxy: proxy.except, factory: watchedPool };
@@ -45,6 +64,8 @@ export function connections({ connectTimeoutMs, keepAliveMs, proxy }: Connection
   const plain = new PlainConnections({
     connectTimeoutMs,
     keepAliveMs,
+    most,
+    longestMs,
     failed: (error, bytesRead) => bytesBefore.set(error, bytesRead),
   });
   return {
@@ -56,11 +77,20 @@ export function connections({ connectTimeoutMs, keepAliveMs, proxy }: Connection
       },
     },
     fresh,
+    waiting: () => plain.waiting + waitingIn(kept),
     close: async () => {
       plain.close();
       await Promise.all([kept.destroy(), fresh.destroy()]);
     },
   };
+}
+
+/** The requests of an agent that wait for a connection. A proxy's agent reports none. */
+function waitingIn(agent: Dispatcher): number {
+  if (!(agent instanceof Agent)) return 0;
+  let count = 0;
+  for (const stats of Object.values(agent.stats)) count += 'queued' in stats ? stats.queued : stats.pending;
+  return count;
 }
 
 /** The connections to a server, of which those through a tunnel come from a connector of the agent's own. */

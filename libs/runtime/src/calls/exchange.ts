@@ -44,7 +44,7 @@ interface ExchangeHolder {
 }
 
 /**
- * One request and its response, directly on undici's dispatch: there are no stream objects in between, and a
+ * One request and its response, as a handler of undici's form: there are no stream objects in between, and a
  * slow reader pauses the socket. It ends at the first of: the end of the response, a failure, an abort, the
  * deadline.
  */

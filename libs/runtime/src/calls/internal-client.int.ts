@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { scrapedMetrics } from '@svc/telemetry';
 import { RunningProcess } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ExchangeAborted } from './exchange.js';
@@ -77,6 +78,15 @@ const failureOf = (pending: Promise<unknown>): Promise<unknown> => pending.catch
 
 const repeatedly = (times: number, call: Partial<InternalCall> = {}): Promise<unknown[]> =>
   Promise.all(Array.from({ length: times }, () => client.ask({ ...CALL, ...call })));
+
+/** What the metric of the calls that wait for a connection reports. */
+const queued = (neighbour: Neighbour | undefined): string | undefined => {
+  const address = new URL(neighbour?.url ?? '').host;
+  const line = scrapedMetrics()
+    .text.split('\n')
+    .find((each) => each.includes(`"${address}"`) && each.includes('"queued"'));
+  return line?.split(' ').at(-1);
+};
 
 describe('InternalClient', () => {
   beforeEach(() => {
@@ -158,6 +168,63 @@ describe('InternalClient', () => {
     }
     expect(await client.ask({ ...CALL, idempotent: true })).toMatchObject({ status: 200 });
     expect(one?.requests.length).toBe(3);
+  });
+
+  it('repeats only idempotent calls when a kept connection is closed as they arrive', async () => {
+    const [one] = await given(answering);
+    const breakOnce = (): void => {
+      if (!one) return;
+      one.reply = (response, request) => {
+        one.reply = answering;
+        breaking(response, request);
+      };
+    };
+    await client.ask(CALL);
+    breakOnce();
+    expect(await failureOf(client.ask(CALL))).toMatchObject({
+      isUndone: false,
+      cause: { code: 'UND_ERR_SOCKET' },
+    });
+    expect(one?.requests.length).toBe(2);
+    await client.ask(CALL);
+    breakOnce();
+    expect(await client.ask({ ...CALL, idempotent: true })).toMatchObject({ status: 200 });
+    expect(one?.requests.length).toBe(5);
+  });
+
+  it('lets calls beyond its connections wait, which is reported, and no call after its caller left', async () => {
+    const held: ServerResponse[] = [];
+    const [one] = await given((response) => void held.push(response));
+    await client.close();
+    client = new InternalClient({ url: one?.url ?? '', token: 'a token', connections: 1 });
+    const first = client.ask({ ...CALL, path: '/first' });
+    await expect.poll(() => held.length).toBe(1);
+    const leaving = new AbortController();
+    const left = failureOf(client.ask({ ...CALL, path: '/left', signal: leaving.signal, idempotent: true }));
+    const late = failureOf(client.ask({ ...CALL, path: '/late', deadlineMs: 1, idempotent: true }));
+    const last = client.ask({ ...CALL, path: '/last' });
+    expect(queued(one)).toBe('3');
+    leaving.abort();
+    expect(await left).toBeInstanceOf(ExchangeAborted);
+    expect(await late).toMatchObject({ cause: { name: 'ExchangeTimedOut' } });
+    expect(queued(one)).toBe('1');
+    held[0]?.end('1');
+    await expect.poll(() => held.length).toBe(2);
+    held[1]?.end('2');
+    expect([(await first).text, (await last).text]).toEqual(['1', '2']);
+    expect(one?.requests.map(({ url }) => url)).toEqual(['/first', '/last']);
+    expect(queued(one)).toBe('0');
+  });
+
+  it('fails calls that wait when it is closed', async () => {
+    const [one] = await given(silent);
+    await client.close();
+    client = new InternalClient({ url: one?.url ?? '', token: 'a token', connections: 1 });
+    const pending = [1, 2, 3].map(() => failureOf(client.ask(CALL)));
+    await expect.poll(() => one?.requests.length).toBe(1);
+    await client.close();
+    for (const each of pending) expect(await each).toBeInstanceOf(NeighbourUnavailable);
+    expect(one?.requests.length).toBe(1);
   });
 
   it('gives up at the deadline and closes the connection', async () => {

@@ -1,5 +1,6 @@
 import { currentStep, neighbours } from '@svc/telemetry';
 import { Exchange, ExchangeAborted, ExchangeTimedOut } from './exchange.js';
+import { TOO_MANY_WAIT } from '../connections/plain-connections.js';
 import type { ResponseHeaders } from '../connections/response-head.js';
 import { HeartbeatMissed, type ReplicaOptions, type Replica, Replicas } from './replicas.js';
 
@@ -177,7 +178,7 @@ export class InternalClient {
       if (failure) attempt.onFailure(failure);
     };
     const unanswered = attempt.mayMove ? replica.unanswered : undefined;
-    return Exchange.start(replica.pool, request, { signal, onEnd, unanswered });
+    return Exchange.start(replica.connections.kept, request, { signal, onEnd, unanswered });
   }
 }
 
@@ -211,4 +212,10 @@ function wasNotSent(error: Error): boolean {
   return syscall === 'connect' || NO_CONNECTION.has(code ?? '');
 }
 
-const NO_CONNECTION = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+const NO_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  TOO_MANY_WAIT,
+]);

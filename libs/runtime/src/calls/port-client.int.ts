@@ -186,6 +186,17 @@ describe('a port over HTTP', () => {
     expect(calls).toEqual([1]);
   });
 
+  it('returns the result of each call when they are many more than the connections', async () => {
+    const { apiUrl } = await startEcho();
+    const client = new InternalClient({ url: apiUrl, token: TOKEN, connections: 3 });
+    ends.push(() => client.close());
+    const options = { path: routes.callHolds.path, deadlineMs: 20_000, alone: true };
+    const { port } = new PortClient<Echo>(client, WIRE, options);
+    const words = Array.from({ length: 200 }, (_, at) => `wörd ${at} 🙂`);
+    expect(await Promise.all(words.map((word) => port.say(word)))).toEqual(words);
+    expect(calls.length).toBe(200);
+  });
+
   it('gives up after its deadline', async () => {
     const { url } = await listen(() => undefined);
     await expect(portAt(url, 200).say('a')).rejects.toEqual(unavailable);

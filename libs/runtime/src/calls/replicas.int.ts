@@ -89,6 +89,30 @@ describe('a name with several addresses', () => {
     expect(found()).toEqual(['routers']);
   });
 
+  it('has a bound of connections for each, and calls that wait for one of an address that is gone end', async () => {
+    addresses = ['127.0.0.1', '127.0.0.2'];
+    const url = `http://routers:${port()}`;
+    const client = new InternalClient({ url, token: 't', eachAddress: true, pods: pods(), connections: 2 });
+    const ask = () => client.ask({ path: '/x', deadlineMs: 60_000 });
+    const listed = () => client.askAll({ path: '/healthz', deadlineMs: 60_000 }).catch(() => []);
+    await expect.poll(listed, WAIT).toHaveLength(2);
+    const calls = Array.from({ length: 8 }, ask);
+    await expect.poll(() => called.length, WAIT).toBe(4);
+    expect(called.filter((address) => address === '127.0.0.2')).toHaveLength(2);
+    addresses = ['127.0.0.1', '127.0.0.3'];
+    const reachesNew = (): boolean => {
+      calls.push(ask());
+      return called.includes('127.0.0.3');
+    };
+    await expect.poll(reachesNew, WAIT).toBe(true);
+    for (let at = 0; at < calls.length; at += 1) {
+      await expect.poll(() => held.length, WAIT).toBeGreaterThan(at);
+      held[at]?.end('done');
+    }
+    expect((await Promise.all(calls)).map(({ text }) => text)).toEqual(calls.map(() => 'done'));
+    await client.close();
+  });
+
   it('lets the calls of an address that is gone end, and calls it no more', async () => {
     const url = `http://routers:${port()}`;
     const client = new InternalClient({ url, token: 't', eachAddress: true, pods: pods() });

@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { neighbours } from '@svc/telemetry';
-import { Pool } from 'undici';
 import { hashOf, mixed } from '../hashes.js';
+import { type Connections, connections } from './connections.js';
 import type { Exchange } from './exchange.js';
 import { Heartbeat, TICK_MS } from './heartbeat.js';
 import { PodAddresses, type PodSlots } from './pod-addresses.js';
@@ -46,7 +46,7 @@ export class Replica {
   /** Host and port. */
   readonly address: string;
   private readonly seed: number;
-  readonly pool: Pool;
+  readonly connections: Connections;
   readonly heartbeat: Heartbeat;
   /** Calls without a response that may move to another address. */
   readonly unanswered = new Set<Exchange>();
@@ -55,16 +55,15 @@ export class Replica {
   private restsUntilMs = 0;
   private isTried = false;
 
-  constructor(url: string, { connections = CONNECTIONS }: Pick<ReplicaOptions, 'connections'>) {
+  constructor(url: string, { connections: most = CONNECTIONS }: Pick<ReplicaOptions, 'connections'>) {
     ({ origin: this.origin, host: this.address } = new URL(url));
     this.seed = hashOf(this.address);
     this.heartbeat = new Heartbeat(this.origin);
-    this.pool = new Pool(this.origin, {
-      connections,
-      pipelining: 1,
-      connect: { timeout: CONNECT_MS },
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      clientTtl: CONNECTION_MS,
+    this.connections = connections({
+      connectTimeoutMs: CONNECT_MS,
+      keepAliveMs: KEEP_ALIVE_MS,
+      longestMs: CONNECTION_MS,
+      most,
     });
   }
 
@@ -109,7 +108,7 @@ export class Replica {
 
   async close(): Promise<void> {
     this.heartbeat.close();
-    await this.pool.destroy();
+    await this.connections.close();
   }
 
   private rest(): void {
@@ -168,9 +167,9 @@ export class Replicas {
         return this.all.map((one) => [one.isFit(nowMs) ? 0 : 1, one.address]);
       }),
       neighbours.callsInFlight.observe(() =>
-        this.all.flatMap(({ address, inFlight, pool }): [number, string, string][] => [
+        this.all.flatMap(({ address, inFlight, connections: own }): [number, string, string][] => [
           [inFlight, address, 'in_flight'],
-          [pool.stats.queued, address, 'queued'],
+          [own.waiting(), address, 'queued'],
         ]),
       ),
     ];

@@ -10,10 +10,12 @@ export interface ConnectionPlace {
   readonly connectTimeoutMs: number;
   /** How long it is kept without a request, unless the other side says. */
   readonly keepAliveMs: number;
+  /** How long it takes requests; after that it ends with its response. */
+  readonly longestMs: number;
   /** Called when it can take the next request. */
   readonly free: (connection: PlainConnection) => void;
-  /** Called once, when it can take no more. */
-  readonly gone: (connection: PlainConnection) => void;
+  /** Called once, when it can take no more, with a request that it was given and has not begun to send. */
+  readonly gone: (connection: PlainConnection, unsent: PlainRequest | undefined) => void;
   /** Called with each error of its socket, and the bytes that had arrived before. */
   readonly failed: (error: Error, bytesRead: number) => void;
 }
@@ -22,9 +24,11 @@ export interface ConnectionPlace {
 export interface PlainRequest {
   /** All lines, each with its end, and the empty one. */
   readonly head: string;
-  readonly body: Uint8Array | undefined;
+  /** A string has only ASCII. */
+  readonly body: Uint8Array | string | undefined;
   /** The longest pause within the response's body; 0 for any. */
   readonly pauseMs: number;
+  readonly handler: Dispatcher.DispatchHandler;
 }
 
 /** Head and body up to this size are sent in one piece. */
@@ -41,8 +45,9 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
   aborted = false;
   paused = false;
   reason: Error | null = null;
-  /** On the clock of `performance.now()`, while it has no request. */
+  /** On the clock of `performance.now()`, while it has no request. 0 until its first response has ended. */
   keptUntilMs = 0;
+  private readonly lastMs: number;
   private readonly socket: Socket;
   private readonly reader = new ResponseReader(this);
   private handler: Dispatcher.DispatchHandler | undefined;
@@ -57,7 +62,8 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
   private readonly connectTimer: NodeJS.Timeout;
 
   constructor(private readonly place: ConnectionPlace) {
-    const { host, port, connectTimeoutMs } = place;
+    const { host, port, connectTimeoutMs, longestMs } = place;
+    this.lastMs = performance.now() + longestMs;
     const keepAlive = { keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     this.socket = connect({ host, port, noDelay: true, ...keepAlive })
       .on('connect', () => clearTimeout(this.connectTimer))
@@ -65,14 +71,13 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
       .on('error', (error) => this.fail(error))
       .on('end', () => this.end())
       .on('close', () => this.fail(this.closed()));
-    this.connectTimer = setTimeout(
-      () => this.fail(new errors.ConnectTimeoutError(`no connection in ${connectTimeoutMs} ms`)),
-      connectTimeoutMs,
-    );
+    // In a process that was busy, the connection may have been made long ago: this turn reports it.
+    this.connectTimer = setTimeout(() => setImmediate(() => this.endConnecting()), connectTimeoutMs);
   }
 
   /** Takes a request, which `write` sends. Call it only for a new connection, or one that is free. */
-  begin(request: PlainRequest, handler: Dispatcher.DispatchHandler): void {
+  begin(request: PlainRequest): void {
+    const { handler } = request;
     this.handler = handler;
     this.unsent = request;
     this.pauseMs = request.pauseMs;
@@ -93,9 +98,10 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
     else if (head.length + size > AT_ONCE_BYTES) {
       socket.cork();
       socket.write(head, 'latin1');
-      socket.write(body ?? '');
+      socket.write(body ?? '', 'latin1');
       socket.uncork();
-    } else socket.write(joined(head, body));
+    } else if (typeof body === 'string') socket.write(head + body, 'latin1');
+    else socket.write(joined(head, body));
   }
 
   abort(reason: Error): void {
@@ -139,8 +145,19 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
     handler?.onResponseEnd?.(this, trailers);
   }
 
+  private endConnecting(): void {
+    const { connectTimeoutMs } = this.place;
+    if (this.socket.connecting)
+      this.fail(new errors.ConnectTimeoutError(`no connection in ${connectTimeoutMs} ms`));
+  }
+
   private take(bytes: Buffer): void {
     const { reader, handler } = this;
+    // It is no response to a request that the other side has not got.
+    if (this.movable) {
+      this.fail(this.closed());
+      return;
+    }
     if (handler && !this.isStarted) {
       this.isStarted = true;
       handler.onResponseStarted?.();
@@ -168,12 +185,14 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
 
   private free(): void {
     const { keptMs = this.place.keepAliveMs, socket } = this;
+    const nowMs = performance.now();
+    const untilMs = Math.min(nowMs + keptMs, this.lastMs);
     // What is left of a request that was answered early would come before the next one.
-    if (keptMs <= 0 || socket.writableLength > 0) {
+    if (untilMs <= nowMs || this.unsent || socket.writableLength > 0) {
       this.leave();
       return;
     }
-    this.keptUntilMs = performance.now() + keptMs;
+    this.keptUntilMs = untilMs;
     socket.unref();
     this.place.free(this);
   }
@@ -184,15 +203,24 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
     else this.fail(this.closed());
   }
 
+  /** A request that may go by another connection: it is not sent, and this one has worked before. */
+  private get movable(): PlainRequest | undefined {
+    return this.keptUntilMs > 0 && this.handler ? this.unsent : undefined;
+  }
+
   private fail(error: Error): void {
-    const { handler, socket } = this;
+    const { handler, socket, movable } = this;
     this.handler = undefined;
+    if (movable) {
+      this.leave(movable);
+      return;
+    }
     if (handler) this.place.failed(error, socket.bytesRead);
     this.leave();
     handler?.onResponseError?.(this, error);
   }
 
-  private leave(): void {
+  private leave(unsent?: PlainRequest): void {
     if (this.isGone) return;
     this.isGone = true;
     this.unsent = undefined;
@@ -200,7 +228,7 @@ export class PlainConnection implements Dispatcher.DispatchController, ResponseP
     clearTimeout(this.pauseTimer);
     this.reader.stop();
     this.socket.destroy();
-    this.place.gone(this);
+    this.place.gone(this, unsent);
   }
 
   private closed(): Error {
