@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Connections, connections } from '../calls/connections.js';
 import { Exchange, type ExchangeRequest, ExchangeTimedOut } from '../calls/exchange.js';
 
+/** Longer than any machine takes. */
+const WAIT = 20_000;
+
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 /** The sockets of the server, and what arrived on each. */
@@ -99,7 +102,7 @@ describe('a connection', () => {
   it('is not used again after bytes that nobody whole for', async () => {
     await ask();
     sockets[0]?.socket.write(OK);
-    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true));
+    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true), WAIT);
     expect(await ask()).toBe('ok');
     expect(sockets.length).toBe(2);
   });
@@ -107,7 +110,7 @@ describe('a connection', () => {
   it('ends when it was free for as long as it may be', async () => {
     await replaceBy({ keepAliveMs: 1 });
     await ask();
-    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true), 5_000);
+    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true), WAIT);
   });
 
   it('ends with its response when it is as old as it may be, even if it is used all the time', async () => {
@@ -116,13 +119,13 @@ describe('a connection', () => {
     await ask();
     await ask();
     expect(sockets.length).toBe(2);
-    await vi.waitFor(() => expect(sockets.every(({ socket }) => socket.destroyed)).toBe(true), 5_000);
+    await vi.waitFor(() => expect(sockets.every(({ socket }) => socket.destroyed)).toBe(true), WAIT);
   });
 
   it('ends when it is as old as it may be and has no request', async () => {
     await replaceBy({ longestMs: 500 });
     await ask();
-    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true), 5_000);
+    await vi.waitFor(() => expect(sockets[0]?.socket.destroyed).toBe(true), WAIT);
   });
 
   it('ends with all others, also one that was made after those before were free for too long', async () => {
@@ -132,7 +135,7 @@ describe('a connection', () => {
     await ask();
     expect(sockets.length).toBe(2);
     await pool.close();
-    await vi.waitFor(() => expect(sockets.every(({ socket }) => socket.destroyed)).toBe(true));
+    await vi.waitFor(() => expect(sockets.every(({ socket }) => socket.destroyed)).toBe(true), WAIT);
   });
 
   it('has its time to connect in turns of the event loop, so a busy process does not miss it', async () => {
@@ -189,7 +192,8 @@ describe('a bound of two connections', () => {
     };
   });
 
-  const arrived = (count: number): Promise<unknown> => vi.waitFor(() => expect(paths.length).toBe(count));
+  const arrived = (count: number): Promise<unknown> =>
+    vi.waitFor(() => expect(paths.length).toBe(count), WAIT);
   const askAll = (count: number): Promise<string>[] =>
     Array.from({ length: count }, (_, at) => ask({ path: `/${at}` }));
 
@@ -286,7 +290,7 @@ describe('a bound of two connections', () => {
     reply = () => undefined;
     const body = [Buffer.alloc(40_000), Buffer.alloc(40_000)];
     const results = Promise.allSettled(Array.from({ length: 5 }, () => ask({ body })));
-    await vi.waitFor(() => expect(sockets.length).toBe(2));
+    await vi.waitFor(() => expect(sockets.length).toBe(2), WAIT);
     expect(pool.waiting()).toBe(3);
     await pool.close();
     expect((await results).every(({ status }) => status === 'rejected')).toBe(true);
