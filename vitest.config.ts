@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const conditions = ['svc-source'];
 
-const pure = ['libs/*/{src,test}/**/*.spec.ts', 'apps/*/src/**/*.spec.ts', 'tools/**/*.spec.mjs'];
+const pure = ['libs/*/{src,test}/**/*.spec.ts', 'apps/*/{src,test}/**/*.spec.ts', 'tools/**/*.spec.mjs'];
 const real = [
   'libs/*/{src,test}/**/*.int.ts',
   'apps/*/src/**/*.int.ts',

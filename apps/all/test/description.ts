@@ -10,9 +10,11 @@ interface Header {
   readonly required?: boolean;
   readonly schema: { readonly type: 'string' | 'integer' };
 }
+/** The bodies that a response may have, by their content type. */
+type Content = Readonly<Record<string, Media>>;
 interface Reply {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content: Readonly<Record<string, Media>>;
+  readonly content: Content;
 }
 interface Operation {
   readonly responses: Readonly<Record<string, Reply | { readonly $ref: string }>>;
@@ -27,17 +29,19 @@ const NOT_OFFERED = new Set([404, 405]);
 /** The caller is identified even for unknown paths and methods. */
 const NOT_OFFERED_TO_CALLERS = new Set([...NOT_OFFERED, 429]);
 
-export const NOT_OFFERED_MEDIA: Media = {
-  schema: {
-    $ref: '#/components/schemas/Error',
-    properties: {
-      code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED'] },
+export const NOT_OFFERED_CONTENT: Content = {
+  'application/json': {
+    schema: {
+      $ref: '#/components/schemas/Error',
+      properties: {
+        code: { enum: ['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'RATE_LIMIT_EXCEEDED'] },
+      },
     },
   },
 };
 
 /** What one port publishes. Vitest keeps this module for all files of a worker, with its compiled schemas. */
-class Description {
+export class Description {
   private readonly paths: readonly { readonly pattern: RegExp; readonly methods: Paths[string] }[];
   private readonly headers: ReadonlyMap<string, Header>;
   private readonly ajv = new Ajv2020({ strict: false, inlineRefs: false });
@@ -105,6 +109,24 @@ class Description {
     );
   }
 
+  /**
+   * How an event of a stream differs from its description: its fields, its data, and its name, which is the
+   * type of its data where events have names.
+   */
+  eventFaults(media: Media, { event, data }: StreamEvent): string[] {
+    const { properties } = media.schema as EventSchema;
+    const name = event === undefined ? {} : { event };
+    const outer = this.bodyFaults(media.schema, { ...name, data });
+    if (event !== undefined && !properties.event) outer.push(`event has the name ${event}`);
+    if (data === END_MARK)
+      return event === undefined ? outer : [...outer, `the mark of the end has the name ${event}`];
+    const value = parsed(data);
+    if (value === undefined) return [...outer, 'event is not JSON'];
+    if (properties.event && event !== typeOf(value))
+      outer.push(`event of the type ${String(typeOf(value))} has the name ${event}`);
+    return [...outer, ...this.bodyFaults(eventSchemaOf(media), value)];
+  }
+
   private validatorOf(schema: object): ValidateFunction {
     const found = this.validators.get(schema);
     if (found) return found;
@@ -155,18 +177,52 @@ export function descriptionOf(pathname: string): Description | undefined {
   return description;
 }
 
-export function mediaOf({ content }: Reply, type: string): Media | undefined {
-  return content[type] ?? content[type.split(';')[0] ?? ''] ?? content['*/*'];
+/** A content type without its parameters. */
+export const bareType = (type: string): string => type.split(';')[0]?.trim().toLowerCase() ?? '';
+
+export function mediaOf(content: Content, type: string): Media | undefined {
+  return content[bareType(type)] ?? content['*/*'];
 }
+
+/** An event as a stream has it. */
+export interface StreamEvent {
+  readonly event?: string | undefined;
+  readonly data: string;
+}
+
+/** The data of the last event of most streams. */
+export const END_MARK = '[DONE]';
 
 /** The data of an event: JSON, or JSON and the mark of the end. */
 interface EventData {
   readonly contentSchema?: object;
-  readonly anyOf?: readonly { readonly contentSchema: object }[];
+  readonly anyOf?: readonly { readonly contentSchema?: object; readonly const?: string }[];
+}
+interface EventSchema {
+  readonly properties: { readonly data: EventData; readonly event?: object };
 }
 
-/** The JSON of an event has to match one of the alternatives of its data. */
-export function eventSchemaOf({ schema }: Media): object {
-  const { data } = (schema as { properties: { data: EventData } }).properties;
-  return data.contentSchema ?? data.anyOf?.[0]?.contentSchema ?? {};
+/** The schema of the JSON of an event. */
+function eventSchemaOf({ schema }: Media): object {
+  const { data } = (schema as EventSchema).properties;
+  const found = data.contentSchema ?? data.anyOf?.find(({ contentSchema }) => contentSchema)?.contentSchema;
+  if (!found) throw new TypeError('the description of a stream has no schema for the JSON of its events');
+  return found;
 }
+
+/** Whether the last event of a stream is the mark of its end. */
+export function endsWithMark({ schema }: Media): boolean {
+  return (schema as EventSchema).properties.data.anyOf?.some((one) => one.const === END_MARK) ?? false;
+}
+
+/** JSON as a value; `undefined` if it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const typeOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;

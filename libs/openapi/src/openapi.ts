@@ -230,11 +230,12 @@ function replyContent(route: RouteDefinition, schemas: OpenApiSchemas): JsonObje
 }
 
 function eventContent(
-  { event, namedEvents, operationId }: RouteDefinition,
+  { event, namedEvents, hasEndMark, operationId }: RouteDefinition,
   schemas: OpenApiSchemas,
 ): JsonObject | undefined {
   if (!event) return undefined;
-  const schema = (namedEvents ? namedEventSchema : eventSchema)(schemas.ref(event, 'output'));
+  const data = schemas.ref(event, 'output');
+  const schema = namedEvents ? namedEventSchema(data, hasEndMark === true) : eventSchema(data);
   const examples = eventExamples(EXAMPLES[operationId]?.stream ?? '');
   return { 'text/event-stream': { schema, examples } };
 }
@@ -262,6 +263,9 @@ const eventFields = (event: string): JsonObject =>
     }),
   );
 
+/** The data of the last event. */
+const END_MARK: JsonObject = { type: 'string', const: '[DONE]' };
+
 /**
  * The schema of each event of a stream, in the form that tools read before OpenAPI 3.2, which has its own
  * keyword.
@@ -276,20 +280,21 @@ function eventSchema(chunk: JsonObject): JsonObject {
     type: 'object',
     description: `An event: a line \`data: <JSON>\` and an empty one; the last is \`data: [DONE]\`. The JSON is of the schema
 \`${String(chunk['$ref']).split('/').at(-1)}\`, or has an \`error\` as other errors have.`,
-    properties: { data: { anyOf: [data, { type: 'string', const: '[DONE]' }] } },
+    properties: { data: { anyOf: [data, END_MARK] } },
     required: ['data'],
   };
 }
 
 /** The same for events whose names are the types of their data. */
-function namedEventSchema(event: JsonObject): JsonObject {
+function namedEventSchema(event: JsonObject, hasEndMark: boolean): JsonObject {
   const data = { type: 'string', contentMediaType: 'application/json', contentSchema: event };
+  const end = hasEndMark ? ' The last is `data: [DONE]`, without a name.' : '';
   return {
     type: 'object',
     description: `An event: a line \`event: <type>\`, a line \`data: <JSON>\` and an empty one. The JSON is of the schema
-\`${String(event['$ref']).split('/').at(-1)}\`.`,
-    properties: { event: { type: 'string' }, data },
-    required: ['event', 'data'],
+\`${String(event['$ref']).split('/').at(-1)}\`.${end}`,
+    properties: { event: { type: 'string' }, data: hasEndMark ? { anyOf: [data, END_MARK] } : data },
+    required: hasEndMark ? ['data'] : ['event', 'data'],
   };
 }
 

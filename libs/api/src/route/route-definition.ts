@@ -117,6 +117,8 @@ export interface RouteDefinition {
   readonly event?: z.ZodType;
   /** Whether each event has its type as its name, and an error is an event like the others. */
   readonly namedEvents?: true;
+  /** Whether `data: [DONE]` follows the last named event, as it does where events have no names. */
+  readonly hasEndMark?: true;
   readonly headers?: readonly HeaderGroup[];
   /** The body of its errors, if it is not the common envelope. */
   readonly errors?: ErrorShape;
