@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { Cost, ServedTier, StreamedSvcParameters, TokenLogprob, UsageView } from './chat-response.js';
+import {
+  Cost,
+  ReasoningDetail,
+  ServedTier,
+  StreamedSvcParameters,
+  TokenLogprob,
+  UsageView,
+} from './chat-response.js';
 
 const ToolCallPiece = z.looseObject({
   index: z.int().nonnegative(),
@@ -14,7 +21,10 @@ const ToolCallPiece = z.looseObject({
 const Delta = z.looseObject({
   role: z.literal('assistant').optional(),
   content: z.string().nullable().optional(),
+  refusal: z.string().nullable().optional(),
   reasoning_content: z.string().nullable().optional(),
+  reasoning_details: z.array(ReasoningDetail).nullable().optional(),
+  thought_signature: z.string().nullable().optional(),
   tool_calls: z.array(ToolCallPiece).nullable().optional(),
 });
 
@@ -32,7 +42,10 @@ export const ChatCompletionChunk = z.looseObject({
       index: z.int().nonnegative(),
       delta: Delta,
       logprobs: z
-        .looseObject({ content: z.array(TokenLogprob).nullable() })
+        .looseObject({
+          content: z.array(TokenLogprob).nullable(),
+          refusal: z.array(TokenLogprob).nullable().optional(),
+        })
         .nullable()
         .optional(),
       finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).nullable(),

@@ -62,7 +62,9 @@ export const TokenLogprob = z.looseObject({
   token: z.string(),
   logprob: z.number(),
   bytes: z.array(z.int()).nullable(),
-  top_logprobs: z.array(z.looseObject({ token: z.string(), logprob: z.number() })),
+  top_logprobs: z.array(
+    z.looseObject({ token: z.string(), logprob: z.number(), bytes: z.array(z.int()).optional() }),
+  ),
 });
 
 const Logprobs = z
@@ -85,7 +87,7 @@ const ToolCall = z.looseObject({
 const TextParts = z.array(z.looseObject({ type: z.literal('text'), text: z.string() }));
 
 /** Clients send it back unchanged, so that a model can resume its reasoning. */
-const ReasoningDetail = z.looseObject({ type: z.string() });
+export const ReasoningDetail = z.looseObject({ type: z.string() });
 
 export const ChatCompletion = z.looseObject({
   id: z.string(),

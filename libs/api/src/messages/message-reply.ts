@@ -16,13 +16,20 @@ const usage = {
     .describe('`null` without a search.'),
 };
 
-export const MessageUsage = z.looseObject({
-  ...usage,
-  cache_creation: z.looseObject({}).nullish(),
-  inference_geo: z.string().nullish(),
-  service_tier: z.string().nullish(),
-  speed: z.string().nullish(),
-});
+export const MessageUsage = z
+  .looseObject({
+    ...usage,
+    cache_creation: z
+      .looseObject({
+        ephemeral_5m_input_tokens: Count.optional(),
+        ephemeral_1h_input_tokens: Count.optional(),
+      })
+      .nullish(),
+    inference_geo: z.string().nullish(),
+    service_tier: z.string().nullish(),
+    speed: z.string().nullish(),
+  })
+  .meta({ title: 'MessageUsage' });
 
 const SearchFound = z.looseObject({
   type: z.literal('web_search_result'),
@@ -81,7 +88,9 @@ const StopReason = z
   .string()
   .describe('`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or another of the provider.');
 
-const StopDetails = z.looseObject({ type: z.string() }).nullish();
+const StopDetails = z
+  .looseObject({ type: z.string(), category: z.string().nullish(), explanation: z.string().nullish() })
+  .nullish();
 
 const stop = {
   stop_reason: StopReason,
@@ -173,7 +182,7 @@ export const MessageEvent = z
     z.looseObject({
       type: z.literal('message_delta'),
       delta: z.looseObject(stop),
-      usage: z.looseObject(usage),
+      usage: MessageUsage,
       cost: Cost,
       svc_parameters: SvcParametersEcho,
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Cost, SvcParametersEcho, TokenLogprob } from '../chat/chat-response.js';
+import { Cost, ServedTier, SvcParametersEcho, TokenLogprob } from '../chat/chat-response.js';
 import { namedMembers } from '../chat/schema-names.js';
 
 const Count = z.int().nonnegative();
@@ -31,6 +31,11 @@ const ContentPart = z
   .meta(namedMembers('Part'));
 
 const item = { id: z.string(), status: Status };
+const call = {
+  call_id: z.string(),
+  name: z.string(),
+  namespace: z.string().optional().describe('That of the tool, if it has one.'),
+};
 
 /** An element of `output`. */
 const OutputItem = z
@@ -54,21 +59,24 @@ const OutputItem = z
     z.looseObject({
       ...item,
       type: z.literal('function_call'),
-      call_id: z.string(),
-      name: z.string(),
+      ...call,
       arguments: z.string(),
     }),
     z.looseObject({
       ...item,
       type: z.literal('custom_tool_call'),
-      call_id: z.string(),
-      name: z.string(),
+      ...call,
       input: z.string(),
     }),
     z.looseObject({
       ...item,
       type: z.literal('web_search_call'),
-      action: z.looseObject({ type: z.literal('search'), query: z.string() }),
+      action: z.looseObject({
+        type: z.literal('search'),
+        query: z.string(),
+        queries: z.array(z.string()),
+        sources: z.array(z.looseObject({ type: z.literal('url'), url: z.string() })),
+      }),
     }),
   ])
   .meta(namedMembers('Item'));
@@ -83,6 +91,35 @@ const ResponseUsage = z
   })
   .meta({ title: 'ResponseUsage' });
 
+const Tool = z.looseObject({ type: z.string() });
+
+/** The settings of the request as the response repeats them, and those that have one value here. */
+const settings = {
+  instructions: z.string().nullable(),
+  max_output_tokens: Count.nullable(),
+  max_tool_calls: Count.nullable(),
+  prompt_cache_key: z.string().nullable(),
+  safety_identifier: z.string().nullable(),
+  temperature: z.number().nullable(),
+  top_p: z.number().nullable(),
+  user: z.string().nullable(),
+  background: z.literal(false),
+  previous_response_id: z.null(),
+  parallel_tool_calls: z.boolean(),
+  reasoning: z.looseObject({ effort: z.string().nullable(), summary: z.string().nullable() }),
+  service_tier: ServedTier,
+  store: z.literal(false),
+  text: z.looseObject({
+    format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }),
+    verbosity: z.string().nullish(),
+  }),
+  tool_choice: z.union([z.enum(['auto', 'none', 'required']), Tool]),
+  tools: z.array(Tool),
+  top_logprobs: Count,
+  truncation: z.literal('disabled'),
+  metadata: z.record(z.string(), z.string()),
+};
+
 /** A response, also as part of the events at its beginning and its end. */
 export const ResponseReply = z.looseObject({
   id: z.string(),
@@ -96,6 +133,8 @@ export const ResponseReply = z.looseObject({
   usage: ResponseUsage.nullable(),
   cost: Cost.nullable(),
   svc_parameters: SvcParametersEcho.nullable(),
+  completed_at: z.int().optional().describe('Unix seconds, if its status is `completed`.'),
+  ...settings,
 });
 
 /** The size of a prompt. */
