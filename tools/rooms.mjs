@@ -219,7 +219,7 @@ export const rooms = {
     api: ['chat', 'dialects', 'models'],
   },
   runtime: {
-    '.': ['expiring', 'hashes', 'start-fault', 'version', 'within'],
+    '.': ['expiring', 'hashes', 'passing', 'start-fault', 'version', 'within'],
     logging: [],
     json: [],
     forms: [],

@@ -1,3 +1,4 @@
+import { PassingMap } from '@svc/runtime';
 import { ServerWork } from './choice/server-work.js';
 import { BackendHealth } from './health/backend-health.js';
 import { TokenQueue, type Sharer, type UsedTokens } from './sharing/token-queue.js';
@@ -42,7 +43,7 @@ export class BackendLoad {
   readonly health = new BackendHealth();
   readonly work = new ServerWork();
   private runningCount = 0;
-  private readonly running = new Map<string, number>();
+  private readonly running = new PassingMap<string, number>();
   private readonly waiting = new TokenQueue<Waiter>();
   private readonly rules = {
     canRun: ({ accountId, maxInFlight }: Waiter) => this.hasSlotFor(accountId, maxInFlight),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Balances, NO_MONEY, plus } from '@svc/contracts/money';
 import type { Extension, Hold, HoldRequest, OpenHold } from '@svc/contracts/ports';
 import { PROVISIONAL_MS, Problem, type ProblemCode } from '@svc/contracts/problems';
-import { within } from '@svc/runtime';
+import { PassingMap, within } from '@svc/runtime';
 import { type BookReads, type HoldAccount, HoldAccounts, PlacedHold } from './hold-accounts.js';
 import { LeaseList } from './lease-list.js';
 import { RecentIds } from './recent-ids.js';
@@ -34,7 +34,7 @@ export class MemoryHoldBook extends HoldBook {
   /** How long a request waits while an account's DIEM is reset, which takes one transaction. */
   protected readonly diemChangeWaitMs: number = 2_000;
   private readonly accounts: HoldAccounts;
-  private readonly placed = new Map<string, PlacedHold>();
+  private readonly placed = new PassingMap<string, PlacedHold>();
   private readonly leases: LeaseList<PlacedHold>;
   /** Requests posted while their hold was not settled: a late settle must not hold again. */
   private readonly posted: RecentIds;

@@ -3,7 +3,7 @@ import { type Balances, usdNumber } from '@svc/contracts/money';
 import type { Charge } from '@svc/contracts/messages';
 import { type Extension, HOLDS_PER_RENEWAL, type Hold, type HoldRequest, Ledger } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import type { RootLogger } from '@svc/runtime';
+import { PassingMap, type RootLogger } from '@svc/runtime';
 import { money } from '@svc/telemetry';
 
 interface LiveHold {
@@ -27,7 +27,7 @@ const RENEWALS = 3;
  */
 export class RenewingLedger extends Ledger implements OnModuleInit, OnModuleDestroy {
   /** Oldest first. */
-  private readonly live = new Map<string, LiveHold>();
+  private readonly live = new PassingMap<string, LiveHold>();
   private timer: NodeJS.Timeout | undefined;
   private ends: readonly (() => void)[] = [];
   private isRenewing = false;

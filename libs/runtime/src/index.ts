@@ -49,6 +49,7 @@ export { type Listener, type Running, type ServeOptions, serve } from './process
 export { type Lent, expiring } from './expiring.js';
 export { pause } from './pause.js';
 export { type Retries, retrying } from './retrying.js';
+export { PassingMap, PassingSet } from './passing.js';
 export { type Pause, StepLoop } from './step-loop.js';
 export { StartFault } from './start-fault.js';
 export { VERSION } from './version.js';

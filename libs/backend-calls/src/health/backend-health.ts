@@ -1,3 +1,4 @@
+import { PassingSet } from '@svc/runtime';
 import { RecentCalls } from './recent-calls.js';
 
 /**
@@ -49,7 +50,7 @@ interface Failure {
 export class BackendHealth {
   readonly recent = new RecentCalls();
   /** The oldest first. */
-  readonly waiting = new Set<WaitingCall>();
+  readonly waiting = new PassingSet<WaitingCall>();
   /** When it last showed that it lives, and when it was last called. */
   lifeMs = -Infinity;
   calledMs = -Infinity;

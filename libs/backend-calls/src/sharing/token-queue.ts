@@ -1,4 +1,5 @@
 import { BANDS, type Band } from '@svc/contracts/catalog';
+import { PassingMap } from '@svc/runtime';
 
 /** Whose call it is, and what it takes of its account's share. */
 export interface Sharer {
@@ -45,7 +46,7 @@ interface Flow<Waiter> {
 /** A band, with a virtual time of its own: the tokens that an account with weight 1 has been given. */
 class BandQueue<Waiter extends Sharer> {
   /** By account, the least recently served first. */
-  readonly flows = new Map<string, Flow<Waiter>>();
+  readonly flows = new PassingMap<string, Flow<Waiter>>();
   time = 0;
   endsAt = 0;
   count = 0;

@@ -3,7 +3,7 @@ import type { Caller, FileBlocks } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
 import type { KeyStore } from '@svc/identity/accounts';
 import type { RequestLease } from '@svc/paid/repeats';
-import { type Logger, type Pause, StepLoop } from '@svc/runtime';
+import { PassingSet, type Logger, type Pause, StepLoop } from '@svc/runtime';
 import { batches as metrics } from '@svc/telemetry';
 import { BlockMissing, readBlocks, writeBlocks } from '../files/blocks.js';
 import { type FileLine, LineSplitter } from '../files/line-splitter.js';
@@ -63,7 +63,7 @@ export class BatchRun implements LineRun {
   private readonly cancelling = new AbortController();
   private readonly renewals = new StepLoop({ step: () => this.renewed(), recover: () => this.unrenewed() });
   private renewedMs = performance.now();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay = new PassingSet<Promise<void>>();
   private stopped: Stop | undefined;
   private completed = 0;
   private failed = 0;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Charge, EventLog, usageRecorded } from '@svc/contracts/messages';
-import { within } from '@svc/runtime';
+import { PassingSet, within } from '@svc/runtime';
 import { LOG_MS } from './settlement-time.js';
 
 /** Rejection of a charge while the log is failing. */
@@ -16,7 +16,7 @@ export class ChargeLog {
   private isFailing = false;
   private isTrying = false;
   /** Rejects the charges that wait for the log when it fails. */
-  private readonly waiting = new Set<(error: Error) => void>();
+  private readonly waiting = new PassingSet<(error: Error) => void>();
   /** The latest commit and its outcome, which all its charges share. */
   private commit: { readonly stored: Promise<void>; readonly outcome: Promise<void> } | undefined;
 
@@ -52,9 +52,10 @@ export class ChargeLog {
 
   private fail(error: Error): void {
     this.isFailing = true;
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    for (const reject of waiting) reject(error);
+    for (const reject of this.waiting) {
+      this.waiting.delete(reject);
+      reject(error);
+    }
   }
 
   /** The charge also takes another way; two copies of it are charged once. */

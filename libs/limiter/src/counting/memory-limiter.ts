@@ -15,6 +15,7 @@ import {
   type UnderWay,
 } from '@svc/contracts/ports';
 import { PROVISIONAL_MS } from '@svc/contracts/problems';
+import { PassingMap } from '@svc/runtime';
 import { FailureCounts } from './failure-counts.js';
 import { LeasingLimiter } from './renewing-limiter.js';
 import {
@@ -90,8 +91,8 @@ export class MemoryLimiter extends LeasingLimiter {
   private readonly elapsedMs: () => number;
   private readonly failures: FailureCounts;
   /** By request id, in the order in which their leases end. */
-  private readonly underWay = new Map<string, Taken>();
-  private readonly underWayOf = new Map<string, Running>();
+  private readonly underWay = new PassingMap<string, Taken>();
+  private readonly underWayOf = new PassingMap<string, Running>();
   private sweepsAtMs = 0;
   private readonly since = new Date().toISOString();
 

@@ -12,6 +12,7 @@ import {
   type TakenLimits,
   type UnderWay,
 } from '@svc/contracts/ports';
+import { PassingMap } from '@svc/runtime';
 
 /** Receives warnings for the operator. */
 export interface LimiterLog {
@@ -43,7 +44,7 @@ interface Live {
  * a limit on concurrent requests need places, so only their requests are renewed.
  */
 export class RenewingLimiter extends Limiter implements OnModuleInit, OnModuleDestroy {
-  private readonly live = new Map<string, Live>();
+  private readonly live = new PassingMap<string, Live>();
   private timer: NodeJS.Timeout | undefined;
   private isRenewing = false;
 

@@ -1,4 +1,5 @@
 import type { Admission, AdmitRequest } from '@svc/contracts/ports';
+import { PassingMap } from '@svc/runtime';
 
 /** Maximum number of remembered requests. Beyond it, locally admitted requests are never booked. */
 const MAX_REMEMBERED = 10_000;
@@ -28,7 +29,7 @@ type Book = (request: AdmitRequest) => Promise<Admission | undefined>;
  * shared count can be reached.
  */
 export class Bookings {
-  private readonly open = new Map<string, Booking>();
+  private readonly open = new PassingMap<string, Booking>();
   private isBooking = false;
 
   constructor(

@@ -1,6 +1,6 @@
 import type { LimitsState } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { within } from '@svc/runtime';
+import { PassingSet, within } from '@svc/runtime';
 import type { LimiterLog } from '../counting/renewing-limiter.js';
 
 /**
@@ -55,7 +55,7 @@ export class SharedLink {
   private faultsInARow = 0;
   private waiting = 0;
   /** Calls that are still awaited, oldest first. */
-  private readonly calls = new Set<WaitingCall>();
+  private readonly calls = new PassingSet<WaitingCall>();
   private step = 0;
   private responses = 0;
   private stepTimer: NodeJS.Timeout | undefined;
@@ -164,8 +164,10 @@ export class SharedLink {
       { to: this.options.to, reason },
       'limits are counted locally: the shared count is unavailable',
     );
-    for (const { giveUp } of this.calls) giveUp();
-    this.calls.clear();
+    for (const waiting of this.calls) {
+      waiting.giveUp();
+      this.calls.delete(waiting);
+    }
     // A failed probe never rejects: its reason is in the state.
     this.probeTimer = setInterval(() => void this.probe(), PROBE_EVERY_MS).unref();
   }

@@ -1,5 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { type RequestRecord, RootLogger, type WorkUnderWay, within } from '@svc/runtime';
+import { PassingSet, type RequestRecord, RootLogger, type WorkUnderWay, within } from '@svc/runtime';
 
 /**
  * How long a stopping process waits for background work, such as settling responses of disconnected clients.
@@ -15,7 +15,7 @@ class RequestWork implements WorkUnderWay {
 
   constructor(
     private readonly record: RequestRecord,
-    private readonly all: Set<RequestWork>,
+    private readonly all: PassingSet<RequestWork>,
   ) {
     record.underWay = this;
     all.add(this);
@@ -38,8 +38,8 @@ class RequestWork implements WorkUnderWay {
  */
 @Injectable()
 export class BackgroundWork implements BeforeApplicationShutdown {
-  private readonly requests = new Set<RequestWork>();
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly requests = new PassingSet<RequestWork>();
+  private readonly underWay = new PassingSet<Promise<unknown>>();
 
   constructor(private readonly logger: RootLogger) {}
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Charge, decodeCharge, encodeCharge } from '@svc/contracts/messages';
 import { Charges } from '@svc/contracts/ports';
 import { Problem } from '@svc/contracts/problems';
-import { type Logger, RootLogger, retrying } from '@svc/runtime';
+import { PassingMap, type Logger, RootLogger, retrying } from '@svc/runtime';
 import type { StoredResponse, Repeat } from '../http/repeat.js';
 import {
   type NamedRequest,
@@ -162,7 +162,7 @@ export class ClaimedRequest implements Repeat {
 @Injectable()
 export class RepeatedRequests {
   /** Those that this process is making, by the id of their charge. */
-  private readonly underWay = new Map<string, ClaimedRequest>();
+  private readonly underWay = new PassingMap<string, ClaimedRequest>();
 
   constructor(
     private readonly store: RepeatedRequestStore,

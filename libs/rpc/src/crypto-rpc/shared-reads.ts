@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Catalog } from '@svc/catalog';
 import { LRUCache } from 'lru-cache';
+import { PassingMap } from '@svc/runtime';
 import { type Lasting, lasts } from './lasting-results.js';
 import type { NodeOutcome } from './node-outcomes.js';
 import type { NodeCall } from './node-requests.js';
@@ -82,7 +83,7 @@ export class SharedReads {
     sizeCalculation: ({ result }) => result.length + ENTRY_BYTES,
     ttl: LIFETIME_MS,
   });
-  private readonly open = new Map<string, OpenRead>();
+  private readonly open = new PassingMap<string, OpenRead>();
   /** By network: what was final at all of its nodes when one of them last responded. */
   private readonly finalized = new Map<string, number>();
 

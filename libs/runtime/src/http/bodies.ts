@@ -11,6 +11,7 @@ import { streamedBody } from '../forms/streamed-body.js';
 import type { Incoming } from './incoming.js';
 import { IncomingBody } from './incoming-body.js';
 import { type ReadJson, readJson } from '../json/read-json.js';
+import { PassingSet } from '../passing.js';
 import { routeOf } from './route.js';
 
 type Done = (error: Error | null, body?: unknown) => void;
@@ -45,7 +46,7 @@ const FORM_TYPE = 'multipart/form-data';
 export class Bodies {
   private readonly bounds: BodyBounds;
   private readonly budget: BodyBudget;
-  private readonly coming = new Set<IncomingBody>();
+  private readonly coming = new PassingSet<IncomingBody>();
   private readonly discarded = new Map<IncomingMessage, Discarded>();
   private readonly kept = new WeakMap<Incoming, () => void>();
   /** Set while a client is sending something. */

@@ -1,3 +1,5 @@
+import { PassingMap } from '../passing.js';
+
 /** Limits on the size and speed of request bodies being received. */
 export interface BodyBounds {
   /** Bytes of bodies being received, and of those kept until their responses, for all callers together. */
@@ -23,7 +25,7 @@ export const BODY_BOUNDS: BodyBounds = {
 /** Counts the bytes of bodies, in total and for each caller. */
 export class BodyBudget {
   private total = 0;
-  private readonly ofCaller = new Map<string, number>();
+  private readonly ofCaller = new PassingMap<string, number>();
 
   constructor(private readonly bounds: BodyBounds) {}
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { PassingSet } from '../passing.js';
 import type { Outgoing } from './incoming.js';
 
 /** How long a client may leave a response unread; the same as for a stream. */
@@ -13,7 +14,8 @@ const SMALL_BYTES = 16_384;
  * to its end; Node reports a closed connection only to the first response in its queue.
  */
 export class OpenRequests {
-  private readonly of = new WeakMap<Socket, Set<Outgoing>>();
+  /** Nearly always one for a connection. */
+  private readonly of = new WeakMap<Socket, Outgoing[]>();
   private readonly unread = new UnreadResponses();
   private readonly left: (reply: Outgoing) => void;
 
@@ -26,10 +28,10 @@ export class OpenRequests {
     const { socket } = reply.request.raw;
     let open = this.of.get(socket);
     if (!open) {
-      this.of.set(socket, (open = new Set()));
+      this.of.set(socket, (open = []));
       socket.once('close', () => this.leave(socket));
     }
-    open.add(reply);
+    open.push(reply);
   }
 
   /** Disconnects the client if it does not read the rest of the response once that has ended. */
@@ -40,7 +42,10 @@ export class OpenRequests {
   /** Whether the request was still open. */
   end(reply: Outgoing): boolean {
     this.unread.end(reply.raw);
-    return this.of.get(reply.request.raw.socket)?.delete(reply) ?? false;
+    const open = this.of.get(reply.request.raw.socket);
+    const at = open?.indexOf(reply) ?? -1;
+    if (at !== -1) open?.splice(at, 1);
+    return at !== -1;
   }
 
   private leave(socket: Socket): void {
@@ -61,7 +66,7 @@ const SWEEP_MS = 5_000;
  * the client is connected. A client that reads slowly is given time.
  */
 export class UnreadResponses {
-  private readonly open = new Set<ServerResponse>();
+  private readonly open = new PassingSet<ServerResponse>();
   private sweeping: NodeJS.Timeout | undefined;
 
   constructor(private readonly unreadMs = UNREAD_MS) {}

@@ -7,6 +7,7 @@ import { refuseMalformedOn, refuseUnsupportedOn } from '../http/malformed.js';
 import type { Logger } from '../logging/logging.js';
 import { ConnectionBound, type ConnectionBounds } from './connection-bound.js';
 import { requireProxyHeader } from './proxied-server.js';
+import { PassingMap } from '../passing.js';
 
 const LOOK_MS = 10;
 /** How long an idle connection stays open in a draining process: a request may be on its way. */
@@ -38,7 +39,7 @@ interface PortsOptions extends ConnectionBounds {
 export class Ports {
   private readonly servers: Server[] = [];
   private proxied: Server | undefined;
-  private readonly working = new Map<Socket, Connection>();
+  private readonly working = new PassingMap<Socket, Connection>();
   private readonly late = new WeakSet<Socket>();
   private isDraining = false;
   /** The number of connections so far. */
