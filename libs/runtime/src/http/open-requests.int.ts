@@ -2,10 +2,15 @@ import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { UnreadResponses } from './open-requests.js';
 
-const UNREAD_MS = 1_000;
+interface Times {
+  readonly unreadMs: number;
+  /** When the response ends. */
+  readonly endMs: number;
+}
+
 /** More than a kernel buffers for a connection. */
 const ANSWER = Buffer.alloc(32 * 1024 * 1024, 'a');
 
@@ -13,15 +18,14 @@ let server: Server;
 let socket: Socket;
 let ended: Promise<unknown[]>;
 
-beforeEach(async () => {
+async function open({ unreadMs, endMs }: Times): Promise<void> {
   const closed = Promise.withResolvers<unknown[]>();
   ended = closed.promise;
-  const unread = new UnreadResponses(UNREAD_MS);
+  const unread = new UnreadResponses(unreadMs);
   server = createServer((_request, response) => {
     unread.begin(response);
     response.on('close', () => closed.resolve([response.writableFinished]));
-    // Late, like the response of a slow model.
-    setTimeout(() => response.end(ANSWER), 2 * UNREAD_MS);
+    setTimeout(() => response.end(ANSWER), endMs);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -29,7 +33,7 @@ beforeEach(async () => {
   socket.on('error', () => undefined);
   socket.pause();
   socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
-});
+}
 
 afterEach(() => {
   socket.destroy();
@@ -38,17 +42,21 @@ afterEach(() => {
 });
 
 it('disconnects a client that does not read its response', async () => {
+  // Late, like the response of a slow model.
+  await open({ unreadMs: 1_000, endMs: 2_000 });
   expect(await ended).toEqual([false]);
 });
 
 it('waits for a client that reads slowly', async () => {
+  // A busy machine may stop it for a second. It reads for twice as long as a client may stop.
+  await open({ unreadMs: 4_000, endMs: 100 });
   let bytes = 0;
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     socket.pause();
   });
   socket.resume();
-  const reading = setInterval(() => socket.resume(), 5);
+  const reading = setInterval(() => socket.resume(), 16);
   try {
     expect(await ended).toEqual([true]);
     while (bytes < ANSWER.length) await sleep(5);
