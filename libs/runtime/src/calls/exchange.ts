@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type RequestSender, isReset } from './connections.js';
 import type { ResponseHeaders } from '../connections/response-head.js';
+import type { PassingSet } from '../passing.js';
 
 /** Bytes buffered for a slow reader before its socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -97,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }: {
       readonly signal: AbortSignal | undefined;
       readonly onEnd: (failure: Error | undefined, exchange: Exchange) => void;
-      readonly unanswered?: Set<Exchange> | undefined;
+      readonly unanswered?: PassingSet<Exchange> | undefined;
       readonly fresh?: RequestSender | undefined;
       /** Whether `end` is wanted. */
       readonly keepsEnd?: boolean;

@@ -1,6 +1,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { neighbours } from '@svc/telemetry';
 import { hashOf, mixed } from '../hashes.js';
+import { PassingSet } from '../passing.js';
 import { type Connections, connections } from './connections.js';
 import type { Exchange } from './exchange.js';
 import { Heartbeat, TICK_MS } from './heartbeat.js';
@@ -49,7 +50,7 @@ export class Replica {
   readonly connections: Connections;
   readonly heartbeat: Heartbeat;
   /** Calls without a response that may move to another address. */
-  readonly unanswered = new Set<Exchange>();
+  readonly unanswered = new PassingSet<Exchange>();
   inFlight = 0;
   private failures = 0;
   private restsUntilMs = 0;

@@ -1,5 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
 import { type ConnectionPlace, PlainConnection, type PlainRequest } from './plain-connection.js';
+import { PassingSet } from '../passing.js';
 import { WaitingRequest } from './waiting-request.js';
 
 interface Options extends Pick<ConnectionPlace, 'connectTimeoutMs' | 'keepAliveMs' | 'failed'> {
@@ -38,7 +39,7 @@ interface Server {
   readonly idle: PlainConnection[];
   readonly open: Set<PlainConnection>;
   /** In the order in which they came; none while there is an idle connection, or one may be opened. */
-  readonly waiting: Set<WaitingRequest>;
+  readonly waiting: PassingSet<WaitingRequest>;
 }
 
 /** Kept connections to servers without TLS: each takes one request after another. */
@@ -125,7 +126,7 @@ export class PlainConnections {
         this.gone(server, connection, unsent),
     };
     const lines = `host: ${host}\r\nconnection: keep-alive\r\n`;
-    const server: Server = { origin, place, lines, idle: [], open: new Set(), waiting: new Set() };
+    const server: Server = { origin, place, lines, idle: [], open: new Set(), waiting: new PassingSet() };
     this.servers.set(origin, server);
     return server;
   }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { PassingSet } from '../passing.js';
 import type { PlainRequest } from './plain-connection.js';
 
 /** A request that waits for a connection. It leaves the queue when it is aborted, without a report. */
@@ -9,7 +10,7 @@ export class WaitingRequest implements Dispatcher.DispatchController {
 
   constructor(
     readonly request: PlainRequest,
-    private readonly queue: Set<WaitingRequest>,
+    private readonly queue: PassingSet<WaitingRequest>,
   ) {}
 
   begin(): void {
