@@ -52,8 +52,8 @@ export async function deadUrl(): Promise<string> {
 export function quickSettings(settings: Partial<RouterSettings> = {}): RouterSettings {
   return {
     ROUTER_CONNECT_TIMEOUT_MS: 1_000,
-    ROUTER_FIRST_CHUNK_TIMEOUT_MS: 500,
-    ROUTER_STREAM_IDLE_TIMEOUT_MS: 250,
+    ROUTER_FIRST_CHUNK_TIMEOUT_MS: 2_000,
+    ROUTER_STREAM_IDLE_TIMEOUT_MS: 1_500,
     ROUTER_STREAM_TIMEOUT_MS: 60_000,
     ROUTER_COMPLETE_TIMEOUT_MS: 5_000,
     ROUTER_TRANSCRIPTION_TIMEOUT_MS: 5_000,
