@@ -113,7 +113,7 @@ it('CONTRIBUTING.md has the suffixes of files and the numbers of parameters that
   const [, words] = /new Set\(\s*'([^']+)'/.exec(read('tools/check-names.mjs'));
   for (const suffix of words.split(' ').filter((word) => word !== 'd'))
     expect(text).toMatch(new RegExp(`[\`\\s]\\.${suffix}[\`\\s]`));
-  const [, own, constructors] = /function: (\d+), constructor: (\d+)/.exec(read('tools/lint/parameters.mjs'));
+  const [, own, constructors] = /function: (\d+), constructor: (\d+)/.exec(read('tools/lint/rules.mjs'));
   expect(text).toMatch(
     new RegExp(`a function ${own} parameters, and a constructor, [^.]*, ${constructors}\\.`),
   );

@@ -1,9 +1,12 @@
-// A rule for oxlint. Its own `max-params` has one limit for functions and constructors.
+// Rules for oxlint.
 
-/** A function with more parameters is hard to call; a constructor lists what is injected. */
+/**
+ * A function with more parameters is hard to call; a constructor lists what is injected. oxlint's own rule has
+ * one limit for both.
+ */
 const MOST = { function: 3, constructor: 7 };
 
-const rule = {
+const maxParams = {
   create(context) {
     const check = (node) => {
       const kind = node.parent?.kind === 'constructor' ? 'constructor' : 'function';
@@ -18,4 +21,26 @@ const rule = {
   },
 };
 
-export default { meta: { name: 'svc' }, rules: { 'max-params': rule } };
+/**
+ * V8's parser takes a function that is assigned to a property for a method of a prototype, and lets it be made
+ * in the old generation. Made for a request, it keeps all that the function uses until the next full collection.
+ */
+const noAssignedFunction = {
+  create(context) {
+    const isFunction = ({ type }) => type === 'ArrowFunctionExpression' || type === 'FunctionExpression';
+    return {
+      AssignmentExpression({ left, right }) {
+        if (left.type !== 'MemberExpression' || !isFunction(right)) return;
+        context.report({
+          node: right,
+          message: 'Give this function a name, and assign the name: see tools/lint/rules.mjs.',
+        });
+      },
+    };
+  },
+};
+
+export default {
+  meta: { name: 'svc' },
+  rules: { 'max-params': maxParams, 'no-assigned-function': noAssignedFunction },
+};

@@ -21,6 +21,11 @@ export const lint = [
     `export class X { constructor(${[...'abcdefgh'].map((name) => `readonly ${name}: 1`).join(', ')}) {} }\n`,
   ],
   [
+    'svc(no-assigned-function)',
+    'libs/b/src/assigned.ts',
+    'export const f = (a: { b?: () => number }, c: number): void => {\n  a.b = () => c;\n};\n',
+  ],
+  [
     'eslint(max-depth)',
     'libs/b/src/deep.ts',
     `export function f(a: boolean): void {${'if (a) {'.repeat(5)}f(a);${'}'.repeat(5)}}\n`,

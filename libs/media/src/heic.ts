@@ -35,8 +35,9 @@ export async function heicPixels(job: ImageToRead): Promise<Pixels> {
 
 /** Decoders report out of memory when theirs can't grow. */
 function boundMemory(bytes: number): void {
-  WebAssembly.Memory.prototype.grow = function boundedGrow(this: WasmMemory, pages): number {
+  function boundedGrow(this: WasmMemory, pages: number): number {
     if (this.buffer.byteLength + pages * pageBytes > bytes) throw new RangeError('over the memory limit');
     return grow.call(this, pages);
-  };
+  }
+  WebAssembly.Memory.prototype.grow = boundedGrow;
 }

@@ -56,10 +56,11 @@ export function kafkaClient({ brokers, ssl, sasl }: KafkaConnection, waits: Kafk
 const queue = RequestQueue.prototype;
 const schedule = queue.scheduleCheckPendingRequests;
 /** An idle connection has nothing to check; by default kafkajs checks every millisecond. */
-queue.scheduleCheckPendingRequests = function quietly(this: typeof queue): void {
+function quietly(this: typeof queue): void {
   if (this.throttledUntil <= Date.now()) {
     if (this.pending.length === 0) return;
     this.throttledUntil = Date.now();
   }
   schedule.call(this);
-};
+}
+queue.scheduleCheckPendingRequests = quietly;

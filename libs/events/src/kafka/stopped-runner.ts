@@ -7,7 +7,11 @@ const { fetch } = runner;
  * changes while it stops, fetch loops for new brokers start after the stop, and repeat in the same turn of
  * the event loop forever. An error ends them.
  */
-runner.fetch = async function whileRunning(this: typeof runner, nodeId): Promise<readonly unknown[]> {
+async function whileRunning(
+  this: typeof runner,
+  nodeId: Parameters<typeof fetch>[0],
+): Promise<readonly unknown[]> {
   if (!this.running) throw new Error('the consumer has stopped');
   return fetch.call(this, nodeId);
-};
+}
+runner.fetch = whileRunning;

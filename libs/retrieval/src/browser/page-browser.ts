@@ -102,7 +102,8 @@ class OpenPage {
       { sessionId: String(sessionId), frameId: String(targetId) },
       requests,
     );
-    devtools.onEvent = (event) => page.handle(event, signal);
+    const onEvent: typeof devtools.onEvent = (event) => page.handle(event, signal);
+    devtools.onEvent = onEvent;
     const send = (method: string, params: Record<string, unknown> = {}): Promise<unknown> =>
       devtools.send(method, params, page.ids.sessionId);
     await Promise.all([

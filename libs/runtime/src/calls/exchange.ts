@@ -39,6 +39,12 @@ export interface ExchangeRequest {
   readonly deadlineMs: number;
 }
 
+/** A request that may be sent twice. */
+interface Repeatable {
+  readonly sender: RequestSender;
+  readonly request: ExchangeRequest;
+}
+
 /** Gets an exchange before its response begins. */
 interface ExchangeHolder {
   exchange: Exchange | undefined;
@@ -68,8 +74,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** The last pieces that arrived, for `end`. */
   private beforeLast: Buffer | undefined;
   private last: Buffer | undefined;
-  /** Sends the request once more. Until the first byte of a response only. */
-  private again: (() => void) | undefined;
+  /** What is sent once more, and by whom. Until the first byte of a response only. */
+  private again: Repeatable | undefined;
   private readonly onAbort = (): void => this.abort();
 
   private constructor(
@@ -113,7 +119,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       // Without options, which cost more than the rest; the end removes it.
       signal?.addEventListener('abort', exchange.onAbort);
       exchange.endWithin(request.deadlineMs);
-      if (fresh) exchange.again = () => exchange.dispatch(fresh, request);
+      if (fresh) exchange.again = { sender: fresh, request };
       exchange.dispatch(dispatcher, request);
     }
     const { promise } = exchange.head;
@@ -280,7 +286,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const { again } = this;
     this.again = undefined;
-    if (again && !this.ended && isReset(error)) again();
+    if (again && !this.ended && isReset(error)) this.dispatch(again.sender, again.request);
     else this.finish(error);
   }
 

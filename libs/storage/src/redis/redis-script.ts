@@ -21,7 +21,8 @@ export class RedisScript {
     const name = `script:${createHash('sha1').update(lua).digest('hex')}`;
     redis.defineCommand(name, { lua });
     const commands = redis as unknown as Record<string, Run>;
-    this.call = (...args) => (commands[name] as Run).apply(redis, args);
+    const call: Run = (...args) => (commands[name] as Run).apply(redis, args);
+    this.call = call;
   }
 
   /** Rejects if the server can't be reached or the script fails. */

@@ -29,11 +29,12 @@ export function watched<Items, Watched extends Exporter<Items>>(
     else log.info({ signal: name }, 'the OTLP receiver takes telemetry again');
   };
   const send = exporter.export.bind(exporter);
-  exporter.export = (items, done) =>
+  const watched: typeof send = (items, done) =>
     send(items, (result) => {
       ended(result);
       done(result);
     });
+  exporter.export = watched;
   return exporter;
 }
 

@@ -44,12 +44,13 @@ function extend(
   add: (message: Uint8Array, exemplars: readonly (readonly Exemplar[])[]) => Uint8Array,
 ): void {
   const serialize = serializer.serializeRequest.bind(serializer);
-  serializer.serializeRequest = (metrics) => {
+  const extended: Serialize = (metrics) => {
     const message = serialize(metrics);
     const byPoint = exemplarsOf(metrics);
     const areNone = byPoint.every((exemplars) => exemplars.length === 0);
     return message && !areNone ? add(message, byPoint) : message;
   };
+  serializer.serializeRequest = extended;
 }
 
 interface JsonRequest {
