@@ -1,8 +1,8 @@
 // Rules for oxlint.
 
 /**
- * A function with more parameters is hard to call; a constructor lists what is injected. oxlint's own rule has
- * one limit for both.
+ * A function with more parameters is hard to call; a constructor lists what is injected. oxlint's own rule
+ * has one limit for both.
  */
 const MOST = { function: 3, constructor: 7 };
 
@@ -22,8 +22,8 @@ const maxParams = {
 };
 
 /**
- * V8's parser takes a function that is assigned to a property for a method of a prototype, and lets it be made
- * in the old generation. Made for a request, it keeps all that the function uses until the next full collection.
+ * V8's parser takes a function that is assigned to a property for a method of a prototype, and lets it be
+ * made in the old generation. Made for a request, it keeps all that it uses until the next full collection.
  */
 const noAssignedFunction = {
   create(context) {
