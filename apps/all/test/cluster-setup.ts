@@ -14,7 +14,7 @@ const CATALOG = fileURLToPath(new URL('../../../catalog.yaml', import.meta.url))
 
 const REPLICAS = { gateway: 3, router: 2, ledger: 2, limiter: 2, media: 2 };
 
-/** The most events of processes that a failure tells. */
+/** A failure lists at most this many of the latest events of the processes. */
 const MOST_EVENTS = 10;
 
 /** A cluster for each worker of the end-to-end tests. */
@@ -61,7 +61,7 @@ async function startTarget(): Promise<SharedTarget> {
         await files.change(contents, { logs, of, restart });
       } catch (error) {
         // Otherwise a process that does not read its files would fail all later tests.
-        await Promise.all(of.SVC_CATALOG.map((service) => service.restart()));
+        await Promise.allSettled(of.SVC_CATALOG.map((service) => service.restart()));
         throw new Error(`${String(error)} (${events.splice(0).slice(-MOST_EVENTS).join('; ')})`, {
           cause: error,
         });

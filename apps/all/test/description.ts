@@ -215,7 +215,7 @@ export function endsWithMark({ schema }: Media): boolean {
   return (schema as EventSchema).properties.data.anyOf?.some((one) => one.const === END_MARK) ?? false;
 }
 
-/** JSON as a value; `undefined` if it is none. */
+/** The value of a text; `undefined` if the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
